@@ -96,7 +96,27 @@ typedef struct cap_object {
     uint32_t call;    /* the CALL that made it; 0 for module symbols */
     uint32_t module;  /* for symbols, else 0 */
     const char *name; /* symbol name, else "" */
+    uint32_t parent;  /* the object that it is a part of; 0: none */
+    uint32_t pool;    /* cap_pool that it was taken from; 0: none */
 } cap_object;
+
+typedef struct cap_annotation { /* what the program says of one of its objects */
+    uint32_t object;
+    const char *tag;
+    uint32_t element_bytes; /* 0: not told */
+} cap_annotation;
+
+typedef enum cap_pool_kind {
+    CAP_POOL_DEFAULT, /* that its device has from the start */
+    CAP_POOL_CREATED  /* or imported */
+} cap_pool_kind;
+
+/* A pool of stream-ordered allocation, before the first object from it. Numbers are not given out again. */
+typedef struct cap_pool {
+    uint32_t id;     /* from 1 */
+    uint32_t kind;   /* cap_pool_kind */
+    uint32_t device; /* ordinal */
+} cap_pool;
 
 typedef enum cap_freed_how {
     CAP_FREED_UNTOLD,  /* nobody noted it */

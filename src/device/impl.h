@@ -164,6 +164,7 @@ struct dev_pool {
     dev_handle handle;
     dev_gpu *device;
     bool is_default;
+    uint32_t number; /* in the capture; 0: nothing was taken from it */
     uint64_t max_size, threshold;
     uint64_t used, used_high, reserved, reserved_high;
     int reuse[4];
@@ -257,6 +258,7 @@ dev_result dev_alloc_block(dev_call *call, dev_gpu *device, uint64_t size, emu_a
                            dev_context *context, dev_block **block);
 /* False where part of the range is not mapped in this process. */
 bool dev_host_readable(const void *data, uint64_t bytes);
+uint32_t dev_pool_number(dev_pool *pool); /* in the capture; NULL: 0 */
 dev_result dev_pool_alloc(dev_call *call, uint64_t size, dev_pool *pool, dev_block **out);
 void dev_array_forget(dev_array *array); /* its memory went with its context */
 void dev_textures_forget(const dev_context *context);

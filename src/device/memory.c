@@ -71,7 +71,8 @@ void dev_object_write(const dev_block *block, uint32_t call, cap_object_kind kin
                          .bytes = block->size,
                          .call = call,
                          .module = module,
-                         .name = name};
+                         .name = name,
+                         .pool = dev_pool_number(block->pool)};
     REC_WRITE(object, &object);
 }
 

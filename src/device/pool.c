@@ -142,6 +142,14 @@ dev_result dev_pool_trim(dev_pool *pool, size_t keep)
     return DEV_OK;
 }
 
+uint32_t dev_pool_number(dev_pool *pool)
+{
+    if (pool && !pool->number)
+        pool->number = rec_pool(pool->is_default ? CAP_POOL_DEFAULT : CAP_POOL_CREATED,
+                                (uint32_t)pool->device->ordinal);
+    return pool ? pool->number : 0;
+}
+
 dev_result dev_pool_alloc(dev_call *call, uint64_t size, dev_pool *pool, dev_block **out)
 {
     call->rec.record.bytes = size;

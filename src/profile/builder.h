@@ -96,6 +96,9 @@ typedef struct kernel {
 typedef struct object_info {
     uint32_t id;
     cap_object record; /* name in the process's arena */
+    uint32_t parent;   /* its id */
+    const char *tag;
+    uint32_t element_bytes;
     uint32_t alloc_call, free_call, freed_how;
     bool freed;
     uint64_t alloc_order, free_order;

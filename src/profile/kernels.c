@@ -428,7 +428,8 @@ static wl_status write_shared(prof_builder *b, const kernel *k, const shared_ent
                              .bytes = e->bytes,
                              .file = line ? k->file : 0,
                              .line = line,
-                             .function = ""};
+                             .function = "",
+                             .tag = ""};
     return table_insert_objects(b->insert[TABLE_objects], &row, err);
 }
 

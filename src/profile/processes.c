@@ -145,6 +145,8 @@ static wl_status add_announced_object(prof_builder *b, const cap_object *r, wl_e
     }
     object_info o = {
         .record = *r, .alloc_call = builder_call(b, r->call), .alloc_order = ++p->order};
+    o.parent = known_object(b, r->parent);
+    o.tag = "";
     o.id = builder_id(b, &p->objects_by_number, r->id, &b->nobjects);
     o.record.name = wl_arena_strdup(p->arena, r->name);
     if (b->nomem || !o.record.name || !wl_push(&p->objects, o) ||
@@ -171,6 +173,26 @@ static object_info *find_process_object(const process *p, uint32_t id)
 const object_info *builder_object(const prof_builder *b, uint32_t number)
 {
     return find_process_object(&b->process, known_object(b, number));
+}
+
+/* What the program said last counts. */
+static wl_status add_annotation(prof_builder *b, const cap_annotation *r, wl_error *err)
+{
+    object_info *o = find_process_object(&b->process, known_object(b, r->object));
+    if (!o) {
+        return wl_fail(err, WL_CORRUPT, "The capture annotates object %u, which is not there.",
+                       r->object);
+    }
+    o->tag = wl_arena_strdup(b->process.arena, r->tag);
+    o->element_bytes = r->element_bytes;
+    return o->tag ? WL_OK : NOMEM(err);
+}
+
+static wl_status add_pool(prof_builder *b, const cap_pool *r, wl_error *err)
+{
+    const prof_pool row = {
+        .process = b->process.id, .pool = r->id, .kind = r->kind, .device = r->device};
+    return table_insert_pools(b->insert[TABLE_pools], &row, err);
 }
 
 /* Records of before `how` was noted tell it by their call. */
@@ -320,6 +342,8 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_MODULE: return add_module(b, &record->module, err);
     case CAP_OBJECT: return add_announced_object(b, &record->object, err);
     case CAP_FREE: return add_free(b, &record->free, err);
+    case CAP_ANNOTATION: return add_annotation(b, &record->annotation, err);
+    case CAP_POOL: return add_pool(b, &record->pool, err);
     case CAP_CALL: return add_call(b, &record->call, err);
     case CAP_STREAM: return add_stream(b, &record->stream, err);
     case CAP_SKIPPED: return builder_skipped(b, &record->skipped, err);

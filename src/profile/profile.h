@@ -258,6 +258,10 @@ typedef struct prof_object {
     uint64_t base,
         bytes; /* base: address; for shared memory the offset in the block's shared memory */
     uint32_t alloc_call, free_call; /* prof_call; 0: none, or freed with its module or context */
+    uint32_t parent;                /* the object that it is a part of; 0: none */
+    uint32_t pool;                  /* prof_pool.pool, that it was taken from; 0: none */
+    const char *tag;                /* what the program called it; "" where it did not */
+    uint32_t element_bytes;         /* as the program said; 0: it did not */
     bool freed;
     uint32_t freed_how; /* cap_freed_how; UNTOLD, too, where the process did not end in order */
     uint64_t alloc_order,
@@ -265,6 +269,13 @@ typedef struct prof_object {
     uint32_t file, line;  /* of the allocation or definition; 0: unknown */
     const char *function; /* that allocates; "" unknown */
 } prof_object;
+
+/* A pool that objects were taken from. */
+typedef struct prof_pool {
+    uint32_t process, pool; /* pool: from 1 in its process */
+    uint32_t kind;          /* cap_pool_kind */
+    uint32_t device;        /* ordinal */
+} prof_pool;
 
 typedef struct prof_call {
     uint32_t id, process, number;

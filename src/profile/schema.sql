@@ -5,7 +5,7 @@
 CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- What numbers in columns stand for: kind is 'space', 'access', 'object', 'call', 'class', 'owner',
--- 'why', 'way', 'known', 'module', 'registers', 'node' or 'freed'.
+-- 'why', 'way', 'known', 'module', 'registers', 'node', 'freed' or 'pool'.
 CREATE TABLE names (
   kind TEXT NOT NULL, value INTEGER NOT NULL, name TEXT NOT NULL,
   PRIMARY KEY (kind, value)
@@ -179,14 +179,21 @@ CREATE TABLE blocks (
 
 -- Data objects. process: NULL for a kernel's shared and local memory, which have a kernel instead.
 -- freed_how ('freed' in names): 'exit' was never freed; NULL where the process did not end in order.
+-- parent: the object that it is a part of. pool: of pools. tag, element_bytes: what the program called it
+-- ('' where it did not), and the size of its elements.
 CREATE TABLE objects (
   id INTEGER PRIMARY KEY, process INTEGER, kernel INTEGER,
   kind INTEGER NOT NULL, space INTEGER NOT NULL, device INTEGER NOT NULL,
   name TEXT NOT NULL, variable TEXT NOT NULL,
   base INTEGER NOT NULL, bytes INTEGER NOT NULL,
   alloc_call INTEGER, free_call INTEGER, alloc_order INTEGER NOT NULL, free_order INTEGER,
-  freed_how INTEGER,
+  freed_how INTEGER, parent INTEGER, pool INTEGER, tag TEXT NOT NULL, element_bytes INTEGER,
   file INTEGER, line INTEGER, function TEXT NOT NULL
+);
+
+-- Pools that objects were taken from; kind ('pool' in names): the default pool of its device, or created.
+CREATE TABLE pools (
+  process INTEGER NOT NULL, pool INTEGER NOT NULL, kind INTEGER NOT NULL, device INTEGER NOT NULL
 );
 
 -- ordinal, here and in launches: one order over the calls of a process, the nodes of its graphs and
@@ -520,7 +527,7 @@ LEFT JOIN names n ON n.kind = 'known' AND n.value = u.known;
 CREATE VIEW v_objects AS
 SELECT o.id, o.name, n.name AS kind, s.name AS space, o.bytes, k.short_name AS kernel,
        f.path AS file, o.line, o.function, a.api AS allocated_by, r.api AS freed_by,
-       h.name AS freed_how
+       h.name AS freed_how, p.name AS parent, o.pool, o.tag, o.element_bytes
 FROM objects o
 LEFT JOIN names n ON n.kind = 'object' AND n.value = o.kind
 LEFT JOIN names s ON s.kind = 'space' AND s.value = o.space
@@ -528,7 +535,15 @@ LEFT JOIN kernels k ON k.id = o.kernel
 LEFT JOIN files f ON f.id = o.file
 LEFT JOIN calls a ON a.id = o.alloc_call
 LEFT JOIN calls r ON r.id = o.free_call
-LEFT JOIN names h ON h.kind = 'freed' AND h.value = o.freed_how;
+LEFT JOIN names h ON h.kind = 'freed' AND h.value = o.freed_how
+LEFT JOIN objects p ON p.id = o.parent;
+
+CREATE VIEW v_pools AS
+SELECT l.process, l.pool, n.name AS kind, l.device, count(o.id) AS objects, sum(o.bytes) AS bytes
+FROM pools l
+LEFT JOIN objects o ON o.process = l.process AND o.pool = l.pool
+LEFT JOIN names n ON n.kind = 'pool' AND n.value = l.kind
+GROUP BY l.process, l.pool;
 
 CREATE VIEW v_calls AS
 SELECT c.id, c.process, c.api, n.name AS kind, c.stream, c.start_ns, c.end_ns, c.result, c.bytes,

@@ -483,6 +483,10 @@ static wl_status write_object_row(sites *s, const site *row, const char *name, w
                                  .alloc_order = o->alloc_order,
                                  .free_order = o->free_order,
                                  .freed_how = freed_how_of(s, o),
+                                 .parent = o->parent,
+                                 .pool = o->record.pool,
+                                 .tag = o->tag,
+                                 .element_bytes = o->element_bytes,
                                  .file = row->file,
                                  .line = row->line,
                                  .function = row->function};

@@ -19,6 +19,7 @@
 #define REGISTERS "registers"
 #define NODE "node"
 #define FREED "freed"
+#define POOL "pool"
 static const word words[] = {
 #define X(id, text) {SPACE, ACC_##id, text},
 #include "access/spaces.def"

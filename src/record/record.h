@@ -41,7 +41,8 @@ typedef struct rec_state {
     uint64_t next_stream, next_context,
         next_event; /* numbers of the collector's that the capture shows */
     uint64_t next_ordinal;
-    uint32_t next_call, next_object, next_module, next_launch, next_graph;
+    uint32_t next_call, next_object, next_module, next_launch, next_graph,
+        next_pool;
     uint64_t matched; /* launches whose kernel passes the name filters */
 } rec_state;
 
@@ -147,6 +148,8 @@ void rec_object_unused(void);  /* the latest number is free again: the allocatio
 void rec_freed(uint32_t object, uint32_t call, cap_freed_how how);
 /* Writes STREAM with a number of its own, which is returned; stream->id is set. */
 uint64_t rec_stream(cap_stream *stream);
+/* Writes POOL with a number of its own, which is returned. */
+uint32_t rec_pool(cap_pool_kind kind, uint32_t device);
 /* Writes MODULE with the code's hash; returns its number. */
 uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, uint64_t length);
 

@@ -122,6 +122,13 @@ uint64_t rec_stream(cap_stream *stream)
     return stream->id;
 }
 
+uint32_t rec_pool(cap_pool_kind kind, uint32_t device)
+{
+    cap_pool record = {.id = ++rec_g.next_pool, .kind = kind, .device = device};
+    REC_WRITE(pool, &record);
+    return record.id;
+}
+
 uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, uint64_t length)
 {
     cap_module record = {.id = ++rec_g.next_module,

@@ -168,6 +168,21 @@ void rep_put_use(json_t *row, const ana_use *u, uint64_t bytes)
         rep_put(row, K(use, touched_estimated), json_true());
 }
 
+/* What an allocation was taken from, what ended it, and what the program said of it. */
+static void put_life(json_t *row, const prof_object *o)
+{
+    if (o->freed_how)
+        rep_put_text(row, K(object, freed_how), prof_freed_text(o->freed_how));
+    if (o->parent)
+        rep_put_count(row, K(object, parent), o->parent);
+    if (o->pool)
+        rep_put_count(row, K(object, pool), o->pool);
+    if (o->tag[0])
+        rep_put_text(row, K(object, tag), o->tag);
+    if (o->element_bytes)
+        rep_put_count(row, K(object, element_bytes), o->element_bytes);
+}
+
 static void put_objects(rep_json_out *j, const rep_data *d)
 {
     rep_json_array(j, K(output, objects));
@@ -183,8 +198,7 @@ static void put_objects(rep_json_out *j, const rep_data *d)
             rep_put_text(row, K(object, file), rep_file_path(d, o->file));
             rep_put_count(row, K(object, line), o->line);
         }
-        if (o->freed_how)
-            rep_put_text(row, K(object, freed_how), prof_freed_text(o->freed_how));
+        put_life(row, o);
         if (rep_use_of(d, o->id))
             rep_put_use(row, rep_use_of(d, o->id), o->bytes);
         rep_json_row(j, row);

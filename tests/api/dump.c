@@ -181,11 +181,21 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
                 r->module.length);
         break;
     case CAP_OBJECT:
-        fprintf(out, "%u kind %u device %u bytes %" PRIu64 " call %u module %u %s\n", r->object.id,
-                r->object.kind, r->object.device, r->object.bytes, r->object.call, r->object.module,
-                r->object.name);
+        fprintf(out,
+                "%u kind %u device %u bytes %" PRIu64 " call %u module %u parent %u pool %u %s\n",
+                r->object.id, r->object.kind, r->object.device, r->object.bytes, r->object.call,
+                r->object.module, r->object.parent, r->object.pool, r->object.name);
         break;
-    case CAP_FREE: fprintf(out, "%u call %u\n", r->free.object, r->free.call); break;
+    case CAP_FREE:
+        fprintf(out, "%u call %u how %u\n", r->free.object, r->free.call, r->free.how);
+        break;
+    case CAP_POOL:
+        fprintf(out, "%u kind %u device %u\n", r->pool.id, r->pool.kind, r->pool.device);
+        break;
+    case CAP_ANNOTATION:
+        fprintf(out, "object %u tag %s elements of %u bytes\n", r->annotation.object,
+                r->annotation.tag, r->annotation.element_bytes);
+        break;
     case CAP_CALL: put_call(&r->call, flags, out); break;
     case CAP_LAUNCH: put_launch(&r->launch, flags, out); break;
     case CAP_SKIPPED:

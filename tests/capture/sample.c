@@ -51,6 +51,7 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
         {"cap_module", "kind", CAP_MODULE_CUBIN + 1},
         {"cap_object", "kind", CAP_OBJECT_ARRAY + 1},
         {"cap_free", "how", CAP_FREED_UNSEEN + 1},
+        {"cap_pool", "kind", CAP_POOL_CREATED + 1},
         {"obs_sample", "why", OBS_WHY_COUNT},
         {"obs_sample", "mapped", 2},
         {"cap_call", "kind", CAP_CALL_OTHER + 1},

@@ -6,6 +6,7 @@
 Each program in programs/ is compiled once. Without nvcc the tests that need CUDA programs are
 skipped.
 """
+import contextlib
 import fcntl
 import json
 import os
@@ -215,6 +216,27 @@ class CudaPrograms(Case):
         shown = run(WARPLENS, "stats", self.wlprof).stdout
         for line in ("memory     700 KiB at the peak on device 0", "900 KiB at the peak on device 1"):
             self.assertIn(line, shown)
+
+    def query(self, sql):
+        with contextlib.closing(sqlite3.connect(self.wlprof)) as database:
+            return database.execute(sql).fetchall()
+
+    def test_what_became_of_objects(self):
+        done = self.profile(compile_program("lives"))
+        self.assertEqual((done.returncode, done.stdout), (0, "done\n"), done.stderr)
+        self.assertEqual(self.query("SELECT bytes / 1024, freed_how, freed_by, pool FROM v_objects WHERE bytes > 0 ORDER BY 1"), [
+            (1, "program", "cudaFree", None),
+            (2, "program", "cudaFreeAsync", 1),
+            (3, "program", "cudaFreeAsync", 2),
+            (4, "program", "cudaFreeAsync", 3),
+            (5, "context", None, None),
+            (6, "exit", None, None),
+        ])
+        self.assertEqual(self.query("SELECT pool, kind, device, objects, bytes / 1024 FROM v_pools ORDER BY 1"),
+                         [(1, "default", 0, 1, 2), (2, "created", 0, 1, 3), (3, "created", 0, 1, 4)])
+        objects = {o["bytes"] >> 10: o for o in self.stats()["objects"]}
+        self.assertEqual([objects[kib]["freed_how"] for kib in range(1, 7)], ["program"] * 4 + ["context", "exit"])
+        self.assertEqual([objects[kib].get("pool") for kib in range(1, 7)], [None, 1, 2, 3, None, None])
 
     def keys(self, folder, source):
         """What a build of the source in a folder of its own gives: the keys of its kernels by name,

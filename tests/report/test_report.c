@@ -331,10 +331,10 @@ static void test_json_has_the_documented_keys(void **state)
     assert_keys(json_array_get(json_object_get(json, "instructions"), 0),
                 "launch kernel pc op space file line executions requests sectors sectors_min "
                 "wavefronts wavefronts_min active_lanes");
-    assert_keys(
-        json_array_get(json_object_get(json, "objects"), 0),
-        "id key name space bytes file line touched_bytes loads stores atomics accesses_mean "
-        "accesses_max accesses_variation rarely_used_bytes touched_partial");
+    assert_keys(json_array_get(json_object_get(json, "objects"), 0),
+                "id key name space bytes file line pool tag element_bytes touched_bytes loads "
+                "stores atomics accesses_mean "
+                "accesses_max accesses_variation rarely_used_bytes touched_partial");
     assert_keys(json_array_get(json_object_get(json, "objects"), 1),
                 "id key name space bytes file line freed_how touched_bytes touched_estimated");
     assert_keys(json_array_get(json_object_get(json, "objects"), 2),

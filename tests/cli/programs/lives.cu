@@ -1,0 +1,45 @@
+// Objects that end in each way, and memory from pools; told apart by their sizes in KiB.
+#include "common.h"
+
+static char *allocate(int kib)
+{
+    char *data;
+    CHECK(cudaMalloc(&data, kib * 1024));
+    return data;
+}
+
+static cudaMemPool_t create_pool()
+{
+    cudaMemPoolProps props = {};
+    cudaMemPool_t pool;
+    props.allocType = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    CHECK(cudaMemPoolCreate(&pool, &props));
+    return pool;
+}
+
+static void use_pools()
+{
+    void *of_default, *of_first, *of_second;
+    cudaMemPool_t pool = create_pool();
+    CHECK(cudaMallocAsync(&of_default, 2 * 1024, 0));
+    CHECK(cudaMallocFromPoolAsync(&of_first, 3 * 1024, pool, 0));
+    CHECK(cudaFreeAsync(of_default, 0));
+    CHECK(cudaFreeAsync(of_first, 0));
+    CHECK(cudaStreamSynchronize(0));
+    CHECK(cudaMemPoolDestroy(pool));
+    pool = create_pool(); // perhaps where the first one was
+    CHECK(cudaMallocFromPoolAsync(&of_second, 4 * 1024, pool, 0));
+    CHECK(cudaFreeAsync(of_second, 0));
+    CHECK(cudaDeviceSynchronize());
+}
+
+int main()
+{
+    CHECK(cudaFree(allocate(1)));
+    use_pools();
+    allocate(5);
+    CHECK(cudaDeviceReset());
+    allocate(6);
+    std::printf("done\n");
+}
