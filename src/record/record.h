@@ -41,8 +41,7 @@ typedef struct rec_state {
     uint64_t next_stream, next_context,
         next_event; /* numbers of the collector's that the capture shows */
     uint64_t next_ordinal;
-    uint32_t next_call, next_object, next_module, next_launch, next_graph,
-        next_pool;
+    uint32_t next_call, next_object, next_module, next_launch, next_graph, next_pool;
     uint64_t matched; /* launches whose kernel passes the name filters */
 } rec_state;
 

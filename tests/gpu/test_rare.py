@@ -96,6 +96,7 @@ PARTS = {
                   ("cuMemcpyPeer", 1, 4, K4), ("cuMemcpyDtoH_v2", 2, 0, K4), ("cuMemcpyDtoH_v2", 3, 0, K4),
                   ("cuMemcpyDtoH_v2", 4, 0, K4)],
         "launches": {"plus": 6},
+        "pools": [("default", 0, 1), ("default", 1, 1)],
     },
     "ipc": {
         "objects": [("cuIpcOpenMemHandle_v2", K4), ("cuMemAlloc_v2", K4)],
@@ -143,6 +144,10 @@ class Rare(unittest.TestCase):
     def check_profile(self, database, expected):
         objects = database.execute("SELECT id, name, bytes, free_call FROM objects ORDER BY id").fetchall()
         self.assertTrue(all(freed is not None for *_, freed in objects), objects)
+        freed = database.execute("SELECT DISTINCT freed_how FROM v_objects").fetchall()
+        self.assertEqual(freed, [("program",)])
+        pools = database.execute("SELECT kind, device, objects FROM v_pools ORDER BY pool").fetchall()
+        self.assertEqual(pools, expected.get("pools", pools))
         places = self.places([(number, (name.split(" ")[0], size)) for number, name, size, _ in objects], expected["objects"])
         moves = [(api, places[source], places[target], size) for api, source, target, size in database.execute(
             "SELECT api, ifnull(source_object, 0), ifnull(target_object, 0), bytes FROM calls "

@@ -92,6 +92,14 @@ void drv_capture_begins(
 void drv_capture_refused(uint64_t stream);
 void drv_capture_ended(uint64_t stream);
 
+/* ---- pool.c ---- */
+
+void drv_pool_created(CUmemoryPool pool, uint32_t device);
+void drv_pool_gone(CUmemoryPool pool); /* its handle may be given out again */
+/* The number in the capture of a pool that memory was taken from; NULL: the current one of the
+ * current device. The first time it is given one POOL is written. 0 where there is no such pool. */
+uint32_t drv_pool_number(CUmemoryPool pool);
+
 /* ---- object.c: live memory by address ---- */
 
 typedef struct drv_module drv_module;
@@ -99,6 +107,7 @@ typedef struct drv_module drv_module;
 typedef struct drv_object {
     uint64_t base, bytes;
     uint32_t number; /* in the capture */
+    uint32_t pool;   /* drv_pool_number()'s; 0: none */
     uint8_t kind;    /* cap_object_kind */
     CUcontext context;
     drv_module *module; /* of a variable */

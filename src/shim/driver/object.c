@@ -69,7 +69,8 @@ void drv_object_record(const drv_object *o, uint32_t call, const char *name)
                          .bytes = o->bytes,
                          .call = call,
                          .module = o->module ? drv_module_use(o->module) : 0,
-                         .name = name};
+                         .name = name,
+                         .pool = o->pool};
     REC_WRITE(object, &record);
 }
 

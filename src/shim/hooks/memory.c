@@ -2,17 +2,20 @@
 #include "shim/hooks/hook.h"
 
 /* After an allocation, or one that failed: then there is no `base`, and `bytes` is what was asked
- * for. */
+ * for. `pool`: that it came from, as drv_pool_number takes it; NULL: it came from none. */
 static CUresult memory_made(hook_call *call, CUresult result, uint64_t base, uint64_t bytes,
-                            cap_object_kind kind)
+                            cap_object_kind kind, const CUmemoryPool *pool)
 {
     if (call->rec.active && result == CUDA_SUCCESS && bytes) {
         pthread_mutex_lock(&rec_g.lock);
         drv_object stale;
         if (drv_object_take(base, &stale)) /* went without our notice */
             drv_object_freed(&stale, 0, CAP_FREED_UNSEEN);
-        drv_object object = {
-            .base = base, .bytes = bytes, .kind = (uint8_t)kind, .context = drv_current().handle};
+        drv_object object = {.base = base,
+                             .bytes = bytes,
+                             .pool = pool ? drv_pool_number(*pool) : 0,
+                             .kind = (uint8_t)kind,
+                             .context = drv_current().handle};
         hook_object_add(call, &object);
         pthread_mutex_unlock(&rec_g.lock);
     }
@@ -58,19 +61,20 @@ static CUresult memory_released(hook_call *call, CUresult result, const taken *t
 /* ---- making ---- */
 
 /* `asked`: the bytes that a call which fails asked for. */
-#define MAKE(symbol, kind, base, bytes, asked, params, args)                       \
-    HOOK(symbol, params, args)                                                     \
-    {                                                                              \
-        hook_call call;                                                            \
-        hook_begin(&call, #symbol, CAP_CALL_ALLOC);                                \
-        CUresult result = real_##symbol args;                                      \
-        bool good = result == CUDA_SUCCESS;                                        \
-        return memory_made(&call, result, good ? (uint64_t)(base) : 0,             \
-                           good ? (uint64_t)(bytes) : (asked), CAP_OBJECT_##kind); \
+#define MAKE(symbol, kind, base, bytes, asked, params, args)                             \
+    HOOK(symbol, params, args)                                                           \
+    {                                                                                    \
+        hook_call call;                                                                  \
+        hook_begin(&call, #symbol, CAP_CALL_ALLOC);                                      \
+        CUresult result = real_##symbol args;                                            \
+        bool good = result == CUDA_SUCCESS;                                              \
+        return memory_made(&call, result, good ? (uint64_t)(base) : 0,                   \
+                           good ? (uint64_t)(bytes) : (asked), CAP_OBJECT_##kind, NULL); \
     }
 
 /* A graph allocates when it runs. */
-static CUresult made_async(hook_call *call, CUresult result, const CUdeviceptr *out, uint64_t bytes)
+static CUresult made_async(hook_call *call, CUresult result, const CUdeviceptr *out, uint64_t bytes,
+                           CUmemoryPool pool)
 {
     bool captured = call->rec.active && result == CUDA_SUCCESS && drv_in_capture(call->stream);
     hook_async(call);
@@ -78,16 +82,17 @@ static CUresult made_async(hook_call *call, CUresult result, const CUdeviceptr *
         call->rec.record.flags |= CAP_CALL_CAPTURED;
     if (captured)
         return hook_end(call, result);
-    return memory_made(call, result, result == CUDA_SUCCESS ? *out : 0, bytes, CAP_OBJECT_DEVICE);
+    return memory_made(call, result, result == CUDA_SUCCESS ? *out : 0, bytes, CAP_OBJECT_DEVICE,
+                       &pool);
 }
 
-#define MAKE_ASYNC(symbol, per_thread, params, args)              \
-    HOOK(symbol, params, args)                                    \
-    {                                                             \
-        hook_call call;                                           \
-        hook_begin(&call, #symbol, CAP_CALL_ALLOC);               \
-        call.stream = drv_stream(stream, per_thread);             \
-        return made_async(&call, real_##symbol args, out, bytes); \
+#define MAKE_ASYNC(symbol, per_thread, pool, params, args)              \
+    HOOK(symbol, params, args)                                          \
+    {                                                                   \
+        hook_call call;                                                 \
+        hook_begin(&call, #symbol, CAP_CALL_ALLOC);                     \
+        call.stream = drv_stream(stream, per_thread);                   \
+        return made_async(&call, real_##symbol args, out, bytes, pool); \
     }
 
 MAKE(cuMemAlloc_v2, DEVICE, *out, bytes, bytes, (CUdeviceptr * out, size_t bytes), (out, bytes))
@@ -107,14 +112,14 @@ MAKE(cuMemMap, DEVICE, address, bytes, bytes,
      (CUdeviceptr address, size_t bytes, size_t offset, unsigned long long handle,
       unsigned long long flags),
      (address, bytes, offset, handle, flags))
-MAKE_ASYNC(cuMemAllocAsync, false, (CUdeviceptr * out, size_t bytes, CUstream stream),
+MAKE_ASYNC(cuMemAllocAsync, false, NULL, (CUdeviceptr * out, size_t bytes, CUstream stream),
            (out, bytes, stream))
-MAKE_ASYNC(cuMemAllocAsync_ptsz, true, (CUdeviceptr * out, size_t bytes, CUstream stream),
+MAKE_ASYNC(cuMemAllocAsync_ptsz, true, NULL, (CUdeviceptr * out, size_t bytes, CUstream stream),
            (out, bytes, stream))
-MAKE_ASYNC(cuMemAllocFromPoolAsync, false,
+MAKE_ASYNC(cuMemAllocFromPoolAsync, false, pool,
            (CUdeviceptr * out, size_t bytes, CUmemoryPool pool, CUstream stream),
            (out, bytes, pool, stream))
-MAKE_ASYNC(cuMemAllocFromPoolAsync_ptsz, true,
+MAKE_ASYNC(cuMemAllocFromPoolAsync_ptsz, true, pool,
            (CUdeviceptr * out, size_t bytes, CUmemoryPool pool, CUstream stream),
            (out, bytes, pool, stream))
 
@@ -133,8 +138,38 @@ MAKE(cuIpcOpenMemHandle, DEVICE, *out, imported_bytes(*out), 0,
 MAKE(cuIpcOpenMemHandle_v2, DEVICE, *out, imported_bytes(*out), 0,
      (CUdeviceptr * out, CUipcMemHandle handle, unsigned int flags), (out, handle, flags))
 
-MAKE(cuMemPoolImportPointer, DEVICE, *out, imported_bytes(*out), 0,
-     (CUdeviceptr * out, CUmemoryPool pool, CUmemPoolPtrExportData *data), (out, pool, data))
+HOOK(cuMemPoolImportPointer, (CUdeviceptr * out, CUmemoryPool pool, CUmemPoolPtrExportData *data),
+     (out, pool, data))
+{
+    hook_call call;
+    hook_begin(&call, "cuMemPoolImportPointer", CAP_CALL_ALLOC);
+    CUresult result = real_cuMemPoolImportPointer(out, pool, data);
+    bool good = result == CUDA_SUCCESS;
+    return memory_made(&call, result, good ? *out : 0, good ? imported_bytes(*out) : 0,
+                       CAP_OBJECT_DEVICE, &pool);
+}
+
+/* ---- pools: no calls of interest, but their handles are given out again ---- */
+
+HOOK(cuMemPoolCreate, (CUmemoryPool * out, const CUmemPoolProps *props), (out, props))
+{
+    CUresult result = real_cuMemPoolCreate(out, props);
+    if (result == CUDA_SUCCESS) {
+        pthread_mutex_lock(&rec_g.lock);
+        drv_pool_created(*out, (uint32_t)props->location.id);
+        pthread_mutex_unlock(&rec_g.lock);
+    }
+    return result;
+}
+
+/* It is forgotten before: another thread may be given the handle while the call is under way. */
+HOOK(cuMemPoolDestroy, (CUmemoryPool pool), (pool))
+{
+    pthread_mutex_lock(&rec_g.lock);
+    drv_pool_gone(pool);
+    pthread_mutex_unlock(&rec_g.lock);
+    return real_cuMemPoolDestroy(pool);
+}
 
 /* ---- releasing ---- */
 

@@ -36,7 +36,7 @@ static void use_pools()
 
 int main()
 {
-    CHECK(cudaFree(allocate(1)));
+    CHECK(cudaFree(filled(256, 1)));
     use_pools();
     allocate(5);
     CHECK(cudaDeviceReset());
