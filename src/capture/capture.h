@@ -370,6 +370,25 @@ typedef struct cap_uses {
     obs_use *uses;
 } cap_uses;
 
+enum { /* cap_reached's `accesses` */
+       CAP_REACHED_LOADED = 1,
+       CAP_REACHED_STORED = 2,
+       CAP_REACHED_ATOMIC = 4
+};
+
+typedef struct cap_reached { /* an object, and how it was accessed */
+    uint32_t object;
+    uint8_t accesses;
+} cap_reached;
+
+/* Objects that a launch accessed through pointers that come from no parameter, but from memory, as
+ * the probe `objects` saw it in all blocks. After its LAUNCH, where that probe was in its kernel. */
+typedef struct cap_indirect {
+    uint32_t launch; /* id of a LAUNCH before */
+    uint32_t count;
+    cap_reached *objects;
+} cap_indirect;
+
 /* What warps of the LAUNCH before did, step by step: those of the blocks that were chosen for heat
  * maps, as far as there was room for them. */
 typedef struct cap_sequences {

@@ -224,7 +224,8 @@ uint32_t builder_stream(prof_builder *b, uint64_t handle);
 /* The object that the capture numbers so; NULL where no OBJECT record has announced it. */
 const object_info *builder_object(const prof_builder *b, uint32_t number);
 
-/* parameters.c: those of a kernel, from its PTX or its cubin; which of its objects a launch was given. The
+/* parameters.c: those of a kernel, from its PTX or its cubin; which of its objects a launch was given,
+ * and which it found in memory (INDIRECT). The
  * places follow what is allocated and freed. */
 wl_status builder_parameters(prof_builder *b, uint32_t kernel_id, const ir_func *func,
                              wl_error *err);
@@ -232,6 +233,7 @@ wl_status builder_layout(prof_builder *b, uint32_t kernel_id, const cuda_layout 
                          wl_error *err);
 wl_status builder_reaches(prof_builder *b, launch_entry *e, const char *params, uint64_t length,
                           wl_error *err);
+wl_status builder_indirect(prof_builder *b, const cap_indirect *record, wl_error *err);
 wl_status builder_write_reaches(prof_builder *b, const launch_entry *e, wl_error *err);
 bool builder_place(process *p, uint32_t object, uint64_t base, uint64_t bytes);
 void builder_displace(process *p, uint32_t object, uint64_t base);

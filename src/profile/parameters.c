@@ -195,3 +195,25 @@ wl_status builder_write_reaches(prof_builder *b, const launch_entry *e, wl_error
     }
     return status;
 }
+
+wl_status builder_indirect(prof_builder *b, const cap_indirect *record, wl_error *err)
+{
+    const launch_entry *e = builder_find_launch(b, record->launch);
+    wl_status status = WL_OK;
+    if (!e || !e->done) {
+        return wl_fail(err, WL_CORRUPT,
+                       "The capture tells of objects of launch %u, which is not there.",
+                       record->launch);
+    }
+    for (uint32_t i = 0; i < record->count && status == WL_OK; i++) {
+        const cap_reached *r = &record->objects[i];
+        const object_info *object = builder_object(b, r->object);
+        if (object) {
+            status = db_run(b->stmt[ST_INDIRECT], err, db_int(e->row.id), db_int(object->id),
+                            db_int((r->accesses & CAP_REACHED_LOADED) != 0),
+                            db_int((r->accesses & CAP_REACHED_STORED) != 0),
+                            db_int((r->accesses & CAP_REACHED_ATOMIC) != 0));
+        }
+    }
+    return status;
+}

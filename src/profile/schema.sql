@@ -141,6 +141,14 @@ CREATE TABLE reaches (
   PRIMARY KEY (launch, offset)
 ) WITHOUT ROWID;
 
+-- Objects that a launch accessed through pointers that come from no parameter, as the probe `objects` saw
+-- it in all blocks; of launches with rows of their own. loads, stores, atomics: 1 where there were any.
+CREATE TABLE indirect_reaches (
+  launch INTEGER NOT NULL, object INTEGER NOT NULL,
+  loads INTEGER NOT NULL, stores INTEGER NOT NULL, atomics INTEGER NOT NULL,
+  PRIMARY KEY (launch, object)
+) WITHOUT ROWID;
+
 -- Instructions whose accesses were not observed in a launch, and why; of launches with rows of their own (rows_of), and of
 -- those of which nothing was worked out.
 CREATE TABLE gaps (
@@ -621,6 +629,16 @@ LEFT JOIN parameters p ON p.kernel = l.kernel AND r.offset >= p.offset AND r.off
 LEFT JOIN moves m ON m.id = l.moves AND m.object = r.object
 LEFT JOIN objects o ON o.id = coalesce(m.becomes, r.object)
 GROUP BY l.kernel, p.position, r.offset, o.id;
+
+CREATE VIEW v_indirect_reaches AS
+SELECT k.short_name AS kernel, o.name AS object, o.variable, max(r.loads) AS loads,
+       max(r.stores) AS stores, max(r.atomics) AS atomics, count(*) AS launches
+FROM launches l
+JOIN indirect_reaches r ON r.launch = l.rows_of
+JOIN kernels k ON k.id = l.kernel
+LEFT JOIN moves m ON m.id = l.moves AND m.object = r.object
+LEFT JOIN objects o ON o.id = coalesce(m.becomes, r.object)
+GROUP BY l.kernel, o.id;
 
 CREATE VIEW v_mix AS
 SELECT m.launch, k.short_name AS kernel, n.name AS class, m.warp_instructions, m.thread_instructions

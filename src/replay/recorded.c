@@ -157,6 +157,30 @@ const rewrite_copy *replay_recorded_copy(const replay_recorded_launch *l)
     return &l->trace->copy;
 }
 
+static uint8_t accesses_of_classes(uint32_t classes)
+{
+    return (uint8_t)((classes >> REWRITE_LOADS & 1 ? CAP_REACHED_LOADED : 0) |
+                     (classes >> REWRITE_STORES & 1 ? CAP_REACHED_STORED : 0) |
+                     (classes >> REWRITE_ATOMICS & 1 ? CAP_REACHED_ATOMIC : 0));
+}
+
+wl_status replay_recorded_indirect(const replay_recorded_launch *l, wl_arena *arena,
+                                   cap_indirect *out)
+{
+    const cap_probe *probe = l->probe;
+    *out = (cap_indirect){0};
+    if (!(l->trace->kernel->probes >> REWRITE_OBJECTS & 1))
+        return WL_OK;
+    out->launch = probe->note;
+    out->objects = wl_new_array(arena, cap_reached, probe->count + 1);
+    for (uint32_t i = 0; out->objects && i < probe->count; i++) {
+        uint8_t accesses = accesses_of_classes(rewrite_object_used(&l->trace->copy, i));
+        if (accesses)
+            out->objects[out->count++] = (cap_reached){probe->objects[i].object, accesses};
+    }
+    return out->objects ? WL_OK : WL_NOMEM;
+}
+
 /* What did not run in the traced blocks may have run in others, unless something tells that it
  * did not. */
 static void mark_covered(replay_recorded_launch *l)

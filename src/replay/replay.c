@@ -39,6 +39,8 @@ static wl_status write_outcome(run *r, const replay_outcome *outcome)
         status = cap_write_way(r->writer, &outcome->way);
     if (status == WL_OK && outcome->kind == REPLAY_LAUNCH)
         status = cap_write_observed(r->writer, &outcome->launch);
+    if (status == WL_OK && outcome->kind == REPLAY_LAUNCH && outcome->indirect.launch)
+        status = cap_write_indirect(r->writer, &outcome->indirect);
     if (status == WL_OK && outcome->kind == REPLAY_REPEAT)
         status = cap_write_repeat(r->writer, &outcome->repeat);
     return status;

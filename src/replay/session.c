@@ -248,6 +248,8 @@ static wl_status summarise_launch(work *w, const emu_result *result, double shar
     replay_scale(summary, share, blocks, covered);
     if (w->completed)
         status = replay_recorded_finish(&w->device, w->s->arena, summary);
+    if (w->completed && status == WL_OK)
+        status = replay_recorded_indirect(&w->device, w->s->arena, &out->indirect);
     replay_elements_part part = {.slice = w->kernel->slice,
                                  .ngaps = w->kernel->ngaps,
                                  .gaps = w->kernel->gaps,

@@ -35,8 +35,9 @@ typedef enum replay_kind {
 typedef struct replay_outcome {
     replay_kind kind;
     cap_way way; /* of NOTHING and LAUNCH, and of a REPEAT that is an estimate (way.estimated) */
-    cap_launch launch; /* of LAUNCH */
-    cap_repeat repeat; /* of REPEAT */
+    cap_launch launch;     /* of LAUNCH */
+    cap_indirect indirect; /* of LAUNCH; launch 0: nobody looked */
+    cap_repeat repeat;     /* of REPEAT */
 } replay_outcome;
 
 /* What the note's launch did. All that *out points to lives until the next call. A LAUNCH counts

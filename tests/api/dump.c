@@ -136,6 +136,14 @@ static void put_starts(const cap_starts *s, FILE *out)
     fprintf(out, "\n");
 }
 
+static void put_indirect(const cap_indirect *r, FILE *out)
+{
+    fprintf(out, "%u objects", r->launch);
+    for (uint32_t i = 0; i < r->count; i++)
+        fprintf(out, " %u:%u", r->objects[i].object, r->objects[i].accesses);
+    fprintf(out, "\n");
+}
+
 static void put_graph(const cap_graph *g, FILE *out)
 {
     fprintf(out, "%u nodes", g->id);
@@ -231,6 +239,7 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
                 r->sequences.dropped);
         break;
     case CAP_STARTS: put_starts(&r->starts, out); break;
+    case CAP_INDIRECT: put_indirect(&r->indirect, out); break;
     case CAP_GRAPH: put_graph(&r->graph, out); break;
     case CAP_GRAPH_RUN: put_graph_run(&r->graph_run, out); break;
     case CAP_END: fprintf(out, "records %" PRIu64 "\n", r->end.records); break;

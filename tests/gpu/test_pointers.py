@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Objects that a kernel reaches through pointers out of memory, as the probe `objects` sees them:
+test_pointers.py WARPLENS LIBRARIES PROGRAM
+"""
+import contextlib
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WARPLENS, LIBRARIES, PROGRAM = sys.argv[1:4]
+DRIVER = os.path.join(LIBRARIES, "emulate", "libcuda.so.1")
+
+
+class Pointers(unittest.TestCase):
+    def rows(self, query, *options):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "p.wlprof")
+            done = subprocess.run([WARPLENS, "profile", "-q", "--backend", "inline", *options, "-o", path, "--", PROGRAM],
+                                  env=environment | {"WARPLENS_DRIVER": DRIVER, "WARPLENS_DEVICE": "h200"}, capture_output=True, text=True,
+                                  timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+            with contextlib.closing(sqlite3.connect(path)) as database:
+                return database.execute(query).fetchall()
+
+    def test_what_was_reached(self):
+        """The memory of 4, 8 and 12 KiB, not that of 16; the table itself is the parameter's."""
+        query = "SELECT o.bytes, v.loads, v.stores, v.atomics, v.launches FROM v_indirect_reaches v JOIN objects o ON o.name = v.object ORDER BY 1"
+        rows = self.rows(query, "--probes", "objects", "--collect", "probe")
+        self.assertEqual(rows, [(4096, 0, 1, 0, 2), (8192, 1, 0, 0, 2), (12288, 0, 0, 1, 2)])
+
+    def test_through_the_parameter(self):
+        rows = self.rows("SELECT v.position, o.bytes FROM v_parameters v JOIN objects o ON o.name = v.object", "--probes", "objects")
+        self.assertEqual(rows, [(0, 32)])
+
+    def test_nobody_looked(self):
+        self.assertEqual(self.rows("SELECT * FROM indirect_reaches", "--collect", "replay"), [])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
