@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { glossary } from "./glossary.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const PAYLOAD_MARK = "@PAYLOAD@";
@@ -37,7 +38,7 @@ function place(html, mark, text) {
 export async function page() {
   const worker = await bundle("src/worker/main.ts", {});
   const script = await bundle("src/main.tsx", {
-    define: { WORKER_SOURCE: JSON.stringify(worker) },
+    define: { WORKER_SOURCE: JSON.stringify(worker), GLOSSARY: JSON.stringify(glossary()) },
   });
   const style = await bundle("src/style.css", { loader: { ".css": "css" } });
   if (/<\/?(script|style|!--)/i.test(script + style))

@@ -57,7 +57,7 @@ test("opens at the dearest finding with line, remedy, picture and coverage", () 
     await sees(page, ".detail", /counted on all 64 blocks/);
     await sees(page, ".coverage", /5 of 6 launches observed/);
     await sees(page, ".coverage", /left out by --kernel-name/);
-    await sees(page, ".coverage", /1 launch estimated, from a part of the blocks/);
+    await sees(page, ".coverage", /1 launch estimated, from some of the blocks/);
     await sees(page, ".coverage", /3 memory instructions, line 11, 12\s+its address depends on data/);
   }));
 
@@ -305,7 +305,7 @@ test("blocks stand side by side, aligned by sector", () =>
   visit("#object/1", async (page) => {
     await page.click(".blocks label >> nth=1");
     await page.waitForURL(/map=1,2/);
-    await sees(page, ".blocks", /\(0, 0, 0\) typical[^]*\(3, 0, 0\) outlier/);
+    await sees(page, ".blocks", /\(0, 0, 0\) stands for the others[^]*\(3, 0, 0\) unlike the others/);
     await sees(page, ".detail", /Blocks \(0, 0, 0\), \(1, 0, 0\) of launch 1/);
     await page.waitForSelector(".heatbox canvas");
     await page.click("text=As a table");
@@ -474,7 +474,7 @@ test("findings of the whole program need no kernel, object or map", async () => 
   });
   await visit("#finding/1", async (page) => {
     await sees(page, ".detail h1", /Different warps use different words/);
-    await sees(page, ".detail", /of the program's memory[^]*bytes too many/);
+    await sees(page, ".detail", /of the program's memory[^]*avoidable bytes/);
     for (const link of ["kernel", "object"]) await counts(page, `.detail a[href*="#${link}"]`, 0);
   }, whole);
   await visit("#overview", (page) => sees(page, "main", /Different warps use different words/), whole);
@@ -489,7 +489,7 @@ async function visits(page, hash) {
   if (hash.startsWith("#object")) await page.waitForSelector(".heatbox canvas");
 }
 
-const VIEWS = ["#finding/1", "#finding/2", "#kernel/2", "#object/1?map=1,2", "#object/8", "#file/1", "#overview"];
+const VIEWS = ["#finding/1", "#finding/2", "#kernel/2", "#object/1?map=1,2", "#object/8", "#file/1", "#overview", "#glossary"];
 
 test("fits a narrow window without scrolling sideways, every view", () =>
   visit("", async (page) => {
@@ -516,7 +516,7 @@ test("the remedy before and after, what it is worth and how sure we are", () =>
     await sees(page, ".remedy .half >> nth=0", /Before[^]*a sector moves once for every warp/);
     await sees(page, ".remedy .half >> nth=1", /After[^]*a sector moves once/);
     await sees(page, ".figures", /%\s+of the program's traffic[^]*%\s+of the kernel's sectors/);
-    await sees(page, ".detail", /Why these blocks[^]*\(0, 0, 0\) typical of all 64 blocks/);
+    await sees(page, ".detail", /Why these blocks[^]*\(0, 0, 0\) stands for all 64 blocks/);
     await page.click(".more >> text=Heat map");
     await page.waitForSelector(".heatbox canvas");
     await page.goto(page.url().replace(/#.*/, "#finding/5"));
@@ -628,7 +628,7 @@ test("what is estimated is not called counted", async () => {
     "#finding/1",
     async (page) => {
       await sees(page, ".worth", /Counted in part/);
-      await sees(page, ".detail", /estimated in some launches, from a part of the blocks/);
+      await sees(page, ".detail", /estimated in some launches, from some of the blocks/);
     },
     estimated,
   );
@@ -656,7 +656,7 @@ test("without lines or sources the page says how to get them", async () => {
 
 test("a kernel's instructions", () =>
   visit("#kernel/2", async (page) => {
-    await sees(page, ".mix", /memory 2\.5 %[^]*integer 55 %[^]*control flow 20 %/);
+    await sees(page, ".mix", /memory 2\.5\s%[^]*integer 55\s%[^]*control flow 20\s%/);
     await counts(page, ".mixbar span", 4);
   }));
 
@@ -703,7 +703,7 @@ test("a source file opens at its hottest line; keys and buttons go to the next h
     await visits(page, "#file/1");
     const shown = () => page.getAttribute(".line.shown", "data-line");
     const order = [];
-    await sees(page, ".hotlines", /Line 35, the hottest of \d+ hot lines: .* more than needed · finding 1/);
+    await sees(page, ".hotlines", /Line 35, the hottest of \d+ hot lines: .* avoidable · finding 1/);
     await sees(page, ".line.shown", /sum \+= A\[row \* n \+ k\]/);
     for (let i = 0; i < 4; i++) {
       await becomes(() => inSight(page, ".line.shown"), true);
@@ -791,7 +791,7 @@ test("findings and kernels are filtered by name, pattern and gain", async () => 
     await becomes(cards, 1);
     await sees(page, ".list .card", /transpose_shared/);
     await page.fill(".filter input", "nowhere");
-    await sees(page, ".list", /Nothing here is asked for/);
+    await sees(page, ".list", /Nothing matches the filter/);
     await page.click("text=show all");
     await becomes(cards, 5);
   }, mixed);
@@ -814,6 +814,17 @@ test("search finds any line and place; Esc empties it", () =>
     await page.keyboard.press("Escape");
     await becomes(() => page.inputValue(field), "");
     await becomes(() => page.locator("[role=listbox]").isHidden(), true);
+  }));
+
+test("a glossary tells what the words mean; the page links it, and search finds its words", () =>
+  visit("#finding/1", async (page) => {
+    await page.click(".coverage a >> text=Glossary");
+    await sees(page, "h1", /^Glossary$/);
+    await sees(page, ".glossary", /avoidable\s+sectors or wavefronts beyond what a remedy would leave/);
+    await page.fill("[role=combobox]", "wavefront");
+    await page.click("[role=option] >> text=word");
+    await sees(page, ".glossary tr.on", /^wavefront\s+a step in which shared memory serves/);
+    await becomes(() => inSight(page, ".glossary tr.on"), true);
   }));
 
 test("in a narrow window the page alone scrolls up and down; the list opens at a button", () =>

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { glossary } from "../../viewer/glossary.mjs";
 import { fixtureFolder, load, scratch, viewer } from "../../viewer/test/tools.mjs";
 
 const folder = scratch();
@@ -354,7 +355,7 @@ test("wide accesses are served in parts of a warp", () => {
 test("numbers read well", () => {
   assert.equal(format.count(9999), "9,999");
   assert.equal(format.count(1_048_576), "1.05M");
-  assert.equal(format.percent(0.0004), "< 0.1 %");
+  assert.equal(format.percent(0.0004), "<\u00a00.1\u00a0%");
   assert.equal(format.bytes(1536), "1.50 KiB");
   assert.equal(format.middle("transpose_shared<float, 32>", 12), "transpos…32>");
   assert.equal(format.quantity(12.345, "%"), "12.3 %");
@@ -475,6 +476,14 @@ test("sketches of remedies are of patterns, and of whole sectors", () => {
       for (const row of picture.grid ?? []) assert.equal(row.split(" ").length, 8);
     }
   }
+});
+
+test("the glossary has the words of the page, without marks of Markdown", () => {
+  const terms = glossary().flatMap(({ term }) => term.split(", "));
+  for (const word of ["request", "sector", "wavefront", "needed", "avoidable", "traffic", "warp", "lane", "bank", "heat map", "sampled block", "estimate", "finding", "gain", "place", "hot line", "coverage"]) {
+    assert.ok(terms.includes(word), word);
+  }
+  for (const { means } of glossary()) assert.match(means, /^[^`*|[\]]+$/);
 });
 
 test("search finds by all words, names first", () => {

@@ -5,12 +5,20 @@ import type { Sample } from "./payload";
 export function whyBlock(s: Sample): string {
   const of = plural(s.of, "block");
   if (s.why === "asked") return `asked for with --block, one of ${of}`;
-  if (s.why === "traced") return `traced on the device, one of ${of}`;
+  if (s.why === "traced") return `recorded on the GPU, one of ${of}`;
   if (s.why === "typical") {
-    if (s.alike === s.of) return s.of === 1 ? "the only block" : `typical of all ${of}`;
-    return `typical of ${exact(s.alike ?? 1)} of ${of}`;
+    if (s.alike === s.of) return s.of === 1 ? "the only block" : `stands for all ${of}`;
+    return `stands for ${exact(s.alike ?? 1)} of ${of}, which are alike`;
   }
   return (s.alike ?? 1) > 1
-    ? `an outlier, one of ${exact(s.alike ?? 1)} of its kind among ${of}`
-    : `an outlier, the only one of its kind among ${of}`;
+    ? `unlike the others: one of ${exact(s.alike ?? 1)} of its kind among ${of}`
+    : `unlike the others: the only one of its kind among ${of}`;
 }
+
+/** In a word or two why a block was chosen. */
+export const WHY: Record<Sample["why"], string> = {
+  asked: "asked for",
+  typical: "stands for the others",
+  outlier: "unlike the others",
+  traced: "recorded",
+};

@@ -1,14 +1,18 @@
 import { findingHref, href } from "../state/address";
 import { baseName } from "../widgets/format";
+import { glossary } from "./glossary";
 import { chunkLines, kernelOf, type Model } from "./model";
 import type { SourceFile } from "./payload";
 
 export interface Hit {
-  kind: "finding" | "kernel" | "object" | "file" | "line";
+  kind: "finding" | "kernel" | "object" | "file" | "line" | "word";
   name: string;
   detail: string;
   href: string;
 }
+
+const glossaryHref = (term: string): string =>
+  `${href("glossary")}?${new URLSearchParams({ term })}`;
 
 interface Entry extends Hit {
   text: string; // what is searched, in small letters
@@ -59,6 +63,10 @@ export function searchIndex(m: Model): Entry[] {
     ...files.map((f) =>
       entry({ kind: "file", name: baseName(f.path), detail: f.path, href: href("file", f.id) }),
     ),
+    ...glossary.map(({ term, means }) => ({
+      ...entry({ kind: "word", name: term, detail: means, href: glossaryHref(term) }),
+      text: term.toLowerCase(),
+    })),
   ];
 }
 

@@ -66,7 +66,7 @@ export function BankPicture({ title, lanes }: { title: string; lanes: Lanes }) {
         ))}
         {more > 0 && (
           <text class="axis" x={LEFT} y={height - 4} text-anchor="start">
-            and {plural(more, "more pass", "more passes")}
+            and {plural(more, "more wavefront")}
           </text>
         )}
       </svg>

@@ -34,7 +34,7 @@ export function OwnerLegend({ shared }: { shared: boolean }) {
           </span>
         );
       })}
-      <span class="muted">numbers: the warp, or how many (w)</span>
+      <span class="muted">numbers: which warp, or how many warps (w)</span>
     </div>
   );
 }

@@ -177,7 +177,7 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
     },
   },
   "shared-thread-local": {
-    legend: "arrows: passes through shared memory",
+    legend: "arrows: accesses to shared memory",
     before: {
       picture: {
         from: ["thread 0", "thread 1", "thread 2"],
@@ -194,7 +194,7 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
     },
   },
   "shared-warp-local": {
-    legend: "arrows: passes through shared memory",
+    legend: "arrows: accesses to shared memory",
     before: {
       picture: { from: ["lane 0", "lane 1", "lane 2"], to: "shared array", how: { all: true } },
       note: "the lanes of one warp talk through shared memory",
@@ -210,7 +210,7 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
     legend: "columns are banks (8 of 32 drawn); blue: the words of one request",
     before: {
       picture: { grid: repeat("x! - - - - - - -", 5) },
-      note: "a column is one bank: a pass for each lane",
+      note: "a column is one bank: a wavefront for each lane",
       code: "__shared__ float tile[32][32];\nv = tile[threadIdx.x][j];",
     },
     after: {
@@ -223,7 +223,7 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
           "- - - - x! - - -",
         ],
       },
-      note: "padded: all lanes in one pass",
+      note: "padded: all lanes in one wavefront",
       code: "__shared__ float tile[32][33];\nv = tile[threadIdx.x][j];",
     },
   },

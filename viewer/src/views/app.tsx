@@ -5,8 +5,9 @@ import { go, href, type Route, route, type View } from "../state/route";
 import { shown, toggleTheme } from "../state/theme";
 import { baseName, exact } from "../widgets/format";
 import { CoveragePanel } from "./coverage";
-import { FileView, stepHotLine } from "./file";
+import { FileView, rankedFiles, stepHotLine } from "./file";
 import { FindingsView, listedGroups } from "./finding";
+import { GlossaryView } from "./glossary";
 import { KernelView, listedKernels } from "./kernel";
 import { ObjectView, rankedObjects } from "./object";
 import { OverviewView } from "./overview";
@@ -91,8 +92,8 @@ function TopBar({ m }: { m: Model }) {
       <button
         type="button"
         class="icon"
-        title="Keys (?)"
-        aria-label="Keys"
+        title="Keys and glossary (?)"
+        aria-label="Keys and glossary"
         onClick={() => {
           help.value = true;
         }}
@@ -143,6 +144,16 @@ function Help() {
           ))}
         </tbody>
       </table>
+      <p>
+        <a
+          href={href("glossary")}
+          onClick={() => {
+            help.value = false;
+          }}
+        >
+          Glossary: what the words mean
+        </a>
+      </p>
     </dialog>
   );
 }
@@ -157,7 +168,7 @@ function listed(m: Model, where: Route): { ids: number[]; at: number } {
         : where.view === "object"
           ? rankedObjects(m).map((o) => o.id)
           : where.view === "file"
-            ? m.payload.files.map((f) => f.id)
+            ? rankedFiles(m).map((f) => f.id)
             : [];
   return { ids, at: where.id === undefined ? 0 : ids.indexOf(where.id) };
 }
@@ -198,6 +209,8 @@ function Page({ m }: { m: Model }) {
       return <FileView m={m} id={id} />;
     case "overview":
       return <OverviewView m={m} />;
+    case "glossary":
+      return <GlossaryView />;
   }
 }
 

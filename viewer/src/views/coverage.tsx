@@ -1,5 +1,6 @@
 import type { Model } from "../data/model";
 import type { Coverage, Gap } from "../data/payload";
+import { href } from "../state/route";
 import { Fact } from "../widgets/fact";
 import { baseName, exact, middle, plural } from "../widgets/format";
 
@@ -40,7 +41,7 @@ function LeftOut({ c }: { c: Coverage }) {
       )}
       {c.cut_off.map((why) => (
         <Fact key={why} good={false}>
-          the record of a process ends early: {why}
+          what was recorded of a process ends early: {why}
         </Fact>
       ))}
       {(c.objects_without_site ?? 0) > 0 && (
@@ -169,7 +170,7 @@ export function CoveragePanel({ m }: { m: Model }) {
         <Part n={c.launches_observed} of={c.launches_seen} what="launches observed" />
         {(c.launches_estimated ?? 0) > 0 && (
           <Fact good={false}>
-            {plural(c.launches_estimated ?? 0, "launch", "launches")} estimated, from a part of the
+            {plural(c.launches_estimated ?? 0, "launch", "launches")} estimated, from some of the
             blocks or from a launch like it
           </Fact>
         )}
@@ -192,6 +193,9 @@ export function CoveragePanel({ m }: { m: Model }) {
       </ul>
       <Skipped c={c} />
       <Gaps m={m} gaps={c.gaps ?? []} />
+      <p class="small glossarylink">
+        <a href={href("glossary")}>Glossary: what the words of this report mean</a>
+      </p>
     </section>
   );
 }

@@ -50,7 +50,7 @@ const ptx = signal(innerWidth >= 1200);
 
 /** The hot line `by` places further down the ranking than the one that is shown. */
 export function stepHotLine(m: Model, id: number | undefined, by: number): void {
-  const file = m.fileById.get(id ?? -1) ?? m.payload.files[0];
+  const file = m.fileById.get(id ?? -1) ?? rankedFiles(m)[0];
   const lines = file ? hotLines(m, file.id) : [];
   const at = lines.findIndex((l) => l.line === lineShown(lines));
   const next = lines[Math.min(lines.length - 1, Math.max(0, at + by))];
@@ -90,7 +90,7 @@ function HotLines({ m, file, lines, shown }: HotProps) {
           <>
             , {at === 0 ? "the hottest" : `number ${at + 1}`} of {lines.length} hot lines:{" "}
             {count(heat.moved)} {unitOf(heat)},{" "}
-            {heat.excess > 0 ? `${count(heat.excess)} more than needed` : "no more than needed"}
+            {heat.excess > 0 ? `${count(heat.excess)} avoidable` : "none avoidable"}
             {findings.length > 0 && " · finding "}
             <FindingNumbers numbers={findings} />
           </>
@@ -161,15 +161,23 @@ function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
   );
 }
 
+/** Files with the hottest line first. */
+export const rankedFiles = (m: Model): SourceFile[] =>
+  [...m.payload.files].sort((a, b) => {
+    const [x, y] = [hotLines(m, a.id)[0], hotLines(m, b.id)[0]];
+    return (y?.excess ?? -1) - (x?.excess ?? -1) || (y?.moved ?? -1) - (x?.moved ?? -1);
+  });
+
 /** A source file as a whole, with what its lines moved. */
 export function FileView({ m, id }: { m: Model; id: number | undefined }) {
-  const file = m.fileById.get(id ?? -1) ?? m.payload.files[0];
+  const file = m.fileById.get(id ?? -1) ?? rankedFiles(m)[0];
   if (!file) return <div class="empty">No source file is named in the profile.</div>;
   return (
     <div class="split">
       <CardList
         label="Files"
-        items={m.payload.files}
+        head="The hottest line first"
+        items={rankedFiles(m)}
         idOf={(f) => f.id}
         on={file.id}
         href={(number) => href("file", number)}

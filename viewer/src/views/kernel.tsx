@@ -22,7 +22,7 @@ function KernelList({ m, on }: { m: Model; on: number }) {
   return (
     <CardList
       label="Kernels"
-      head="Sectors and wavefronts that findings cost"
+      head="Avoidable sectors and wavefronts"
       filter={<FilterBar m={m} shown={listed.length} all={m.payload.kernels.length} />}
       items={listed}
       idOf={(k) => k.id}
@@ -46,7 +46,7 @@ const each = (n: number, d: number): number => (d > 0 ? n / d : 0);
 const UNITS = ["sectors", "wavefronts"] as const;
 const UNIT_HELP = {
   sectors: "Distinct 32-byte sectors that the requests moved, summed",
-  wavefronts: "Passes through shared memory",
+  wavefronts: "Steps in which shared memory served the requests: one each without bank conflicts",
 };
 
 export function FindingNumbers({ numbers }: { numbers: number[] }) {
@@ -121,15 +121,15 @@ function columnsFor(m: Model, rows: LineRow[]): ColumnOf<LineRow>[] {
     },
     {
       key: "fewest",
-      label: "at best",
-      help: "The fewest sectors or wavefronts per request that would do",
+      label: "needed",
+      help: "The fewest sectors or wavefronts per request for the same bytes",
       value: (r) => each(r.min, r.requests),
       cell: (r) => ratio(each(r.min, r.requests)),
     },
     {
       key: "excess",
-      label: "excess",
-      help: "Beyond the fewest possible; in shared memory that is bank conflicts",
+      label: "avoidable",
+      help: "Sectors or wavefronts beyond those needed; in shared memory that is bank conflicts",
       value: lineExcess,
       cell: (r) => (
         <Bar
@@ -158,16 +158,20 @@ function Instructions({ m, row }: { m: Model; row: LineRow }) {
     <table class="plain inner">
       <thead>
         <tr>
-          <th class="num">pc</th>
+          <th class="num" title="the number of the PTX instruction in the kernel">
+            pc
+          </th>
           <th class="text">instruction</th>
           <th class="text">object</th>
           <th class="num" title="bytes per lane">
             bytes
           </th>
-          <th class="num">lanes</th>
+          <th class="num" title="active lanes per request">
+            lanes
+          </th>
           <th class="num">requests</th>
-          <th class="num" title="sectors; wavefronts for shared memory">
-            traffic
+          <th class="num" title="of shared memory wavefronts, else sectors">
+            sectors
           </th>
           <th class="text">addresses</th>
         </tr>
@@ -199,8 +203,8 @@ function Facts({ k }: { k: Kernel }) {
     plural(k.launches, "launch", "launches"),
     `${dim(k.grid)} blocks of ${dim(k.block)} threads`,
     `${count(k.requests)} requests`,
-    k.sectors > 0 ? `${count(k.sectors)} sectors (fewest ${count(k.sectors_min)})` : "",
-    k.wavefronts > 0 ? `${count(k.wavefronts)} wavefronts (fewest ${count(k.wavefronts_min)})` : "",
+    k.sectors > 0 ? `${count(k.sectors)} sectors (${count(k.sectors_min)} needed)` : "",
+    k.wavefronts > 0 ? `${count(k.wavefronts)} wavefronts (${count(k.wavefronts_min)} needed)` : "",
     k.sectors > 0 ? `${bytes(k.sectors * 32)} moved` : "",
   ];
   return <p class="who muted">{parts.filter(Boolean).join(" · ")}</p>;

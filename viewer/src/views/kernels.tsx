@@ -10,7 +10,11 @@ function Shares({ k, extra, most }: { k: Kernel; extra: number; most: number }) 
   const part = (n: number) => `${(n / most) * 100}%`;
   const needed = Math.max(0, kernelTraffic(k) - extra);
   return (
-    <div class="shares" role="img" aria-label={`${count(needed)} needed, ${count(extra)} excess`}>
+    <div
+      class="shares"
+      role="img"
+      aria-label={`${count(needed)} needed, ${count(extra)} avoidable`}
+    >
       <span class="needed" style={{ width: part(needed) }} />
       <span class="extra" style={{ width: part(extra) }} />
     </div>
@@ -60,8 +64,8 @@ export function Kernels({ m }: { m: Model }) {
     },
     {
       key: "cost",
-      label: "needed and excess",
-      help: "Sectors and wavefronts: what is needed, and what the findings cost on top",
+      label: "needed and avoidable",
+      help: "Sectors and wavefronts: those that are needed, and those that the findings could save",
       value: excess,
       cell: (k) => (k.launches > 0 ? <Shares k={k} extra={excess(k)} most={most} /> : null),
     },
@@ -98,10 +102,10 @@ export function Kernels({ m }: { m: Model }) {
       cell: (k) => known(k, k.requests),
     },
     { key: "sectors", label: "sectors", value: (k) => k.sectors, cell: (k) => known(k, k.sectors) },
-    { key: "excess", label: "excess", value: excess, cell: (k) => known(k, excess(k)) },
+    { key: "excess", label: "avoidable", value: excess, cell: (k) => known(k, excess(k)) },
     {
       key: "conflicts",
-      label: "conflicts",
+      label: "bank conflicts",
       help: "Wavefronts that bank conflicts add",
       value: conflicts,
       cell: (k) => known(k, conflicts(k)),

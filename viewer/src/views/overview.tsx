@@ -27,6 +27,12 @@ function PeakRows({ m }: { m: Model }) {
   );
 }
 
+/** How it was measured, in words. */
+const COLLECTORS: Record<string, string> = {
+  emulate: "emulation on the CPU, all accesses",
+  inline: "a run on the GPU, accesses worked out or recorded",
+};
+
 function Run({ m }: { m: Model }) {
   const { program, device, version, memory } = m.payload;
   const command = [program.executable, ...program.arguments].join(" ");
@@ -49,7 +55,9 @@ function Run({ m }: { m: Model }) {
               .join(", ")}
           </FactRow>
         ) : null}
-        <FactRow label="collected by">{`${program.collector} (warplens ${version})`}</FactRow>
+        <FactRow label="measured by">
+          {`${COLLECTORS[program.collector] ?? program.collector} (warplens ${version})`}
+        </FactRow>
         {memory.devices.length <= 1 ? (
           memory.peak_bytes !== undefined && (
             <FactRow label="peak device memory">{bytes(memory.peak_bytes)}</FactRow>
@@ -183,8 +191,8 @@ export function OverviewView({ m }: { m: Model }) {
       <FixFirst m={m} />
       <h2>Kernels</h2>
       <p class="muted">
-        Ranked by the sectors and wavefronts that their findings cost. Bars:{" "}
-        <span class="swatch used" /> needed, <span class="swatch extra" /> excess, to one scale.
+        Most avoidable sectors and wavefronts first. Bars: <span class="swatch used" /> needed,{" "}
+        <span class="swatch extra" /> avoidable, to one scale.
       </p>
       <Kernels m={m} />
       <h2>Objects</h2>

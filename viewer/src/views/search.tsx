@@ -99,7 +99,7 @@ export function Search({ m }: { m: Model }) {
             pick={() => pick(hit)}
           />
         ))}
-        {hits.value.length === 0 && <p class="muted">Nothing in the report reads so.</p>}
+        {hits.value.length === 0 && <p class="muted">Nothing found.</p>}
       </div>
     </div>
   );

@@ -80,7 +80,7 @@ export function CardList<Item>(p: Props<Item>) {
           </li>
         ))}
       </ol>
-      {cards.length === 0 && <p class="muted listhead">Nothing here is asked for.</p>}
+      {cards.length === 0 && <p class="muted listhead">Nothing matches the filter.</p>}
       {more > 0 && <p class="muted listhead">and {exact(more)} more: search finds them</p>}
     </nav>
   );

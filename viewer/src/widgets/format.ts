@@ -13,8 +13,9 @@ export function ratio(n: number): string {
 
 export function percent(share: number): string {
   const value = share * 100;
-  if (value > 0 && value < 0.1) return "< 0.1 %";
-  return `${value >= 10 || value === 0 ? value.toFixed(0) : value.toFixed(1)} %`;
+  // The number and its sign stay on one line.
+  if (value > 0 && value < 0.1) return "<\u00a00.1\u00a0%";
+  return `${value >= 10 || value === 0 ? value.toFixed(0) : value.toFixed(1)}\u00a0%`;
 }
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];

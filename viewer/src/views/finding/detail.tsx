@@ -45,7 +45,9 @@ function guilty(finding: Finding): FindingLine[] {
 
 /** How much of the device time the kernel takes, where that was measured. */
 const ofTime = (f: Finding): string =>
-  f.kernel_share_of_time === undefined ? "" : `, ${percent(f.kernel_share_of_time)} of the time`;
+  f.kernel_share_of_time === undefined
+    ? ""
+    : `, which takes ${percent(f.kernel_share_of_time)} of the GPU time`;
 
 function Figures({ group, finding }: { group: Group; finding: Finding }) {
   const { unit } = finding;
@@ -64,7 +66,7 @@ function Figures({ group, finding }: { group: Group; finding: Finding }) {
         title={
           unit === "bytes"
             ? "of what was in use at the peak"
-            : "excess sectors and wavefronts, of all sectors and wavefronts"
+            : "avoidable sectors and wavefronts, of all sectors and wavefronts"
         }
       />
       {group.count === 1 && finding.share_of_kernel !== undefined && (
@@ -73,15 +75,18 @@ function Figures({ group, finding }: { group: Group; finding: Finding }) {
           label={`of the kernel's ${unit}${ofTime(finding)}`}
         />
       )}
-      <Figure value={count(group.excess)} label={`${unit} too many`} title={exact(group.excess)} />
+      <Figure value={count(group.excess)} label={`avoidable ${unit}`} title={exact(group.excess)} />
       {requests > 0 && now > min && unit !== "bytes" && (
         <Figure
           value={`${ratio(now / requests)} → ${ratio(min / requests)}`}
-          label={`${one}s per request, now and at best`}
+          label={`${one}s per request, now and needed`}
         />
       )}
       {moves !== undefined && now <= min && (
-        <Figure value={`${ratio(moves)} ×`} label={`each ${one} moves in the sampled block`} />
+        <Figure
+          value={`${ratio(moves)} ×`}
+          label={`the times that each ${one} moves, in the sampled block`}
+        />
       )}
     </div>
   );
@@ -138,10 +143,10 @@ function Caption({ i, finding }: { i: Instruction; finding: Finding }) {
       {SHAPES[lanes.shape]}
       {lanes.shape === "strided" ? ` (${exact(i.stride)} bytes)` : ""} in {percent(lanes.share)} of{" "}
       {count(i.requests)} requests, {plural(i.bytes, "byte")} per lane. Measured:{" "}
-      <b class="num">{ratio(now / Math.max(1, i.requests))}</b> {one} per request, at best{" "}
+      <b class="num">{ratio(now / Math.max(1, i.requests))}</b> {one} per request, needed{" "}
       <b class="num">{ratio(min / Math.max(1, i.requests))}</b>.
       {lanes.schematic &&
-        " The picture is an example: the number is as measured, the places are not."}
+        " The picture is an example: the number of sectors is as measured, which ones is not."}
       {lanes.shape === "misaligned" && " The picture shows a shift by one word as an example."}
     </p>
   );
@@ -240,7 +245,7 @@ function Places({ m, group, finding }: Props) {
               <th class="text">line</th>
               <th class="text">kernel</th>
               <th class="text">object</th>
-              <th class="num">{finding.unit} too many</th>
+              <th class="num">avoidable {finding.unit}</th>
               <th class="num">of the program</th>
               <th class="num">of the kernel</th>
             </tr>

@@ -33,8 +33,10 @@ function LineTable({ m, finding }: { m: Model; finding: Finding }) {
             <th class="text">source</th>
             <th class="num">requests</th>
             <th class="num">{one}</th>
-            <th class="num">at best</th>
-            <th class="num">ratio</th>
+            <th class="num">needed</th>
+            <th class="num" title="as many as needed">
+              times
+            </th>
           </tr>
         </thead>
         <tbody>{finding.lines.map(row)}</tbody>

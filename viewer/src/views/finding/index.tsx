@@ -89,7 +89,7 @@ export function FindingsView({ m, id }: { m: Model; id: number | undefined }) {
       <CardList
         ranked
         label="Findings"
-        head="Excess, as a share of the program's traffic"
+        head="Avoidable part of the program's traffic"
         filter={<FilterBar m={m} shown={listed.length} all={groups.length} />}
         items={listed}
         idOf={(item) => item.number}

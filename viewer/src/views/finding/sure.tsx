@@ -36,12 +36,12 @@ export function Sureness({ m, finding }: { m: Model; finding: Finding }) {
       )}
       {isEstimated(m, finding) && (
         <Fact good={false}>
-          estimated in some launches, from a part of the blocks or from a launch like them
+          estimated in some launches, from some of the blocks or from a launch like them
         </Fact>
       )}
       {kernel && finding.access && (
         <Fact good={finding.access.launches === kernel.launches}>
-          seen in {exact(finding.access.launches)} of{" "}
+          shows in {exact(finding.access.launches)} of{" "}
           {plural(kernel.launches, "observed launch", "observed launches")}
         </Fact>
       )}
@@ -90,7 +90,7 @@ function SampleList({ m, samples, object }: ListProps) {
             {!s.mapped && (
               <span class="warntext">
                 {" "}
-                – no map: too many accesses; --block {s.block.join(",")} gives it
+                – no heat map, as it made too many accesses; --block {s.block.join(",")} gives it
               </span>
             )}
           </li>

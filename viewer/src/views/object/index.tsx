@@ -69,7 +69,7 @@ function Elements({ o }: { o: MemoryObject }) {
     mean > 0
       ? `${quantity(mean, "")} accesses to each 4 bytes, at most ${count(use.accesses_max ?? 0)}`
       : "",
-    use.rarely_used_bytes ? `${bytes(use.rarely_used_bytes)} rarely` : "",
+    use.rarely_used_bytes ? `${bytes(use.rarely_used_bytes)} of it rarely` : "",
   ];
   return <p class="who muted">{parts.filter(Boolean).join(" · ")}</p>;
 }
@@ -77,7 +77,7 @@ function Elements({ o }: { o: MemoryObject }) {
 /** A data object: its findings and its heat maps. */
 export function ObjectView({ m, id }: { m: Model; id: number | undefined }) {
   const object = m.objectById.get(id ?? -1) ?? rankedObjects(m)[0];
-  if (!object) return <div class="empty">No object was seen.</div>;
+  if (!object) return <div class="empty">No memory object is in the profile.</div>;
   return (
     <div class="split">
       <CardList

@@ -4,7 +4,7 @@ import type { HeatTable } from "../../data/heat";
 import { loadMap } from "../../data/maps";
 import type { Model } from "../../data/model";
 import type { HeatMap, MemoryObject } from "../../data/payload";
-import { whyBlock } from "../../data/sample";
+import { WHY, whyBlock } from "../../data/sample";
 import { href, replace, route } from "../../state/route";
 import { exact, middle, plural } from "../../widgets/format";
 import { MapPanel } from "./panel";
@@ -43,7 +43,7 @@ function BlockWhy({ m, map }: { m: Model; map: HeatMap }) {
   if (!sample) return null;
   return (
     <span class="muted small" title={whyBlock(sample)}>
-      {sample.why}
+      {WHY[sample.why]}
     </span>
   );
 }
@@ -119,7 +119,7 @@ function MapFacts({ m, maps }: { m: Model; maps: HeatMap[] }) {
       : {plural(map.warps, "warp")}, {sectors} touched
       {lost > 0 && <b class="warntext">, {exact(lost)} sectors missing here</b>}
       {maps.some((h) => h.merged) && (
-        <b class="warntext">, how many warps but not which, to keep the report small</b>
+        <b class="warntext">: how many warps, but not which, to keep the report small</b>
       )}
     </p>
   );

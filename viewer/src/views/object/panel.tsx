@@ -279,7 +279,7 @@ export function MapPanel(p: Props) {
         )}
       </div>
       <Tools map={first} choice={choice} shown={shown} go={go} />
-      <ObjectBar {...look} sight={sight} sectors={sectors} />
+      <ObjectBar {...look} sight={sight} sectors={sectors} patterns={first.space !== "shared"} />
       <div class="heatpanel">
         <HeatCanvas
           {...look}

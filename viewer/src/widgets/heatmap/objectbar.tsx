@@ -12,7 +12,10 @@ import type { Sight } from "./sight";
 const LANE = 12;
 const GAP = 1;
 const MARK = 4;
-const BLOCK = 3 * (LANE + GAP) + MARK; // a block's lanes, and the room to the next one's
+
+/** Pixels of a block's lanes, and the room to the next one's. */
+const blockHeight = (p: Props): number => (p.patterns ? 3 : 2) * (LANE + GAP) + MARK;
+
 const STRETCHES = 1024; // that are told apart in an object
 
 interface Props {
@@ -21,6 +24,7 @@ interface Props {
   summary: Summary;
   warps: number;
   sectors: number; // of the whole object
+  patterns: boolean; // whether patterns of device memory have a meaning there
 }
 
 const LANES: { name: string; help: string }[] = [
@@ -62,7 +66,7 @@ function RegionLegend({ regions }: { regions: Uint8Array[] }) {
 /** The lanes of the blocks, drawn over the width. */
 function drawLanes(p: Props, regions: Uint8Array[], element: Element, width: number) {
   const { layers } = p.sight.grid;
-  const image = new OffscreenCanvas(width, layers.length * BLOCK);
+  const image = new OffscreenCanvas(width, layers.length * blockHeight(p));
   const c = image.getContext("2d");
   const ink = inkOf(element);
   const colors = p.summary === "mean" ? meanPalette(p.warps, ink) : palette(p.mode, p.warps, ink);
@@ -79,16 +83,18 @@ function drawLanes(p: Props, regions: Uint8Array[], element: Element, width: num
       (_, x) => regions[l]?.[Math.floor((x * STRETCHES) / width)] ?? 0,
     );
     const lane = (values: Uint8Array) => laneOf(layer, values, p.sectors, width, p.summary);
-    draw(stretched, patterns, l * BLOCK);
-    draw(lane(wholeSectors(layer)), colors, l * BLOCK + LANE + GAP);
-    draw(lane(hottestWords(layer)), colors, l * BLOCK + 2 * (LANE + GAP));
+    const top = l * blockHeight(p);
+    const next = p.patterns ? top + LANE + GAP : top;
+    if (p.patterns) draw(stretched, patterns, top);
+    draw(lane(wholeSectors(layer)), colors, next);
+    draw(lane(hottestWords(layer)), colors, next + LANE + GAP);
   });
   return image;
 }
 
 /** Keeps the picture as it should be: the lanes, and the window of what is in sight on them. */
 function usePainting(canvas: { current: HTMLCanvasElement | null }, p: Props, all: Uint8Array[]) {
-  const height = p.sight.grid.layers.length * BLOCK;
+  const height = p.sight.grid.layers.length * blockHeight(p);
   useEffect(() => {
     let lanes: { key: string; image: OffscreenCanvas } | undefined;
     const paint = () => {
@@ -141,8 +147,8 @@ export function ObjectBar(p: Props) {
       <div class="barbox">
         <div class="barnames">
           {layers.map((_, l) => (
-            <div key={l} style={{ height: `${BLOCK}px`, lineHeight: `${LANE + GAP}px` }}>
-              {LANES.map((lane) => (
+            <div key={l} style={{ height: `${blockHeight(p)}px`, lineHeight: `${LANE + GAP}px` }}>
+              {(p.patterns ? LANES : LANES.slice(1)).map((lane) => (
                 <span key={lane.name} title={lane.help}>
                   {lane.name}
                 </span>
@@ -165,7 +171,7 @@ export function ObjectBar(p: Props) {
           }}
         />
       </div>
-      <RegionLegend regions={regions} />
+      {p.patterns && <RegionLegend regions={regions} />}
     </>
   );
 }
