@@ -305,7 +305,7 @@ test("blocks stand side by side, aligned by sector", () =>
   visit("#object/1", async (page) => {
     await page.click(".blocks label >> nth=1");
     await page.waitForURL(/map=1,2/);
-    await sees(page, ".blocks", /\(0, 0, 0\) stands for the others[^]*\(3, 0, 0\) unlike the others/);
+    await sees(page, ".blocks", /\(0, 0, 0\) stands for others[^]*\(3, 0, 0\) unlike the others/);
     await sees(page, ".detail", /Blocks \(0, 0, 0\), \(1, 0, 0\) of launch 1/);
     await page.waitForSelector(".heatbox canvas");
     await page.click("text=As a table");
@@ -380,6 +380,41 @@ test("after every control the heat map scrolls, zooms, points and selects as bef
       await page.reload();
       await page.waitForSelector(".heatbox canvas");
       assert.ok((await picture(page)) === seen, `${name}: as a page that opens there`);
+    }
+  }));
+
+test("other blocks, launches, places and banks leave the heat map as alive", () =>
+  visit("#object/1?collapse=no", async (page) => {
+    await page.setViewportSize({ width: 1280, height: 1600 });
+    await page.waitForSelector(MAP);
+    const button = (name) => () => page.click(`.heattools button:text-is("${name}")`);
+    const goTo = async () => {
+      await page.fill(".goto input", "[9000]");
+      await page.keyboard.press("Enter");
+    };
+    const controls = [
+      ["two blocks", () => page.click(".blocks label >> nth=1")],
+      ["one block", () => page.click(".blocks label >> nth=0")],
+      ["another launch", () => page.selectOption(".picker select", { label: "transpose_shared, launch 2" })],
+      ["a place", goTo],
+      ["strip", () => page.locator(".grip").click({ position: { x: 8, y: 300 } })],
+      ["object bar", () => page.locator(".objectbar").click({ position: { x: 30, y: 20 } })],
+      ["mean", button("mean")],
+      ["shared memory", async () => {
+        await visits(page, "#object/8?collapse=no&rows=words");
+        await page.waitForSelector(MAP);
+      }],
+      ["owner of words", button("owner")],
+    ];
+    for (const [name, press] of controls) {
+      await press();
+      const { x, y } = await placeOf(page, MAP);
+      await redraws(page, `${name}: point`, () => page.mouse.move(x + 140, y + 56));
+      await redraws(page, `${name}: point elsewhere`, () => page.mouse.move(x + 220, y + 56));
+      await redraws(page, `${name}: wheel`, () => page.mouse.wheel(0, 400));
+      await redraws(page, `${name}: keys`, () => page.press(".heatbox", "ArrowRight"));
+      await redraws(page, `${name}: end`, () => page.press(".heatbox", "End"));
+      await redraws(page, `${name}: home`, () => page.press(".heatbox", "Home"));
     }
   }));
 

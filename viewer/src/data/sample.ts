@@ -18,7 +18,7 @@ export function whyBlock(s: Sample): string {
 /** In a word or two why a block was chosen. */
 export const WHY: Record<Sample["why"], string> = {
   asked: "asked for",
-  typical: "stands for the others",
+  typical: "stands for others",
   outlier: "unlike the others",
   traced: "recorded",
 };
