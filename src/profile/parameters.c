@@ -1,5 +1,6 @@
 /* Kernels' parameters, and the objects that they lead to: how a kernel reached what it accessed. */
 #include "profile/builder.h"
+#include "profile/declared.h"
 #include "profile/demangle.h"
 
 #include <string.h>
@@ -60,20 +61,70 @@ static const char *type_of(wl_arena *arena, const char *demangled, uint32_t posi
     return wl_arena_strndup(arena, p, type_length(p));
 }
 
-/* The row with the parameter's type, as far as the kernel's name tells it. */
-static wl_status write_parameter(prof_builder *b, prof_parameter *row, const char *demangled,
-                                 uint32_t count, wl_error *err)
+/* ---- names, as debug information and the source tell ---- */
+
+/* From the line on that declares the kernel; false where it cannot be had as it was compiled. */
+static bool names_in_source(prof_builder *b, const sym_declaration *d, const char *demangled,
+                            const char **names)
 {
-    row->type = type_of(b->process.arena, demangled, row->position, count);
+    uint32_t file = d->path ? sources_id(b->sources, d->path, b->process.directory) : 0;
+    size_t rest, length;
+    const char *why, *line = file ? sources_line(b->sources, file, d->line, &rest) : NULL;
+    const char *text = line ? sources_text(b->sources, file, &length, &why) : NULL;
+    const char *function = prof_plain_name(b->process.arena, demangled);
+    return text && function && !sources_changed(b->sources, file) &&
+           declared_names(line, length - (size_t)(line - text), function, d->count,
+                          b->process.arena, names);
+}
+
+/* `count` names, "" where nothing tells; NULL when memory is exhausted. */
+static const char **parameter_names(prof_builder *b, const char *mangled, const char *demangled,
+                                    uint32_t count)
+{
+    sym_declaration d;
+    const char **names = wl_new_array(b->process.arena, const char *, count + 1);
+    if (!names || symbols_declaration(b->symbols, mangled, &d) != WL_OK) {
+        return NULL;
+    }
+    bool told = d.count == count && count > 0 && *d.names[0];
+    bool read = !told && d.count == count && names_in_source(b, &d, demangled, names);
+    for (uint32_t i = 0; i < count && !read; i++) {
+        names[i] = told ? d.names[i] : "";
+    }
+    return names;
+}
+
+/* ---- rows ---- */
+
+typedef struct parameters { /* of a kernel */
+    const char *demangled, **names;
+    uint32_t count;
+} parameters;
+
+static wl_status begin_parameters(prof_builder *b, const char *mangled, uint32_t count,
+                                  parameters *p, wl_error *err)
+{
+    p->count = count;
+    p->demangled = prof_demangle(b->process.arena, mangled);
+    p->names = p->demangled ? parameter_names(b, mangled, p->demangled, count) : NULL;
+    return p->names ? WL_OK : NOMEM(err);
+}
+
+/* The row with the parameter's type and name, as far as they are known. */
+static wl_status write_parameter(prof_builder *b, prof_parameter *row, const parameters *p,
+                                 wl_error *err)
+{
+    row->type = type_of(b->process.arena, p->demangled, row->position, p->count);
+    row->name = p->names[row->position];
     return row->type ? table_insert_parameters(b->insert[TABLE_parameters], row, err) : NOMEM(err);
 }
 
 wl_status builder_parameters(prof_builder *b, uint32_t kernel_id, const ir_func *func,
                              wl_error *err)
 {
-    const char *demangled = prof_demangle(b->process.arena, func->name);
+    parameters p;
     uint64_t offset = 0;
-    wl_status status = demangled ? WL_OK : NOMEM(err);
+    wl_status status = begin_parameters(b, func->name, func->nparams, &p, err);
     for (uint32_t i = 0; i < func->nparams && status == WL_OK; i++) {
         uint32_t align = ir_var_align(func->params[i]);
         offset = (offset + align - 1) / align * align;
@@ -81,7 +132,7 @@ wl_status builder_parameters(prof_builder *b, uint32_t kernel_id, const ir_func 
                               .position = i,
                               .offset = offset,
                               .bytes = ir_var_size(func->params[i])};
-        status = write_parameter(b, &row, demangled, func->nparams, err);
+        status = write_parameter(b, &row, &p, err);
         offset += row.bytes;
     }
     return status;
@@ -90,14 +141,14 @@ wl_status builder_parameters(prof_builder *b, uint32_t kernel_id, const ir_func 
 wl_status builder_layout(prof_builder *b, uint32_t kernel_id, const cuda_layout *layout,
                          wl_error *err)
 {
-    const char *demangled = prof_demangle(b->process.arena, layout->kernel);
-    wl_status status = demangled ? WL_OK : NOMEM(err);
+    parameters p;
+    wl_status status = begin_parameters(b, layout->kernel, layout->count, &p, err);
     for (uint32_t i = 0; i < layout->count && status == WL_OK; i++) {
         prof_parameter row = {.kernel = kernel_id,
                               .position = i,
                               .offset = layout->params[i].offset,
                               .bytes = layout->params[i].bytes};
-        status = write_parameter(b, &row, demangled, layout->count, err);
+        status = write_parameter(b, &row, &p, err);
     }
     return status;
 }

@@ -359,6 +359,7 @@ typedef struct prof_parameter {
     uint32_t kernel, position;
     uint64_t offset, bytes; /* in the launch's parameters */
     const char *type;       /* "float const*"; "" where the kernel's name does not tell */
+    const char *name;       /* "" where no debug information tells */
 } prof_parameter;
 
 /* A word of a launch's parameters that was the address of live memory. */

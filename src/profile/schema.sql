@@ -128,10 +128,11 @@ CREATE TABLE moves (
   PRIMARY KEY (id, object)
 ) WITHOUT ROWID;
 
--- Parameters of kernels; offset: in a launch's parameters. type: '' where the kernel's name does not tell.
+-- Parameters of kernels; offset: in a launch's parameters. type: '' where the kernel's name does not tell;
+-- name: '' where the program has no debug information that tells.
 CREATE TABLE parameters (
   kernel INTEGER NOT NULL, position INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  type TEXT NOT NULL,
+  type TEXT NOT NULL, name TEXT NOT NULL,
   PRIMARY KEY (kernel, position)
 ) WITHOUT ROWID;
 
@@ -621,7 +622,7 @@ LEFT JOIN code c ON c.kernel = g.kernel AND c.pc = g.pc
 LEFT JOIN files f ON f.id = c.file;
 
 CREATE VIEW v_parameters AS
-SELECT k.short_name AS kernel, p.position, p.type, o.name AS object, o.variable, count(*) AS launches
+SELECT k.short_name AS kernel, p.position, p.type, p.name, o.name AS object, o.variable, count(*) AS launches
 FROM launches l
 JOIN reaches r ON r.launch = l.rows_of
 JOIN kernels k ON k.id = l.kernel

@@ -397,6 +397,158 @@ wl_status symbols_resolve(symbols *s, uint64_t address, sym_frames *out)
     return WL_OK;
 }
 
+/* ---- declarations ---- */
+
+static bool has_kernels(const binary *b)
+{
+    GElf_Addr bias;
+    GElf_Shdr header;
+    size_t names;
+    Elf *elf = dwfl_module_getelf(b->module, &bias);
+    if (!elf || elf_getshdrstrndx(elf, &names) != 0) {
+        return false;
+    }
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(elf, section))) {
+        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name)
+                                                          : NULL;
+        if (name && strcmp(name, ".nv_fatbin") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+typedef struct sought { /* a function; "" for names that are not known */
+    wl_arena *arena;
+    const char *mangled, *demangled, *plain;
+    uint32_t alike; /* found: of the demangled name */
+    Dwarf_Addr address;
+} sought;
+
+/* The host mangles static functions and those of anonymous namespaces in another way than the
+ * device. */
+static bool demangles_alike(const sought *f, const char *symbol)
+{
+    const char *name = *f->plain && strstr(symbol, f->plain) ? prof_demangle(f->arena, symbol)
+                                                             : NULL;
+    return name && strcmp(name, f->demangled) == 0;
+}
+
+/* Of functions that demangle alike only a single one is told. */
+static bool function_address(Dwfl_Module *module, sought *f)
+{
+    int n = dwfl_module_getsymtab(module);
+    f->alike = 0;
+    for (int i = 1; i < n; i++) {
+        GElf_Sym sym;
+        Dwarf_Addr address;
+        const char *name = dwfl_module_getsym_info(module, i, &sym, &address, NULL, NULL, NULL);
+        if (!name || GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF) {
+            continue;
+        }
+        bool exact = strcmp(name, f->mangled) == 0;
+        if (exact || demangles_alike(f, name)) {
+            f->address = address;
+            f->alike++;
+        }
+        if (exact) {
+            return true;
+        }
+    }
+    return f->alike == 1;
+}
+
+static bool function_die(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *out)
+{
+    Dwarf_Die *inner = NULL, *scopes = NULL;
+    int n = dwarf_getscopes(unit, address, &inner);
+    if (n > 0) {
+        n = dwarf_getscopes_die(&inner[0], &scopes);
+    }
+    bool found = false;
+    for (int i = 0; i < n && !found; i++) {
+        found = dwarf_tag(&scopes[i]) == DW_TAG_subprogram;
+        *out = scopes[i];
+    }
+    free(inner);
+    free(scopes);
+    return found;
+}
+
+/* nvcc puts names of its own in place of those of a kernel that is no template. */
+static const char *parameter_name(wl_arena *arena, Dwarf_Die *parameter)
+{
+    const char *name = dwarf_diename(parameter);
+    bool own = !name || strncmp(name, "__cuda_", 7) == 0 || strncmp(name, "__par", 5) == 0;
+    return own ? "" : wl_arena_strdup(arena, name);
+}
+
+/* Counts the parameters; their names go to `names`, where it is not NULL. */
+static uint32_t each_parameter(wl_arena *arena, Dwarf_Die *function, const char **names)
+{
+    Dwarf_Die child;
+    uint32_t count = 0;
+    for (int end = dwarf_child(function, &child); end == 0; end = dwarf_siblingof(&child, &child)) {
+        if (dwarf_tag(&child) != DW_TAG_formal_parameter) {
+            continue;
+        }
+        if (names) {
+            names[count] = parameter_name(arena, &child);
+        }
+        count++;
+    }
+    return count;
+}
+
+static wl_status read_declaration(symbols *s, Dwarf_Die *unit, Dwarf_Die *function,
+                                  sym_declaration *out)
+{
+    const char *path = dwarf_decl_file(function);
+    int line = 0;
+    out->count = each_parameter(s->arena, function, NULL);
+    out->names = wl_new_array(s->arena, const char *, out->count + 1);
+    if (!out->names) {
+        return WL_NOMEM;
+    }
+    each_parameter(s->arena, function, out->names);
+    for (uint32_t i = 0; i < out->count; i++) {
+        if (!out->names[i]) {
+            return WL_NOMEM;
+        }
+    }
+    if (path && dwarf_decl_line(function, &line) == 0 && line > 0) {
+        out->path = source_path(s->arena, unit, path);
+        out->line = (uint32_t)line;
+    }
+    return WL_OK;
+}
+
+wl_status symbols_declaration(symbols *s, const char *mangled, sym_declaration *out)
+{
+    sought f = {s->arena, mangled, prof_demangle(s->arena, mangled), "", 0, 0};
+    *out = (sym_declaration){0};
+    if (!f.demangled || !(f.plain = prof_plain_name(s->arena, f.demangled))) {
+        return WL_NOMEM;
+    }
+    for (size_t i = 0; i < s->maps.count; i++) {
+        binary *b = s->maps.data[i].file;
+        Dwarf_Addr bias;
+        Dwarf_Die die;
+        if (!b->tried && !of_the_system(b->path)) {
+            binary_open(b);
+        }
+        if (!b->module || !has_kernels(b) || !function_address(b->module, &f)) {
+            continue;
+        }
+        Dwarf_Die *unit = compile_unit_of(b->module, f.address, &bias);
+        if (unit && function_die(unit, f.address - bias, &die)) {
+            return read_declaration(s, unit, &die, out);
+        }
+    }
+    return WL_OK;
+}
+
 /* ---- machine code ---- */
 
 typedef struct code_range {

@@ -34,6 +34,17 @@ wl_status symbols_maps(symbols *s, const cap_maps *maps);
 /* The frames that one return address stands for. They stay valid as long as `s`. */
 wl_status symbols_resolve(symbols *s, uint64_t address, sym_frames *out);
 
+typedef struct sym_declaration { /* of a function, as debug information tells it */
+    uint32_t count;              /* parameters; 0: nothing is known, or there is none */
+    const char **names;          /* theirs; "" where the compiler has put its own in place */
+    const char *path;            /* of the source that declares it; NULL: not known */
+    uint32_t line;
+} sym_declaration;
+
+/* The host's function of this name (mangled, as the device has it), in the mapped files that hold
+ * kernels. It stays valid as long as `s`. */
+wl_status symbols_declaration(symbols *s, const char *mangled, sym_declaration *out);
+
 /* All calls, in the function around the call at `offset` of the binary (both as in sym_frame), that
  * go to the same place: ascending and with the one itself; at most `most`. 0 where the machine code
  * cannot be had or is not x86-64's. */
