@@ -94,6 +94,13 @@ class Order(unittest.TestCase):
         for rows in self.each(query):
             self.assertEqual(rows, [("cuMemcpy2D_v2", 256, 64, 4, 1, 64, 128), ("cuMemsetD2D8_v2", 256, 64, 4, 1, None, 128)])
 
+    def test_starts(self):
+        """Only a device has them; a node of a graph has none."""
+        query = "SELECT count(device_start) FROM calls WHERE parent IS NULL UNION ALL SELECT count(device_start) FROM calls WHERE parent NOT NULL"
+        [(emulated,), (of_emulated_nodes,)], [(timed,), (of_nodes,)] = self.each(query)
+        self.assertEqual((emulated, of_emulated_nodes, of_nodes), (0, 0, 0))
+        self.assertGreater(timed, 0)
+
     def test_what_failed(self):
         for rows in self.each("SELECT api, result, bytes, flags FROM calls WHERE result != 0"):
             self.assertEqual(rows, [("cuMemAlloc_v2", 2, 1 << 50, FAILED)])
