@@ -74,6 +74,12 @@ typedef struct ana_thresholds {
 
 ana_thresholds ana_thresholds_default(void);
 
+/* Whether a value reaches a threshold, edges aside. */
+static inline bool ana_reaches(const ana_thresholds *t, double value, double threshold)
+{
+    return value >= threshold * (1 - t->edge);
+}
+
 /* ---- findings ---- */
 
 typedef struct ana_line { /* a source line, with what its instructions did there; 0 where nothing */

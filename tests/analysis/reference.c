@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EDGE 0.95 /* shares and ratios may fall short by a twentieth */
+
 /* ---- requests ---- */
 
 static bool covers(const sim_request *r, uint64_t byte)
@@ -317,7 +319,7 @@ static bool constant_stride(const map *m)
         best = run > best ? run : best;
     }
     free(distances);
-    return n >= 3 && best * 2 >= n && words <= 4 * (n + 1);
+    return n >= 3 && (double)best * 2 >= EDGE * (double)n && words <= 4 * (n + 1);
 }
 
 static int label_of(const sim *s, const cell *c, bool random, bool warm)
@@ -366,11 +368,11 @@ static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
             of[c->label] += transfers(c);
         }
     }
-    bool strided = constant_stride(m) && of[ANA_STRIDED] * 2 >= all;
+    bool strided = constant_stride(m) && of[ANA_STRIDED] * 2 >= EDGE * all;
     for (uint32_t i = 0; i < m->count; i++) {
         cell *c = &m->cells[i];
         c->sparse &= strided;
-        c->label = c->label >= 0 && of[c->label] * 4 >= all ? c->label : -1;
+        c->label = c->label >= 0 && of[c->label] * 4 >= EDGE * all ? c->label : -1;
         double unused = 1 - (double)used(c) / words_in(&s->objects[object], m, i);
         for (int k = 0; k < 3; k++) {
             double n = (double)c->n[k], left = n;
@@ -418,17 +420,17 @@ static void request_costs(const sim *s, uint32_t object, const map *maps, costs 
         }
         double open = seen ? 1 - settled / seen : 1, excess = open * (sectors - fewest),
                one_each = 0;
-        if (n && excess > 0 && misaligned >= 0.25 * n) {
+        if (n && excess > 0 && misaligned >= 0.25 * EDGE * n) {
             one_each = open * misaligned < excess ? open * misaligned : excess;
             out->excess[ANA_MISALIGNED] += one_each;
             out->requests[ANA_MISALIGNED] += misaligned;
         }
-        if (n && sectors >= 2 * fewest && excess - one_each > 0 &&
-            excess - one_each >= 2 * open * n) {
+        if (n && sectors >= 2 * EDGE * fewest && excess - one_each > 0 &&
+            excess - one_each >= 2 * EDGE * open * n) {
             out->excess[ANA_UNCOALESCED] += excess - one_each;
             out->requests[ANA_UNCOALESCED] += n;
         } else if (n && lanes <= 8 * n && excess - one_each > 0 &&
-                   excess - one_each >= 0.5 * open * n) {
+                   excess - one_each >= 0.5 * EDGE * open * n) {
             out->excess[ANA_DIVERGENT] += excess - one_each;
             out->requests[ANA_DIVERGENT] += n;
         }

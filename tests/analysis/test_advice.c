@@ -198,6 +198,39 @@ static void of_what_was_sampled(void **state)
     }
 }
 
+/* ---- ends of data ---- */
+
+/* A field of pairs; two lanes of the last warp have one left. */
+static int64_t field_of_pair(const sim_thread *t, const void *p)
+{
+    int64_t i = t->block[0] * 256 + t->index;
+    return i < 32 * 32 + 2 ? i * 8 + *(const int *)p : -1;
+}
+
+static void partial_warps_change_nothing(void **state)
+{
+    (void)state;
+    const int x = 0, y = 4;
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 5, 1, 256, 1);
+    uint32_t pairs = sim_alloc(&s, "pairs", 65536, 0);
+    sim_access(&s, 1, ACC_LOAD, pairs, 4, field_of_pair, &x);
+    sim_access(&s, 2, ACC_LOAD, pairs, 4, field_of_pair, &y);
+    sim_find(&s, 1, &all);
+    assert_non_null(sim_finding(&s, &all, "pairs", ANA_UNCOALESCED));
+    sim_end(&s);
+}
+
+/* The tolerance itself, from both sides. */
+static void of_edges(void **state)
+{
+    (void)state;
+    const ana_thresholds t = ana_thresholds_default();
+    assert_true(ana_reaches(&t, 1.9000001, 2));
+    assert_false(ana_reaches(&t, 1.8999, 2));
+}
+
 /* ---- what the code tells ---- */
 
 static prof_launch launch = {.id = 1, .kernel = 1, .grid = {64, 4, 1}, .block = {256, 1, 1}};
@@ -270,6 +303,8 @@ int main(void)
         cmocka_unit_test(of_updates_that_fit),
         cmocka_unit_test(nothing_is_staged_twice),
         cmocka_unit_test(of_what_was_sampled),
+        cmocka_unit_test(partial_warps_change_nothing),
+        cmocka_unit_test(of_edges),
         cmocka_unit_test(of_blocks),
         cmocka_unit_test(of_neighbours),
     };

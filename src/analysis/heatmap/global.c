@@ -11,14 +11,15 @@
  * for the whole launch. */
 #include "analysis/detect.h"
 #include "analysis/heatmap/layout.h"
-#include "analysis/heatmap/map.h"
+#include "analysis/heatmap/parts.h"
 #include "analysis/heatmap/words.h"
 
 #include <string.h>
 
 typedef struct cached {
     uint32_t content;
-    map_result result;
+    uint32_t nparts;
+    map_result *parts; /* what each part of the object shows */
 } cached;
 
 typedef struct work {
@@ -29,7 +30,7 @@ typedef struct work {
     double excess[ANA_PATTERN_COUNT], alone[ANA_PATTERN_COUNT], best[ANA_PATTERN_COUNT];
     double *claims[ANA_PATTERN_COUNT]; /* by instruction */
     uint32_t launches[ANA_PATTERN_COUNT], example_launch[ANA_PATTERN_COUNT];
-    const cached *example[ANA_PATTERN_COUNT];
+    const map_result *example[ANA_PATTERN_COUNT];
     uint32_t ncached;
     cached *cache;
     uint32_t lowest;      /* of the maps' contents */
@@ -102,12 +103,26 @@ static bool begin_work(work *w)
                                  .irregular = c->irregular,
                                  .stream = is_stream(c),
                                  .filled = filled,
-                                 .updates = pattern_of_updates(c)};
+                                 .updates = pattern_of_updates(c),
+                                 .family = layout_family(w->input, insn)};
     }
     return true;
 }
 
 /* ---- maps ---- */
+
+static wl_status analyze_parts(work *w, const prof_heat *heat, wl_arena *scratch, cached *c)
+{
+    prof_heat *parts;
+    wl_status status = parts_split(heat, w->insns, w->group->ninsns, scratch, &c->nparts, &parts);
+    c->parts = status == WL_OK ? wl_new_array(w->input->scratch, map_result, c->nparts) : NULL;
+    for (uint32_t i = 0; c->parts && i < c->nparts && status == WL_OK; i++) {
+        status = map_analyze(&parts[i], w->group->info, w->insns, w->group->ninsns,
+                             w->input->program->thresholds, scratch, w->input->scratch,
+                             &c->parts[i]);
+    }
+    return c->parts ? status : WL_NOMEM;
+}
 
 /* One map, without what only its analysis needs. */
 static wl_status analyze_one(work *w, const prof_heat_info *info, cached *c, wl_error *err)
@@ -117,9 +132,7 @@ static wl_status analyze_one(work *w, const prof_heat_info *info, cached *c, wl_
     wl_status status = scratch
                            ? prof_load_heat(w->input->program->db, info->id, scratch, &heat, err)
                            : ana_nomem(err);
-    if (status == WL_OK && map_analyze(&heat, w->group->info, w->insns, w->group->ninsns,
-                                       w->input->program->thresholds, scratch, w->input->scratch,
-                                       &c->result) != WL_OK) {
+    if (status == WL_OK && analyze_parts(w, &heat, scratch, c) != WL_OK) {
         status = ana_nomem(err);
     }
     c->content = info->content;
@@ -131,7 +144,7 @@ static wl_status analyze_one(work *w, const prof_heat_info *info, cached *c, wl_
 static wl_status analyze_map(work *w, const prof_heat_info *info, const cached **out, wl_error *err)
 {
     uint32_t *known = &w->by_content[info->content - w->lowest];
-    if (*known && w->cache[*known - 1].result.warps == info->warps) {
+    if (*known && w->cache[*known - 1].parts[0].warps == info->warps) {
         *out = &w->cache[*known - 1];
         return WL_OK;
     }
@@ -155,7 +168,7 @@ static uint64_t sectors_issued(const ana_group *g, uint32_t launch)
     return low < g->ntraffic && g->traffic[low].launch == launch ? g->traffic[low].sectors : 0;
 }
 
-static void add_map(work *w, const map_result *r, double scale)
+static void add_part(work *w, const map_result *r, double scale)
 {
     for (uint32_t i = 0; i < w->group->ninsns; i++) {
         w->traffic[i] += scale * r->shares[i].traffic;
@@ -167,40 +180,67 @@ static void add_map(work *w, const map_result *r, double scale)
     }
 }
 
+/* What a launch pays for one pattern, and the part of a map that pays most of it. */
+typedef struct launch_cost {
+    double excess, highest;
+    const map_result *most;
+} launch_cost;
+
+static void add_part_cost(launch_cost *cost, const map_result *r, ana_pattern p, double scale)
+{
+    double excess = scale * r->patterns[p].excess;
+    cost->excess += excess;
+    if (excess > cost->highest) {
+        cost->highest = excess;
+        cost->most = r;
+    }
+}
+
+static void add_launch_cost(work *w, uint32_t launch, ana_pattern p, const launch_cost *cost)
+{
+    if (cost->excess > 0) {
+        w->launches[p]++;
+        w->excess[p] += cost->excess;
+    }
+    if (cost->excess > w->best[p]) {
+        w->best[p] = cost->excess;
+        w->example_launch[p] = launch;
+        w->example[p] = cost->most;
+    }
+}
+
+static double traffic_of_map(const cached *c)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < c->nparts; i++) {
+        sum += c->parts[i].traffic;
+    }
+    return sum;
+}
+
 /* The maps of one launch: several sampled blocks stand for it together, each for as many as are
  * like it. */
 static void add_launch(work *w, uint32_t launch, const cached *const *maps, const double *alike,
                        uint32_t n)
 {
     double traffic = 0;
+    launch_cost costs[ANA_PATTERN_COUNT] = {{0}};
     for (uint32_t i = 0; i < n; i++) {
-        traffic += alike[i] * maps[i]->result.traffic;
+        traffic += alike[i] * traffic_of_map(maps[i]);
     }
     double scale = traffic > 0 ? (double)sectors_issued(w->group, launch) / traffic : 0;
     for (uint32_t i = 0; i < n; i++) {
-        add_map(w, &maps[i]->result, scale * alike[i]);
-    }
-    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
-        double excess = 0, highest = 0;
-        const cached *most = NULL;
-        for (uint32_t i = 0; i < n; i++) {
-            double e = scale * alike[i] * maps[i]->result.patterns[p].excess;
-            excess += e;
-            w->alone[p] += scale * alike[i] * maps[i]->result.patterns[p].alone;
-            if (e > highest) {
-                highest = e;
-                most = maps[i];
+        for (uint32_t k = 0; k < maps[i]->nparts; k++) {
+            const map_result *r = &maps[i]->parts[k];
+            add_part(w, r, scale * alike[i]);
+            for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+                add_part_cost(&costs[p], r, (ana_pattern)p, scale * alike[i]);
+                w->alone[p] += scale * alike[i] * r->patterns[p].alone;
             }
         }
-        if (excess > 0) {
-            w->launches[p]++;
-            w->excess[p] += excess;
-        }
-        if (excess > w->best[p]) {
-            w->best[p] = excess;
-            w->example_launch[p] = launch;
-            w->example[p] = most;
-        }
+    }
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        add_launch_cost(w, launch, (ana_pattern)p, &costs[p]);
     }
 }
 
@@ -254,15 +294,15 @@ static charges charge_requests(const work *w, uint32_t i)
     }
     double part = open_part(w, i), excess = part * (double)(c->sectors - c->sectors_min);
     double open_requests = part * (double)c->requests;
-    if ((double)c->misaligned >= t->misaligned_share * (double)c->requests) {
+    if (ana_reaches(t, (double)c->misaligned, t->misaligned_share * (double)c->requests)) {
         double one_each = part * (double)c->misaligned;
         paid.of[ANA_MISALIGNED] = one_each < excess ? one_each : excess;
     }
     excess -= paid.of[ANA_MISALIGNED];
-    bool far = (double)c->sectors >= t->uncoalesced_ratio * (double)c->sectors_min;
-    if (far && excess >= t->uncoalesced_waste * open_requests) {
+    bool far = ana_reaches(t, (double)c->sectors, t->uncoalesced_ratio * (double)c->sectors_min);
+    if (far && ana_reaches(t, excess, t->uncoalesced_waste * open_requests)) {
         paid.of[is_update(c) ? ANA_SCATTERED_ATOMICS : ANA_UNCOALESCED] = excess;
-    } else if (is_divergent(w, c) && excess >= t->divergent_waste * open_requests) {
+    } else if (is_divergent(w, c) && ana_reaches(t, excess, t->divergent_waste * open_requests)) {
         paid.of[is_update(c) ? ANA_SCATTERED_ATOMICS : ANA_DIVERGENT] = excess;
     }
     return paid;
@@ -374,7 +414,7 @@ static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_
     if (!d) {
         return false;
     }
-    const map_result *r = &w->example[p]->result;
+    const map_result *r = w->example[p];
     memcpy(d->insn_excess, w->claims[p], w->group->ninsns * sizeof *d->insn_excess);
     d->excess = w->excess[p];
     d->alone = w->alone[p];

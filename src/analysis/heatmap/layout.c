@@ -45,3 +45,13 @@ bool layout_are_neighbours(const ana_input *input, const prof_instruction *a,
     int64_t apart = llabs(p.constant - q.constant);
     return apart < NEAR && apart % OBS_SECTOR_BYTES;
 }
+
+uint64_t layout_family(const ana_input *input, const prof_instruction *insn)
+{
+    ana_place p;
+    const prof_code *code = prof_find_code(&input->code, input->kernel->id, insn->c.pc);
+    if (locate_place(input, insn, &p) && p.shape) {
+        return p.shape;
+    }
+    return code && code->line ? (uint64_t)code->file << 32 | code->line : 0;
+}

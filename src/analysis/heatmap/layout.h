@@ -19,4 +19,8 @@ layout_blocks layout_of_blocks(const ana_input *input, const prof_instruction *i
 bool layout_are_neighbours(const ana_input *input, const prof_instruction *a,
                            const prof_instruction *b);
 
+/* Equal for instructions whose addresses differ by constants alone, or that stand in one line where
+ * the code does not tell more; 0: nothing is known. */
+uint64_t layout_family(const ana_input *input, const prof_instruction *insn);
+
 #endif

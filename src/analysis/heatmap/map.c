@@ -336,13 +336,14 @@ static void decide_pattern(work *w)
     map_result *out = w->out;
     for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
         map_pattern *pattern = &out->patterns[p];
-        pattern->holds = pattern->traffic > 0 && pattern->traffic >= w->t->map_share * out->traffic;
+        pattern->holds = pattern->traffic > 0 &&
+                         ana_reaches(w->t, pattern->traffic, w->t->map_share * out->traffic);
     }
     map_pattern *strided = &out->patterns[ANA_STRIDED];
     /* Rows of a tile are apart as well, but long: what they leave of a sector is their ends. */
-    strided->holds &= out->stride_share >= w->t->strided_share &&
+    strided->holds &= ana_reaches(w->t, out->stride_share, w->t->strided_share) &&
                       out->run <= w->t->strided_words * OBS_WORDS_PER_SECTOR &&
-                      strided->traffic >= w->t->strided_share * out->traffic;
+                      ana_reaches(w->t, strided->traffic, w->t->strided_share * out->traffic);
 }
 
 /* What remains of n transfers of a sector when the pattern is mended. */

@@ -33,6 +33,9 @@ typedef struct map_insn {
     bool filled;
     /* Of atomic updates: the pattern that they pay for in place of hot and hot-random; else 0. */
     uint8_t updates; /* ana_pattern */
+    /* Equal for instructions that step through the same data alike: copies of an unrolled loop. 0:
+     * not known, and all of these are taken to be of one. */
+    uint64_t family;
 } map_insn;
 
 typedef struct map_share {           /* of one instruction */

@@ -1,0 +1,100 @@
+/* Parts of an object: maps with the rows of several arrays, written by hand. */
+#include "support/test.h"
+
+#include "analysis/heatmap/parts.h"
+
+#include <string.h>
+
+enum { ROWS = 64 };
+
+static wl_arena *arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = wl_arena_new();
+    return arena == NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    wl_arena_free(arena);
+    return 0;
+}
+
+static uint32_t first_pc[] = {1}, second_pc[] = {2}, both_pcs[] = {1, 2};
+static obs_pcset sets[] = {{1, first_pc}, {1, second_pc}, {2, both_pcs}};
+
+/* `first` rows of instruction 1, then `shared` of both, then rows of 2. */
+static prof_heat map_of(uint32_t first, uint32_t shared)
+{
+    static obs_heat_row rows[ROWS];
+    for (uint32_t i = 0; i < ROWS; i++) {
+        rows[i] = (obs_heat_row){.sector = i, .pcset = i < first ? 0 : i < first + shared ? 2 : 1};
+    }
+    return (prof_heat){
+        .info = {.warps = 8, .nrows = ROWS}, .rows = rows, .npcsets = 3, .pcsets = sets};
+}
+
+static uint32_t split(const prof_heat *heat, uint64_t one, uint64_t two, prof_heat **out)
+{
+    const map_insn insns[] = {{.pc = 1, .family = one}, {.pc = 2, .family = two}};
+    uint32_t count = 0;
+    assert_int_equal(parts_split(heat, insns, 2, arena, &count, out), WL_OK);
+    return count;
+}
+
+static void of_two_arrays(void **state)
+{
+    (void)state;
+    prof_heat *parts, heat = map_of(20, 0);
+    assert_int_equal(split(&heat, 7, 8, &parts), 2);
+    assert_int_equal(parts[0].info.nrows, 44); /* the largest comes first */
+    assert_int_equal(parts[1].info.nrows, 20);
+    assert_int_equal(parts[0].rows[0].sector, 20);
+    assert_int_equal(parts[1].rows[19].sector, 19);
+    assert_int_equal(parts[1].info.warps, 8);
+}
+
+static void of_one_array(void **state)
+{
+    (void)state;
+    prof_heat *parts, heat = map_of(20, 0);
+    assert_int_equal(split(&heat, 7, 7, &parts), 1); /* copies of one instruction */
+    assert_int_equal(parts[0].info.nrows, ROWS);
+    assert_int_equal(split(&heat, 0, 0, &parts), 1); /* of which nothing is known */
+    heat = map_of(20, 20);
+    assert_int_equal(split(&heat, 7, 8, &parts), 1); /* they come to the same sectors */
+}
+
+/* A sector where two arrays meet joins them as little as it makes one of them. */
+static void of_borders(void **state)
+{
+    (void)state;
+    prof_heat *parts, heat = map_of(31, 1); /* one of 32 */
+    assert_int_equal(split(&heat, 7, 8, &parts), 2);
+    assert_int_equal(parts[0].info.nrows + parts[1].info.nrows, ROWS);
+    heat = map_of(30, 2); /* one of 16 */
+    assert_int_equal(split(&heat, 7, 8, &parts), 1);
+}
+
+static void of_few_rows(void **state)
+{
+    (void)state;
+    prof_heat *parts, heat = map_of(15, 0);
+    assert_int_equal(split(&heat, 7, 8, &parts), 1);
+    heat = map_of(16, 0);
+    assert_int_equal(split(&heat, 7, 8, &parts), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_two_arrays),
+        cmocka_unit_test(of_one_array),
+        cmocka_unit_test(of_borders),
+        cmocka_unit_test(of_few_rows),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
