@@ -13,9 +13,9 @@ typedef struct own_stream {
     UT_hash_handle hh;
 } own_stream;
 
-static probe_recording *idle, *ready; /* the earliest first */
-static uint64_t taken;                /* bytes of all recordings */
-static own_stream *own_streams;
+static probe_recording *idle, *ready;        /* the earliest first */
+static uint64_t taken;                       /* bytes of all recordings */
+static own_stream *own_streams, *latest_own; /* latest: that was asked for; NULL: none */
 
 /* ---- lists ---- */
 
@@ -50,7 +50,9 @@ void probe_restore(bool relaxed, CUstreamCaptureMode mode)
 
 CUstream probe_own_stream(CUcontext context)
 {
-    own_stream *o = NULL;
+    own_stream *o = latest_own;
+    if (o && o->context == context)
+        return o->stream;
     HASH_FIND_PTR(own_streams, &context, o);
     if (!o && (o = calloc(1, sizeof *o))) {
         o->context = context;
@@ -58,6 +60,7 @@ CUstream probe_own_stream(CUcontext context)
                CU_STREAM_NON_BLOCKING);
         HASH_ADD_PTR(own_streams, context, o);
     }
+    latest_own = o;
     return o ? o->stream : NULL;
 }
 
@@ -517,6 +520,7 @@ void probe_recordings_gone(CUcontext context)
     }
     HASH_FIND_PTR(own_streams, &context, o);
     if (o) {
+        latest_own = NULL;
         HASH_DEL(own_streams, o);
         free(o);
     }
