@@ -61,6 +61,13 @@ test("opens at the dearest finding with line, remedy, picture and coverage", () 
     await sees(page, ".coverage", /3 memory instructions, line 11, 12\s+its address depends on data/);
   }));
 
+test("a picture that is an example says so in its title", () =>
+  visit("#finding/6", async (page) => {
+    await sees(page, ".picture", /^Now, an example 5 sectors/);
+    await visits(page, "#finding/1");
+    await sees(page, ".picture", /^Now 32 sectors/);
+  }));
+
 test("deep links, back and forward", () =>
   visit("#finding/3", async (page) => {
     await sees(page, ".crumbs", /Finding 3 of 6/);

@@ -65,9 +65,11 @@ function firstSums(g: Grid): Sums {
 function nextSums(below: Sums, g: Grid): Sums {
   const s = emptySums(below.step * STEP, Math.ceil(below.count / STEP), g);
   const join = (from: Float64Array, to: Float64Array, width: number) => {
-    for (let i = 0; i < from.length; i++) {
-      const at = Math.floor(i / width / STEP) * width + (i % width);
-      to[at] = (to[at] as number) + (from[i] as number);
+    for (let row = 0, i = 0; row < below.count; row++) {
+      const at = Math.floor(row / STEP) * width;
+      for (let k = 0; k < width; k++, i++) {
+        to[at + k] = (to[at + k] as number) + (from[i] as number);
+      }
     }
   };
   join(below.sums, s.sums, rowCells(g));
@@ -76,9 +78,12 @@ function nextSums(below: Sums, g: Grid): Sums {
 }
 
 function means(s: Sums, columns: number): Level {
-  const cells = Uint8Array.from(s.sums, (sum, i) =>
-    meanCode(sum, s.weights[Math.floor(i / columns)] as number),
-  );
+  const cells = new Uint8Array(s.sums.length);
+  for (let w = 0, i = 0; w < s.weights.length; w++) {
+    for (let c = 0; c < columns; c++, i++) {
+      cells[i] = meanCode(s.sums[i] as number, s.weights[w] as number);
+    }
+  }
   return { step: s.step, count: s.count, cells };
 }
 

@@ -1,6 +1,6 @@
 /** Which pattern of the analysis a stretch of an object looks like, so that a map of very many sectors can be told at first
  * sight. The thresholds are those of src/analysis/thresholds.def, which a test compares. */
-import { type HeatTable, PLANES, WORDS, warmthOf } from "./heat";
+import { type HeatTable, PLANES, WORDS } from "./heat";
 
 export const REGIONS = ["untouched", "none", "hot", "false-sharing", "strided", "random"] as const;
 export type Region = (typeof REGIONS)[number];
@@ -15,74 +15,90 @@ const COMMON_SHAPES = 8; // a constant stride gives at most so many
 const FEWEST_SECTORS = 16; // that can be called random
 const FEWEST_OF_STRETCH = 64;
 
+const number = (region: Region): number => REGIONS.indexOf(region);
+const [NONE, HOT, FALSE_SHARING, STRIDED] = (
+  ["none", "hot", "false-sharing", "strided"] as const
+).map(number) as [number, number, number, number];
+
 /** The pattern of a run's sectors, each by itself: at random is a matter of several. */
-function patternOf(t: HeatTable, warps: number, run: number): Region {
+function patternOf(t: HeatTable, warps: number, run: number): number {
   let hottest = 0;
   let coldest = warps;
   let used = 0;
   for (let w = 0; w < WORDS; w++) {
-    const value = warmthOf(t, run, w);
+    const value = t.warmth[w * t.runs + run] as number;
     if (value === 0) continue;
     used++;
-    hottest = Math.max(hottest, value);
-    coldest = Math.min(coldest, value);
+    if (value > hottest) hottest = value;
+    if (value < coldest) coldest = value;
   }
-  const sector = warmthOf(t, run, WORDS);
-  if (sector >= 2 && sector >= SHARING_RATIO * hottest) return "false-sharing";
-  if (sector >= 2 && coldest >= Math.max(2, Math.ceil(HOT_SHARE * warps))) return "hot";
-  return used <= STRIDED_WORDS * WORDS ? "strided" : "none";
+  const sector = t.warmth[WORDS * t.runs + run] as number;
+  if (sector >= 2 && sector >= SHARING_RATIO * hottest) return FALSE_SHARING;
+  if (sector >= 2 && coldest >= Math.max(2, Math.ceil(HOT_SHARE * warps))) return HOT;
+  return used <= STRIDED_WORDS * WORDS ? STRIDED : NONE;
 }
 
 /** How a run's sectors look, as a number: equal for equal ones. */
 function shapeOf(t: HeatTable, run: number): number {
   let shape = 0;
-  for (let p = 0; p < PLANES; p++) shape = Math.imul(shape, 37) + (warmthOf(t, run, p) + 1);
+  for (let p = 0; p < PLANES; p++) {
+    shape = Math.imul(shape, 37) + ((t.warmth[p * t.runs + run] as number) + 1);
+  }
   return shape;
 }
 
-const add = <Key>(counts: Map<Key, number>, key: Key, n: number): void => {
-  if (n > 0) counts.set(key, (counts.get(key) ?? 0) + n);
-};
+/** Numbers, and how often each came. */
+class Counts {
+  private readonly counts = new Map<number, number>();
+
+  add(key: number, n: number): void {
+    this.counts.set(key, (this.counts.get(key) ?? 0) + n);
+  }
+
+  /** How often the `most` commonest came together. */
+  commonest(most: number): number {
+    const sorted = [...this.counts.values()].sort((a, b) => b - a);
+    return sorted.slice(0, most).reduce((sum, n) => sum + n, 0);
+  }
+}
 
 /** What the sectors of one stretch have in common. */
 class Stretch {
   private touched = 0;
   private last = Number.NaN; // the sector touched before
-  private readonly patterns = new Map<Region, number>();
-  private readonly shapes = new Map<number, number>();
-  private readonly distances = new Map<number, number>();
+  private neighbours = 0; // sectors at distance 1 of the one before
+  private readonly patterns = new Float64Array(REGIONS.length);
+  private readonly shapes = new Counts();
+  private readonly distances = new Counts(); // beyond 1
 
-  add(pattern: Region, shape: number, first: number, n: number): void {
+  add(pattern: number, shape: number, first: number, n: number): void {
+    this.patterns[pattern] = (this.patterns[pattern] as number) + n;
+    this.shapes.add(shape, n);
+    this.neighbours += n - 1;
+    if (first === this.last + 1) this.neighbours++;
+    else if (this.touched > 0) this.distances.add(first - this.last, 1);
     this.touched += n;
-    add(this.patterns, pattern, n);
-    add(this.shapes, shape, n);
-    if (!Number.isNaN(this.last)) add(this.distances, first - this.last, 1);
-    add(this.distances, 1, n - 1);
     this.last = first + n - 1;
   }
 
   private isRandom(): boolean {
-    if (this.touched < FEWEST_SECTORS) return false;
-    const commonest = (counts: Map<number, number>, n: number) =>
-      [...counts.values()]
-        .sort((a, b) => b - a)
-        .slice(0, n)
-        .reduce((sum, count) => sum + count, 0);
+    const equal = Math.max(this.neighbours, this.distances.commonest(1));
     return (
-      commonest(this.shapes, COMMON_SHAPES) < RANDOM_SHAPES * this.touched ||
-      commonest(this.distances, 1) < STRIDED_SHARE * (this.touched - 1)
+      this.touched >= FEWEST_SECTORS &&
+      (this.shapes.commonest(COMMON_SHAPES) < RANDOM_SHAPES * this.touched ||
+        equal < STRIDED_SHARE * (this.touched - 1))
     );
   }
 
   /** At random first: it is one cause, whatever single sectors look like. */
   region(): Region {
-    const part = (pattern: Region) => (this.patterns.get(pattern) ?? 0) / this.touched;
+    const part = (pattern: number) => (this.patterns[pattern] as number) / this.touched;
     if (this.touched === 0) return "untouched";
     if (this.isRandom()) return "random";
-    if (part("hot") >= MAP_SHARE) return "hot";
+    if (part(HOT) >= MAP_SHARE) return "hot";
     // Where the parts of two warps meet, a sector of four is shared: that is no pattern.
-    if (part("false-sharing") >= STRIDED_SHARE) return "false-sharing";
-    return part("strided") >= STRIDED_SHARE ? "strided" : "none";
+    if (part(FALSE_SHARING) >= STRIDED_SHARE) return "false-sharing";
+    return part(STRIDED) >= STRIDED_SHARE ? "strided" : "none";
   }
 }
 
@@ -100,14 +116,13 @@ export function regionsOf(
     const shape = shapeOf(t, run);
     const end = (t.first[run] as number) + (t.repeat[run] as number);
     for (let at = Math.max(0, t.first[run] as number); at < end; ) {
-      const number = Math.min(stretches.length - 1, Math.floor(at / per));
-      const to =
-        number === stretches.length - 1 ? end : Math.min(end, Math.ceil((number + 1) * per));
-      stretches[number]?.add(pattern, shape, at, to - at);
+      const s = Math.min(stretches.length - 1, Math.floor(at / per));
+      const to = s === stretches.length - 1 ? end : Math.min(end, Math.ceil((s + 1) * per));
+      stretches[s]?.add(pattern, shape, at, to - at);
       at = to;
     }
   }
-  const regions = stretches.map((s) => REGIONS.indexOf(s.region()));
+  const regions = stretches.map((s) => number(s.region()));
   return Uint8Array.from({ length: pixels }, (_, x) => {
     const at = Math.floor(((x + 0.5) * sectors) / pixels / per);
     return regions[Math.min(regions.length - 1, at)] ?? 0;

@@ -156,16 +156,17 @@ function RequestPicture({ i, finding }: { i: Instruction; finding: Finding }) {
   const now = lanesOf(i, BYTES_PER_WORD);
   const best = ideal(now);
   const scale = scaleFor(Math.max(sectorsOf(now).length, sectorsOf(best).length));
+  const title = now.schematic || now.shape === "misaligned" ? "Now, an example" : "Now";
   return (
     <div class="pictures">
       {i.space === "shared" ? (
         <div class="pair">
-          <BankPicture title="Now" lanes={now} />
+          <BankPicture title={title} lanes={now} />
           <BankPicture title="Without conflicts" lanes={best} />
         </div>
       ) : (
         <>
-          <SectorPicture title="Now" lanes={now} scale={scale} />
+          <SectorPicture title={title} lanes={now} scale={scale} />
           <SectorPicture
             title={now.shape === "uniform" ? "If the lanes took neighbouring elements" : "Ideal"}
             lanes={best}
