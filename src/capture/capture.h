@@ -423,6 +423,18 @@ typedef struct cap_graph_run {
     uint64_t *ordinals; /* by node: that of its CALL, LAUNCH or NOTE; 0: it has none */
 } cap_graph_run;
 
+/* What ended the LAUNCH before, which says so in a sentence, in parts. */
+typedef struct cap_fault {
+    uint32_t launch;
+    const char *kind; /* "access outside of any allocation" */
+    const char *what; /* of that kind: "reads 4 bytes, ..."; "" where there is nothing to add */
+    uint32_t pc;
+    uint32_t block[3], thread[3];
+    uint32_t in_memory; /* 1: the address is one of global memory */
+    uint64_t address;
+    uint32_t bytes;
+} cap_fault;
+
 typedef struct cap_unsupported { /* a CUDA function that the collector lacks; once a function */
     const char *api;
 } cap_unsupported;

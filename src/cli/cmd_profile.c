@@ -183,6 +183,9 @@ static bool tell_profile(const char *path)
     if (!cli_profile_open(path, 0, &profile))
         return false;
     const prof_coverage *c = &profile.data.coverage;
+    if (profile.data.nfailures)
+        wl_log(WL_LOG_ERROR,
+               "the run did not go to its end: what follows is of what ran until then");
     bool timed = c->launches_seen && profile.data.launches.count;
     bool measured = c->launches_observed > 0 || timed;
     if (c->launches_observed)

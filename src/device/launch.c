@@ -162,6 +162,20 @@ static cap_launch describe_launch(const dev_op *op, const dev_turn *turn, const 
     return launch;
 }
 
+static wl_status write_fault(uint32_t launch, const emu_fault *f)
+{
+    const cap_fault fault = {.launch = launch,
+                             .kind = emu_fault_text(f->kind),
+                             .what = f->text + f->what,
+                             .pc = f->pc,
+                             .block = {f->block.x, f->block.y, f->block.z},
+                             .thread = {f->thread.x, f->thread.y, f->thread.z},
+                             .in_memory = f->in_memory,
+                             .address = f->address,
+                             .bytes = f->bytes};
+    return cap_write_fault(rec_g.writer, &fault);
+}
+
 static void write_launch(replay_watch *w, const dev_op *op, const dev_turn *turn,
                          const emu_result *result, const replay_repeat *repeat)
 {
@@ -179,6 +193,8 @@ static void write_launch(replay_watch *w, const dev_op *op, const dev_turn *turn
         dev_check_replay(op, &record.summary);
     rec_g.next_launch++;
     status = rec_g.writer ? cap_write_observed(rec_g.writer, &record) : WL_STATE;
+    if (status == WL_OK && result->fault.kind != EMU_FAULT_NONE)
+        status = write_fault(record.id, &result->fault);
     if (rec_g.writer)
         rec_written(status);
     if (status == WL_OK && !record.error)

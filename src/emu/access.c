@@ -45,7 +45,7 @@ static _Noreturn void bad_global(emu_warp *w, const emu_insn *in, uint32_t lane,
     uint64_t end = alloc.base + alloc.size;
     const char *where = inside                 ? "across the end"
                         : address < alloc.base ? "before the start"
-                                               : "behind the end";
+                                               : "after the end";
     uint64_t distance = inside                 ? address + bytes - end
                         : address < alloc.base ? alloc.base - address
                                                : address - end;

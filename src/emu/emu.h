@@ -210,11 +210,16 @@ typedef struct emu_fault {
     int cuda_error;
     uint32_t pc;
     emu_dim block, thread;
+    bool in_memory; /* the address is one of global memory */
     uint64_t address;
     uint32_t bytes;
     char text
-        [1024]; /* kernel, source line, block, thread, address, nearest allocation, in sentences */
+        [1024];  /* kernel, source line, block, thread, address, nearest allocation, in sentences */
+    size_t what; /* where the last of them begins */
 } emu_fault;
+
+/* "access outside of any allocation" */
+const char *emu_fault_text(emu_fault_kind kind);
 
 typedef struct emu_block_count { /* a basic block, summed over the launch */
     uint64_t executions;         /* by warps (splits) */

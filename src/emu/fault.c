@@ -33,6 +33,18 @@ static emu_dim thread_of(const emu_warp *w, uint32_t lane)
     return (emu_dim){linear % block.x, linear / block.x % block.y, linear / block.x / block.y};
 }
 
+const char *emu_fault_text(emu_fault_kind kind)
+{
+    return kinds[kind].text;
+}
+
+/* The first page is no memory: its addresses come from null pointers. */
+static bool is_in_memory(emu_fault_kind kind, uint64_t address)
+{
+    return (kind == EMU_FAULT_ILLEGAL_ADDRESS || kind == EMU_FAULT_USE_AFTER_FREE) &&
+           address >= 4096;
+}
+
 static void fill_fault(emu_fault *f, emu_warp *w, uint32_t pc, emu_fault_kind kind, uint32_t lane,
                        uint64_t address, uint32_t bytes, const char *what)
 {
@@ -44,14 +56,17 @@ static void fill_fault(emu_fault *f, emu_warp *w, uint32_t pc, emu_fault_kind ki
                      .pc = pc,
                      .block = w->cta->id,
                      .thread = thread_of(w, lane),
+                     .in_memory = is_in_memory(kind, address),
                      .address = address,
                      .bytes = bytes};
     if (address || bytes)
         snprintf(at, sizeof at, " at address 0x%llx", (unsigned long long)address);
-    snprintf(f->text, sizeof f->text,
-             "%s: kernel %s at %s, block (%u,%u,%u), thread (%u,%u,%u)%s: %s", kinds[kind].text,
-             k->func->name, place, f->block.x, f->block.y, f->block.z, f->thread.x, f->thread.y,
-             f->thread.z, at, what);
+    int head = snprintf(f->text, sizeof f->text,
+                        "%s: kernel %s at %s, block (%u,%u,%u), thread (%u,%u,%u)%s: ",
+                        kinds[kind].text, k->func->name, place, f->block.x, f->block.y, f->block.z,
+                        f->thread.x, f->thread.y, f->thread.z, at);
+    f->what = head > 0 && (size_t)head < sizeof f->text ? (size_t)head : sizeof f->text - 1;
+    snprintf(f->text + f->what, sizeof f->text - f->what, "%s", what);
 }
 
 _Noreturn void emu_raise(emu_warp *w, uint32_t pc, emu_fault_kind kind, uint32_t lane,

@@ -147,6 +147,7 @@ typedef struct launch_entry {
     uint32_t call;      /* of a note, as the capture numbers it */
     prof_reach *reaches;
     uint32_t nreaches;
+    const prof_fault *fault; /* NULL: the launch went to its end, as far as is known */
     UT_hash_handle hh;
 } launch_entry;
 
@@ -234,6 +235,8 @@ wl_status builder_layout(prof_builder *b, uint32_t kernel_id, const cuda_layout 
 wl_status builder_reaches(prof_builder *b, launch_entry *e, const char *params, uint64_t length,
                           wl_error *err);
 wl_status builder_indirect(prof_builder *b, const cap_indirect *record, wl_error *err);
+/* The object that an address belongs to, or that it misses by least; 0: there is none. */
+uint32_t builder_nearest_object(const prof_builder *b, uint64_t address);
 wl_status builder_write_reaches(prof_builder *b, const launch_entry *e, wl_error *err);
 bool builder_place(process *p, uint32_t object, uint64_t base, uint64_t bytes);
 void builder_displace(process *p, uint32_t object, uint64_t base);
@@ -268,6 +271,9 @@ wl_status builder_launches(prof_builder *b, wl_error *err);
 /* uses.c: USES, which follows its LAUNCH */
 wl_status builder_keep_arrays(prof_builder *b, const cap_launch *launch, wl_error *err);
 wl_status builder_uses(prof_builder *b, const cap_uses *uses, wl_error *err);
+
+/* launches.c: FAULT, which follows its LAUNCH */
+wl_status builder_fault(prof_builder *b, const cap_fault *fault, wl_error *err);
 
 /* graphs.c: GRAPH, GRAPH_RUN */
 wl_status builder_graph(prof_builder *b, const cap_graph *graph, wl_error *err);

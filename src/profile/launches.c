@@ -117,8 +117,35 @@ wl_status builder_launches(prof_builder *b, wl_error *err)
     for (const launch_entry *e = b->process.launches; e && status == WL_OK; e = e->hh.next) {
         status = table_insert_launches(b->insert[TABLE_launches], &e->row, err);
         status = status == WL_OK ? builder_write_reaches(b, e, err) : status;
+        if (status == WL_OK && e->fault) {
+            status = table_insert_faults(b->insert[TABLE_faults], e->fault, err);
+        }
     }
     return status;
+}
+
+wl_status builder_fault(prof_builder *b, const cap_fault *fault, wl_error *err)
+{
+    launch_entry *e = builder_find_launch(b, fault->launch);
+    prof_fault *row = e ? wl_new(b->process.arena, prof_fault) : NULL;
+    if (!e) {
+        return wl_fail(err, WL_CORRUPT, "The capture tells what ended launch %u, which it lacks.",
+                       fault->launch);
+    }
+    if (!row) {
+        return NOMEM(err);
+    }
+    *row = (prof_fault){.launch = e->row.id,
+                        .kind = wl_arena_strdup(b->process.arena, fault->kind),
+                        .what = wl_arena_strdup(b->process.arena, fault->what),
+                        .pc = fault->pc,
+                        .address = fault->address,
+                        .bytes = fault->bytes,
+                        .object = fault->in_memory ? builder_nearest_object(b, fault->address) : 0};
+    memcpy(row->block, fault->block, sizeof row->block);
+    memcpy(row->thread, fault->thread, sizeof row->thread);
+    e->fault = row;
+    return row->kind && row->what ? WL_OK : NOMEM(err);
 }
 
 /* ---- rows ---- */

@@ -518,6 +518,11 @@ static void fill_gap(db_row *row, void *item)
     g->reason = row_text(row);
 }
 
+wl_status prof_load_faults(prof_db *db, wl_arena *arena, prof_fault_rows *out, wl_error *err)
+{
+    return LOAD_ALL_ROWS(db, faults, arena, out, err, "faults ORDER BY launch");
+}
+
 wl_status prof_load_gaps(prof_db *db, wl_arena *arena, prof_gap_rows *out, wl_error *err)
 {
     return LOAD_ALL(db, arena, out, err, fill_gap,
@@ -574,7 +579,9 @@ wl_status prof_load_coverage(prof_db *db, wl_arena *arena, prof_coverage *out, w
           * skips */
          "SELECT (SELECT count(*) FROM launches WHERE blocks_run > 0 OR error <> 0) + "
          "(SELECT coalesce(sum(count), 0) FROM skips)"},
-        {&out->launches_observed, "SELECT count(*) FROM launches WHERE blocks_observed > 0"},
+        {&out->launches_observed,
+         "SELECT count(*) FROM launches WHERE blocks_observed > 0 AND error = 0"},
+        {&out->launches_failed, "SELECT count(*) FROM launches WHERE error <> 0"},
         {&out->kernels_seen,
          "SELECT count(*) FROM (SELECT name FROM kernels UNION SELECT kernel FROM skips)"},
         {&out->kernels_observed,

@@ -210,6 +210,36 @@ static const live_place *place_at(const process *p, uint64_t address)
     return place && address - place->base < place->bytes ? place : NULL;
 }
 
+/* Of memory that was freed, the last that lay there. */
+static uint32_t freed_object_at(const process *p, uint64_t address)
+{
+    for (size_t i = p->objects.count; i-- > 0;) {
+        const cap_object *o = &p->objects.data[i].record;
+        if (o->base && address - o->base < o->bytes) {
+            return p->objects.data[i].id;
+        }
+    }
+    return 0;
+}
+
+uint32_t builder_nearest_object(const prof_builder *b, uint64_t address)
+{
+    const process *p = &b->process;
+    size_t next = place_after(p, address);
+    const live_place *after = next < p->places.count ? &p->places.data[next] : NULL;
+    const live_place *before = next ? &p->places.data[next - 1] : NULL;
+    if (before && address - before->base < before->bytes) {
+        return before->object;
+    }
+    uint32_t freed = freed_object_at(p, address);
+    if (freed || (!before && !after)) {
+        return freed;
+    }
+    uint64_t above = after ? after->base - address : UINT64_MAX;
+    uint64_t below = before ? address - before->base - before->bytes : UINT64_MAX;
+    return above < below ? after->object : before->object;
+}
+
 /* ---- what a launch was given ---- */
 
 /* Any aligned word of the parameters may be a pointer, also within a structure. */

@@ -357,6 +357,7 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_WAY: return builder_way(b, &record->way, err);
     case CAP_REPEAT: return builder_repeat(b, &record->repeat, err);
     case CAP_INDIRECT: return builder_indirect(b, &record->indirect, err);
+    case CAP_FAULT: return builder_fault(b, &record->fault, err);
     case CAP_GRAPH: return builder_graph(b, &record->graph, err);
     case CAP_GRAPH_RUN: return builder_graph_run(b, &record->graph_run, err);
     case CAP_SYMBOL: /* for the replay of notes */

@@ -217,6 +217,16 @@ typedef struct prof_launch {
     const obs_mix *mix;     /* by ir_cost; never NULL in what was loaded */
 } prof_launch;
 
+typedef struct prof_fault { /* what ended a launch */
+    uint32_t launch;
+    const char *kind; /* "access outside of any allocation" */
+    const char *what; /* more of it, in words; "" where there is no more */
+    uint32_t pc, block[3], thread[3];
+    uint64_t address;
+    uint32_t bytes;
+    uint32_t object; /* that the access hit or missed by least; 0: none, or no access to memory */
+} prof_fault;
+
 /* One static memory instruction on one object in one launch. `c.object` is a prof_object here. */
 typedef struct prof_instruction {
     uint32_t launch, kernel, position; /* position: in its launch */
@@ -399,6 +409,7 @@ typedef struct prof_unsupported {
 
 typedef struct prof_coverage {
     uint64_t launches_seen, launches_observed; /* seen: observed, skipped and failed */
+    uint64_t launches_failed;                  /* that did not go to their end */
     uint64_t kernels_seen, kernels_observed;
     uint64_t blocks_run, blocks_observed, blocks_sampled;
     uint64_t records_dropped; /* accesses that were not counted, over all launches */
@@ -432,6 +443,7 @@ PROF_ROWS(sample)
 PROF_ROWS(use)
 PROF_ROWS(traffic)
 PROF_ROWS(gap)
+PROF_ROWS(fault)
 PROF_ROWS(skip)
 PROF_ROWS(message)
 PROF_ROWS(unsupported)
@@ -482,6 +494,7 @@ wl_status prof_load_uses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_use
 wl_status prof_load_spans(prof_db *db, uint32_t spans, wl_arena *arena, wl_span_reader *out,
                           wl_error *err);
 /* By kernel, pc. */
+wl_status prof_load_faults(prof_db *db, wl_arena *arena, prof_fault_rows *out, wl_error *err);
 wl_status prof_load_gaps(prof_db *db, wl_arena *arena, prof_gap_rows *out, wl_error *err);
 /* By count, largest first. */
 wl_status prof_load_skips(prof_db *db, wl_arena *arena, prof_skip_rows *out, wl_error *err);

@@ -128,6 +128,14 @@ CREATE TABLE moves (
   PRIMARY KEY (id, object)
 ) WITHOUT ROWID;
 
+-- What ended a launch. object: the one that the access hit or missed by least, 0 where there is none.
+CREATE TABLE faults (
+  launch INTEGER PRIMARY KEY, kind TEXT NOT NULL, what TEXT NOT NULL, pc INTEGER NOT NULL,
+  block_x INTEGER NOT NULL, block_y INTEGER NOT NULL, block_z INTEGER NOT NULL,
+  thread_x INTEGER NOT NULL, thread_y INTEGER NOT NULL, thread_z INTEGER NOT NULL,
+  address INTEGER NOT NULL, bytes INTEGER NOT NULL, object INTEGER NOT NULL
+);
+
 -- Parameters of kernels; offset: in a launch's parameters. type: '' where the kernel's name does not tell;
 -- name: '' where the program has no debug information that tells.
 CREATE TABLE parameters (
@@ -620,6 +628,16 @@ FROM kernel_gaps g
 JOIN kernels k ON k.id = g.kernel
 LEFT JOIN code c ON c.kernel = g.kernel AND c.pc = g.pc
 LEFT JOIN files f ON f.id = c.file;
+
+CREATE VIEW v_faults AS
+SELECT l.id AS launch, k.short_name AS kernel, f.kind, f.what, c.pc, w.path AS file, c.line, o.name AS object,
+       f.address - o.base AS object_offset
+FROM faults f
+JOIN launches l ON l.id = f.launch
+JOIN kernels k ON k.id = l.kernel
+LEFT JOIN code c ON c.kernel = l.kernel AND c.pc = f.pc
+LEFT JOIN files w ON w.id = c.file
+LEFT JOIN objects o ON o.id = f.object;
 
 CREATE VIEW v_parameters AS
 SELECT k.short_name AS kernel, p.position, p.type, p.name, o.name AS object, o.variable, count(*) AS launches

@@ -95,13 +95,13 @@ static void tell_skip(const rep_terminal *t, uint32_t from)
                          rep_readable(t->arena, first->reason, BRIEF)));
 }
 
-static void tell_faults(const rep_terminal *t)
+static void tell_failed(const rep_terminal *t)
 {
-    for (uint32_t i = 0; i < t->d->launches.count; i++)
-        if (t->d->launches.rows[i].fault[0])
-            fact(t, false,
-                 wl_arena_printf(t->arena, "launch %u failed: %s", t->d->launches.rows[i].id,
-                                 rep_readable(t->arena, t->d->launches.rows[i].fault, BRIEF)));
+    uint64_t n = t->d->coverage.launches_failed;
+    if (n)
+        fact(t, false,
+             wl_arena_printf(t->arena, "%s failed: see the first lines",
+                             rep_plural(t->arena, n, "launch", "launches")));
 }
 
 static void unsupported(const rep_terminal *t)
@@ -130,13 +130,7 @@ static void left_out(const rep_terminal *t)
     gaps(t);
     for (uint32_t i = 0; i < d->skips.count; i++)
         tell_skip(t, i);
-    tell_faults(t);
     unsupported(t);
-    for (uint32_t i = 0; i < d->processes.count; i++)
-        if (d->processes.rows[i].cut_off)
-            fact(t, false,
-                 wl_arena_printf(t->arena, "the record of process %u ends early: %s",
-                                 d->processes.rows[i].pid, d->processes.rows[i].cut_off));
     for (uint32_t i = 0; i < d->messages.count; i++)
         fact(t, d->messages.rows[i].level > WL_LOG_WARN,
              t->o->full_names ? d->messages.rows[i].text
@@ -215,6 +209,7 @@ void rep_coverage(const rep_terminal *t)
     const prof_coverage *c = &t->d->coverage;
     rep_title(t, "Coverage", NULL);
     tell_part(t, c->launches_observed, c->launches_seen, "launches observed");
+    tell_failed(t);
     tell_part(t, c->kernels_observed, c->kernels_seen, "kernels observed");
     tell_part(t, c->blocks_observed, c->blocks_run, "blocks counted");
     if (c->blocks_sampled)

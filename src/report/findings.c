@@ -304,10 +304,17 @@ static void draw_gain(const rep_terminal *t, const ana_finding_group *g,
 static void draw_none(const rep_terminal *t)
 {
     rep_title(t, "Findings", NULL);
-    fprintf(t->out, "  %s\n",
-            t->d->coverage.launches_observed > 0
-                ? "none: no access pattern costs enough to be worth a change"
-                : "none: no kernel launch was observed");
+    fputs("  ", t->out);
+    if (t->d->nfailures)
+        rep_wrap(t, 2,
+                 "not known: the run did not go to its end (see the first lines). In what "
+                 "was observed until then no access pattern costs enough to be worth a "
+                 "change.");
+    else
+        fprintf(t->out, "%s\n",
+                t->d->coverage.launches_observed > 0
+                    ? "none: no access pattern costs enough to be worth a change"
+                    : "none: no kernel launch was observed");
 }
 
 /* A finding in a line: what to look at, and whether to. */

@@ -51,6 +51,9 @@ const char *rep_file_path(const rep_data *data, uint32_t file);   /* NULL: unkno
 const prof_file *rep_file_by_path(const rep_data *data, const char *path);
 const char *rep_base_name(const char *path);
 /* "demo.cu:12"; NULL without line information. */
+/* failures.c: after processes, launches, code, calls, objects and kernels */
+wl_status rep_load_failures(prof_db *db, wl_arena *arena, rep_data *d, wl_error *err);
+
 char *rep_place(wl_arena *arena, const char *path, uint32_t line);
 /* A line of a loaded source file without its newline; NULL where the text is not there. */
 char *rep_source_line(const rep_data *data, wl_arena *arena, uint32_t file, uint32_t line);
@@ -118,6 +121,7 @@ json_t *rep_kernel_names(const rep_data *data, const ana_finding_group *group);
 json_t *rep_object_names(const rep_data *data, const ana_finding_group *group);
 /* What kernels accessed of the elements of an object: "touched_bytes", ... (json.c). */
 void rep_put_use(json_t *row, const ana_use *use, uint64_t bytes);
+json_t *rep_failures_json(const rep_data *data);
 json_t *rep_gaps_json(const rep_data *data); /* coverage.gaps of both JSON outputs (json.c) */
 void rep_put(json_t *row, const char *key, json_t *value); /* takes the reference */
 json_t *rep_text_json(const char *text);

@@ -17,6 +17,14 @@ static json_t *device_json(const rep_data *d)
     return row;
 }
 
+static const char *failure_of(const rep_data *d, uint32_t launch)
+{
+    for (uint32_t i = 0; i < d->nfailures; i++)
+        if (d->failures[i].launch == launch)
+            return d->failures[i].why;
+    return NULL;
+}
+
 static void put_launches(rep_json_out *j, const rep_data *d)
 {
     rep_json_array(j, K(output, launches));
@@ -34,6 +42,8 @@ static void put_launches(rep_json_out *j, const rep_data *d)
         rep_put_seconds(row, K(launch, device_seconds), l->device_seconds);
         if (l->blocks_run > 0)
             rep_put_text(row, K(launch, way), prof_way_text(l->way));
+        if (l->error)
+            rep_put_text(row, K(launch, failed), failure_of(d, l->id));
         if (l->estimated)
             rep_put(row, K(launch, estimated), json_true());
         rep_json_row(j, row);
@@ -368,6 +378,27 @@ static json_t *memory_json(const rep_data *d)
 
 /* ---- coverage ---- */
 
+json_t *rep_failures_json(const rep_data *d)
+{
+    json_t *failures = json_array();
+    for (uint32_t i = 0; i < d->nfailures; i++) {
+        const rep_failure *f = &d->failures[i];
+        json_t *row = json_object();
+        rep_put_text(row, K(failure, what), f->what);
+        rep_put_text(row, K(failure, why), f->why);
+        if (f->launch)
+            rep_put_count(row, K(failure, launch), f->launch);
+        if (f->object)
+            rep_put_count(row, K(failure, object), f->object);
+        if (f->file) {
+            rep_put_text(row, K(failure, file), f->file);
+            rep_put_count(row, K(failure, line), f->line);
+        }
+        json_array_append_new(failures, row);
+    }
+    return failures;
+}
+
 json_t *rep_gaps_json(const rep_data *d)
 {
     json_t *gaps = json_array();
@@ -393,6 +424,7 @@ static json_t *coverage_json(const rep_data *d)
     wl_arena *arena = wl_arena_new();
     rep_put_count(coverage, K(coverage, launches_seen), d->coverage.launches_seen);
     rep_put_count(coverage, K(coverage, launches_observed), d->coverage.launches_observed);
+    rep_put_count(coverage, K(coverage, launches_failed), d->coverage.launches_failed);
     for (uint32_t i = 0; i < d->skips.count; i++) {
         json_t *row = json_object();
         rep_put_text(row, K(skip, kernel), d->skips.rows[i].kernel);
@@ -417,6 +449,7 @@ wl_status rep_json(const rep_data *data, FILE *out, wl_error *err)
     rep_json_out j;
     rep_json_begin(&j, out);
     rep_json_value(&j, K(output, schema), json_string("warplens/1"));
+    rep_json_value(&j, K(output, failures), rep_failures_json(data));
     json_t *device = device_json(data);
     if (device)
         rep_json_value(&j, K(output, device), device);

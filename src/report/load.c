@@ -23,6 +23,7 @@ static wl_status load_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *
     LOAD(prof_load_launches(db, PROF_ALL, arena, &d->launches, err));
     LOAD(prof_load_samples(db, PROF_ALL, arena, &d->samples, err));
     LOAD(prof_load_instruction_totals(db, PROF_ALL, arena, &d->totals, err));
+    LOAD(rep_load_failures(db, arena, d, err));
     LOAD(prof_load_gaps(db, arena, &d->gaps, err));
     LOAD(prof_load_skips(db, arena, &d->skips, err));
     LOAD(prof_load_messages(db, arena, &d->messages, err));

@@ -610,12 +610,6 @@ static json_t *messages_json(const rep_data *d, wl_arena *arena)
     for (uint32_t i = 0; i < d->messages.count; i++)
         add_page_message(messages, levels[d->messages.rows[i].level & 3],
                          rep_readable(arena, d->messages.rows[i].text, BRIEF));
-    for (uint32_t i = 0; i < d->launches.count; i++)
-        if (d->launches.rows[i].fault[0])
-            add_page_message(messages, "error",
-                             wl_arena_printf(arena, "launch %u failed: %s", d->launches.rows[i].id,
-                                             rep_readable(arena, d->launches.rows[i].fault,
-                                                          BRIEF)));
     return messages;
 }
 
@@ -623,9 +617,10 @@ static json_t *page_coverage_json(const rep_data *d, wl_arena *arena, uint64_t m
                                   uint32_t launches_left_out)
 {
     const prof_coverage *c = &d->coverage;
-    json_t *row = json_object(), *calls = json_array(), *cut_off = json_array();
+    json_t *row = json_object(), *calls = json_array();
     rep_put_count(row, K(page_coverage, launches_seen), c->launches_seen);
     rep_put_count(row, K(page_coverage, launches_observed), c->launches_observed);
+    rep_put_count(row, K(page_coverage, launches_failed), c->launches_failed);
     if (c->launches_estimated)
         rep_put_count(row, K(page_coverage, launches_estimated), c->launches_estimated);
     rep_put_count(row, K(page_coverage, kernels_seen), c->kernels_seen);
@@ -638,12 +633,8 @@ static json_t *page_coverage_json(const rep_data *d, wl_arena *arena, uint64_t m
     rep_put_count(row, K(page_coverage, processes), c->processes);
     rep_put_count(row, K(page_coverage, objects_without_site), c->objects_without_site);
     rep_put_count(row, K(page_coverage, sources_missing), c->sources_missing);
-    for (uint32_t i = 0; i < d->processes.count; i++)
-        if (d->processes.rows[i].cut_off)
-            json_array_append_new(cut_off, rep_text_json(d->processes.rows[i].cut_off));
     for (uint32_t i = 0; i < d->unsupported.count; i++)
         json_array_append_new(calls, rep_text_json(d->unsupported.rows[i].api));
-    rep_put(row, K(page_coverage, cut_off), cut_off);
     rep_put(row, K(page_coverage, skipped), skipped_json(d, arena));
     if (d->gaps.count)
         rep_put(row, K(page_coverage, gaps), rep_gaps_json(d));
@@ -729,6 +720,7 @@ static bool put_document(const rep_data *d, rep_parts *parts, wl_arena *arena, F
     rep_json_value(&j, K(page, schema), json_string("warplens-report/1"));
     rep_json_value(&j, K(page, version), json_string(WARPLENS_VERSION));
     rep_json_value(&j, K(page, program), program_json(d));
+    rep_json_value(&j, K(page, failures), rep_failures_json(d));
     if (d->devices.count > 0)
         rep_json_value(&j, K(page, device), page_device_json(d));
     put_tables(&j, d, parts);

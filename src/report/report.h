@@ -18,6 +18,16 @@ typedef struct rep_source {
     size_t length;
 } rep_source;
 
+/* Something that did not go to its end, so that what follows may be of a part of the run only. */
+typedef struct rep_failure {
+    uint32_t launch, kernel; /* 0: it is no launch's */
+    uint32_t object;         /* that the access hit or missed by least; 0: none */
+    const char *what;        /* "launch 2 of shift failed" */
+    const char *why;         /* "access outside of any allocation at bounds.cu:7: ..." */
+    const char *file;        /* path; NULL: not known */
+    uint32_t line;
+} rep_failure;
+
 /* Everything that the reporters draw. Rows lie in the arena given to rep_load; `findings` is the
  * caller's. */
 typedef struct rep_data {
@@ -35,6 +45,8 @@ typedef struct rep_data {
     prof_instruction_rows totals;       /* over all launches of a kernel */
     prof_code_rows code;                /* of all kernels */
     rep_source *sources;                /* files.count of them, in the order of `files`; or NULL */
+    uint32_t nfailures;
+    rep_failure *failures; /* what did not go to its end: to be told before all else */
     prof_gap_rows gaps;
     prof_skip_rows skips;
     prof_message_rows messages;

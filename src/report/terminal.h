@@ -6,7 +6,7 @@
 #include "report/impl.h"
 
 typedef struct rep_style { /* escape sequences, "" without colour */
-    const char *bold, *dim, *warn, *good, *off;
+    const char *bold, *dim, *warn, *good, *bad, *off;
 } rep_style;
 
 typedef struct rep_terminal {

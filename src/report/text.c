@@ -111,6 +111,27 @@ bool rep_shows_kernel(const rep_terminal *t, uint32_t kernel)
     return !t->o->kernels;
 }
 
+/* ---- failures ---- */
+
+enum { MOST_FAILURES = 5 };
+
+static void failures(const rep_terminal *t)
+{
+    for (uint32_t i = 0; i < t->d->nfailures; i++) {
+        const rep_failure *f = &t->d->failures[i];
+        if (i == MOST_FAILURES && !t->o->all) {
+            fprintf(t->out, "%sand %u more: --all shows them%s\n", t->s.bad, t->d->nfailures - i,
+                    t->s.off);
+            break;
+        }
+        fputs(t->s.bad, t->out);
+        rep_wrap_open(t, 2, 0, wl_arena_printf(t->arena, "FAILED: %s: %s", f->what, f->why));
+        fprintf(t->out, "%s\n", t->s.off);
+    }
+    if (t->d->nfailures)
+        fputc('\n', t->out);
+}
+
 /* ---- header ---- */
 
 static const char *collector_text(const char *collector)
@@ -442,8 +463,9 @@ static void lines(const rep_terminal *t)
 wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *out, wl_error *err)
 {
     static const rep_text_options defaults = {.width = DEFAULT_WIDTH};
-    static const rep_style plain = {"", "", "", "", ""};
-    static const rep_style colored = {"\033[1m", "\033[2m", "\033[33m", "\033[32m", "\033[0m"};
+    static const rep_style plain = {"", "", "", "", "", ""};
+    static const rep_style colored = {"\033[1m",  "\033[2m",    "\033[33m",
+                                      "\033[32m", "\033[1;31m", "\033[0m"};
     rep_terminal t = {
         .d = data, .o = options ? options : &defaults, .arena = wl_arena_new(), .out = out};
     t.s = t.o->color ? colored : plain;
@@ -451,6 +473,7 @@ wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *
         wl_arena_free(t.arena);
         return wl_fail(err, WL_NOMEM, "not enough memory for the report");
     }
+    failures(&t);
     header(&t);
     rep_verdict(&t);
     kernels(&t);

@@ -155,6 +155,13 @@ static void put_graph(const cap_graph *g, FILE *out)
     fprintf(out, "\n");
 }
 
+static void put_fault(const cap_fault *f, FILE *out)
+{
+    fprintf(out, "launch %u pc %u block %u,%u,%u thread %u,%u,%u %s: %s\n", f->launch, f->pc,
+            f->block[0], f->block[1], f->block[2], f->thread[0], f->thread[1], f->thread[2],
+            f->kind, f->what);
+}
+
 static void put_graph_run(const cap_graph_run *r, FILE *out)
 {
     fprintf(out, "graph %u call %u ordinals", r->graph, r->call);
@@ -241,6 +248,7 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
     case CAP_STARTS: put_starts(&r->starts, out); break;
     case CAP_INDIRECT: put_indirect(&r->indirect, out); break;
     case CAP_GRAPH: put_graph(&r->graph, out); break;
+    case CAP_FAULT: put_fault(&r->fault, out); break;
     case CAP_GRAPH_RUN: put_graph_run(&r->graph_run, out); break;
     case CAP_END: fprintf(out, "records %" PRIu64 "\n", r->end.records); break;
     }

@@ -558,6 +558,26 @@ class CudaPrograms(Case):
         stats = self.stats()
         self.assertEqual(stats["coverage"]["launches_seen"], 2)
 
+    def test_failures_are_told_first(self):
+        """The first line of text, a key of their own in JSON, an object's name; never 'none'."""
+        self.profile(compile_program("bounds"))
+        text = run(WARPLENS, "stats", self.wlprof).stdout
+        self.assertTrue(text.startswith("FAILED: launch 2 of shift failed: access outside of any allocation at bounds.cu:7"))
+        self.assertIn("12,288 bytes after the end of data", " ".join(text.split()))
+        self.assertNotIn("none: no access pattern", text)
+        self.assertIn("1 of 2 launches observed", text)
+        self.assertIn("\x1b[1;31mFAILED", in_terminal(100, {}, WARPLENS, "stats", self.wlprof))
+        stats = self.stats()
+        self.assertEqual(list(stats)[1], "failures")
+        self.assertEqual([(f["launch"], f["line"]) for f in stats["failures"]], [(2, 7)])
+        self.assertEqual(stats["objects"][stats["failures"][0]["object"] - 1]["name"].split()[0], "data")
+        self.assertIn("after the end of data", stats["launches"][1]["failed"])
+        self.assertEqual((stats["coverage"]["launches_observed"], stats["coverage"]["launches_failed"]), (1, 1))
+        self.profile(compile_program("crash"), options=["-f"])
+        self.assertIn("FAILED: the record of process", run(WARPLENS, "stats", self.wlprof).stdout.splitlines()[0])
+        self.profile(compile_program("simple"), options=["-f"])
+        self.assertNotIn("FAILED", run(WARPLENS, "stats", self.wlprof).stdout)
+
     def test_deadlock(self):
         start = time.time()
         done = self.profile(compile_program("deadlock"))

@@ -321,10 +321,11 @@ static void test_json_has_the_documented_keys(void **state)
 {
     fixture *f = *state;
     json_t *json = json_of(&f->data);
-    assert_keys(json,
-                "schema device collector launches kernels copies instructions objects samples "
-                "findings groups memory "
-                "coverage");
+    assert_keys(
+        json,
+        "schema failures device collector launches kernels copies instructions objects samples "
+        "findings groups memory "
+        "coverage");
     assert_keys(json_object_get(json, "device"), "name compute_capability");
     assert_keys(json_array_get(json_object_get(json, "launches"), 0),
                 "id kernel grid block stream thread_instructions host_seconds way");
@@ -349,9 +350,10 @@ static void test_json_has_the_documented_keys(void **state)
                 "number pattern kernels objects lines excess_sectors share_of_program gain "
                 "gain_note advice");
     assert_keys(json_object_get(json, "memory"), "peak_bytes peaks devices");
-    assert_keys(json_object_get(json, "coverage"),
-                "launches_seen launches_observed skipped blocks_sampled records_dropped "
-                "unsupported_calls");
+    assert_keys(
+        json_object_get(json, "coverage"),
+        "launches_seen launches_observed launches_failed skipped blocks_sampled records_dropped "
+        "unsupported_calls");
     json_decref(json);
 }
 

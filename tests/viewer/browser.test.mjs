@@ -1028,12 +1028,28 @@ test("what can be used has a name, and keys reach it in the order that it is rea
 
 test("a profile without findings says so", async () => {
   const bare = await report(folder, "bare", ({ payload, parts }) => ({
-    payload: { ...payload, findings: [], groups: [], maps: [] },
+    payload: { ...payload, failures: [], findings: [], groups: [], maps: [] },
     parts,
   }));
   await visit("", async (page) => sees(page, "h1", /^Overview$/), bare);
   await visit("#finding/1", async (page) => sees(page, "h1", /No findings/), bare);
   await visit("#object/1", async (page) => sees(page, ".detail", /No heat map/), bare);
+});
+
+test("a run that failed says so before all else, and never that there are no findings", async () => {
+  await visit("#overview", async (page) => {
+    await sees(page, ".failures", /launch 6 of shift failed: access outside of any allocation at demo\.cu:7/);
+    const above = await page.evaluate(() => {
+      const [failures, first] = [".failures", ".fixfirst"].map((s) => document.querySelector(s).getBoundingClientRect().top);
+      return failures < first;
+    });
+    assert.ok(above);
+  });
+  const bare = await report(folder, "failed", ({ payload, parts }) => ({
+    payload: { ...payload, findings: [], groups: [], maps: [] },
+    parts,
+  }));
+  await visit("#finding/1", async (page) => sees(page, "h1", /did not go to its end/), bare);
 });
 
 test("a damaged file says so", async () => {

@@ -44,6 +44,16 @@ export interface Program {
   started?: string; // ISO 8601.
 }
 
+/** A launch that failed, a call that tells of one, or a process whose record ends early. */
+export interface Failure {
+  what: string; // As "launch 2 of shift failed".
+  why: string; // Where, and which access to which object.
+  launch?: number; // id in launches.
+  object?: number; // id in objects: that the access hit, or missed by least.
+  file?: string;
+  line?: number;
+}
+
 /** Consecutive lines of a file. */
 export interface Chunk {
   first: number;
@@ -338,7 +348,6 @@ export interface Message {
 }
 
 export interface Coverage {
-  cut_off: string[]; // Why captures end early.
   skipped: Skip[];
   gaps?: Gap[];
   unsupported_calls: string[];
@@ -347,7 +356,8 @@ export interface Coverage {
   launches_left_out: number;
   launches_seen?: number;
   launches_estimated?: number; // From a part of their blocks, or from a launch like them.
-  launches_observed?: number;
+  launches_observed?: number; // To their end.
+  launches_failed?: number;
   kernels_seen?: number;
   kernels_observed?: number;
   blocks_run?: number;
@@ -373,6 +383,7 @@ export interface Payload {
   schema: "warplens-report/1";
   version: string;
   program: Program;
+  failures: Failure[]; // To be told before all else.
   files: SourceFile[];
   kernels: Kernel[];
   launches: Launch[];

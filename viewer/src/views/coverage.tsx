@@ -39,11 +39,6 @@ function LeftOut({ c }: { c: Coverage }) {
           {plural(c.launches_left_out, "launch", "launches")} not listed here
         </Fact>
       )}
-      {c.cut_off.map((why) => (
-        <Fact key={why} good={false}>
-          what was recorded of a process ends early: {why}
-        </Fact>
-      ))}
       {(c.objects_without_site ?? 0) > 0 && (
         <Fact good={false}>
           {plural(c.objects_without_site ?? 0, "object")} without a source line: compile with nvcc
@@ -168,6 +163,11 @@ export function CoveragePanel({ m }: { m: Model }) {
       <h2 id="coverage-title">Coverage</h2>
       <ul class="facts">
         <Part n={c.launches_observed} of={c.launches_seen} what="launches observed" />
+        {(c.launches_failed ?? 0) > 0 && (
+          <Fact good={false}>
+            {plural(c.launches_failed ?? 0, "launch", "launches")} failed: see the overview
+          </Fact>
+        )}
         {(c.launches_estimated ?? 0) > 0 && (
           <Fact good={false}>
             {plural(c.launches_estimated ?? 0, "launch", "launches")} estimated, from some of the

@@ -4,6 +4,7 @@ import { href } from "../state/route";
 import { FactRow } from "../widgets/fact";
 import { bytes, exact, middle, percent, plural } from "../widgets/format";
 import { type ColumnOf, SortTable } from "../widgets/table";
+import { Failures } from "./failures";
 import { Verdict } from "./finding/verdict";
 import { Kernels } from "./kernels";
 import { ObjectName } from "./names";
@@ -148,7 +149,16 @@ function FixFirst({ m }: { m: Model }) {
   const all = m.payload.groups.map((group, i) => ({ group, number: i + 1 }));
   const worth = all.filter(({ group }) => group.gain_reason === undefined);
   const shown = (worth.length > 0 ? worth : all).slice(0, FIRST);
-  if (all.length === 0) return <p class="summary">No memory access pattern costs much here.</p>;
+  if (all.length === 0) {
+    const failed = m.payload.failures.length > 0;
+    return (
+      <p class="summary">
+        {failed
+          ? "In what was observed until then no memory access pattern costs much."
+          : "No memory access pattern costs much here."}
+      </p>
+    );
+  }
   return (
     <>
       <Verdict m={m} />
@@ -188,6 +198,7 @@ export function OverviewView({ m }: { m: Model }) {
         <h1>Overview</h1>
         <p class="who muted">{device(m)}</p>
       </header>
+      <Failures m={m} />
       <FixFirst m={m} />
       <h2>Kernels</h2>
       <p class="muted">

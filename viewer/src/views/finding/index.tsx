@@ -6,6 +6,7 @@ import { href, route } from "../../state/route";
 import { CardList } from "../../widgets/cards";
 import { middle, percent, plural } from "../../widgets/format";
 import { Bar } from "../../widgets/table";
+import { Failures } from "../failures";
 import { FilterBar } from "../filter";
 import { shortObject } from "../names";
 import { place } from "../source";
@@ -53,7 +54,8 @@ function Nothing({ m }: { m: Model }) {
   const seen = (m.payload.coverage.launches_observed ?? m.payload.launches.length) > 0;
   return (
     <div class="empty">
-      <h1>No findings</h1>
+      <h1>{m.payload.failures.length > 0 ? "The run did not go to its end" : "No findings"}</h1>
+      <Failures m={m} />
       <p>
         {seen
           ? "No memory access pattern of the observed launches costs enough to be worth a change."
