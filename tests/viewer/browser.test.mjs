@@ -762,6 +762,11 @@ test("a source file opens at its hottest line; keys and buttons go to the next h
     await page.click('.line.marked[data-line="35"]');
     await becomes(shown, "35");
     assert.ok(await page.isDisabled(".hotlines button >> nth=0"));
+    await visits(page, "#file/1?line=1");
+    await sees(page, ".hotlines", /Line 1 does not access memory$/);
+    await page.click(".hotlines label"); // keys go on working there
+    await page.keyboard.press("n");
+    await becomes(shown, "35");
     await visits(page, "#finding/4");
     await page.click(".who a.place");
     await becomes(() => inSight(page, ".line.shown"), true);

@@ -33,10 +33,17 @@ function linesByFile(m: Model): Map<number, LineHeat[]> {
 }
 
 /** The lines of a file that access memory: those that move most beyond what they need first. */
-export function hotLines(m: Model, file: number): LineHeat[] {
+export function accessLines(m: Model, file: number): LineHeat[] {
   const files = known.get(m) ?? linesByFile(m);
   known.set(m, files);
   return files.get(file) ?? [];
+}
+
+/** Of them, those that move more than they need or that a finding names; all where there are no such lines. */
+export function hotLines(m: Model, file: number): LineHeat[] {
+  const lines = accessLines(m, file);
+  const hot = lines.filter((l) => l.excess > 0 || findingsOf(m, l).length > 0);
+  return hot.length > 0 ? hot : lines;
 }
 
 /** The kernels that a file's hot lines are part of, the hottest line's first. */

@@ -179,9 +179,13 @@ function step(m: Model, by: number): void {
   if (id !== undefined) go(href(route.value.view, id));
 }
 
+/** Whether keys mean what is written, or chosen, there. */
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && target.matches("input:not([type=checkbox]), select, textarea");
+
 function onKey(m: Model, e: KeyboardEvent): void {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
-  if (e.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
+  if (isTyping(e.target)) return;
   const tab = TABS[Number.parseInt(e.key, 10) - 1];
   if (tab) go(href(tab.view));
   else if (e.key === "/") {

@@ -1,6 +1,13 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { findingsOf, hotLines, kernelsOf, type LineHeat, unitOf } from "../data/hotlines";
+import {
+  accessLines,
+  findingsOf,
+  hotLines,
+  kernelsOf,
+  type LineHeat,
+  unitOf,
+} from "../data/hotlines";
 import type { Model } from "../data/model";
 import { lineUnit } from "../data/model";
 import type { Kernel, SourceFile } from "../data/payload";
@@ -57,11 +64,25 @@ export function stepHotLine(m: Model, id: number | undefined, by: number): void 
   if (file && next) goToLine(file.id, next.line);
 }
 
+/** What a line moves, and which findings name it. */
+function LineCost({ m, heat }: { m: Model; heat: LineHeat | undefined }) {
+  if (!heat) return <> does not access memory</>;
+  const findings = findingsOf(m, heat);
+  const avoidable =
+    heat.excess > 0 ? `${count(heat.excess)} avoidable` : "no more than its requests need";
+  return (
+    <>
+      : {count(heat.moved)} {unitOf(heat)}, {avoidable}
+      {findings.length > 0 && " · finding "}
+      <FindingNumbers numbers={findings} />
+    </>
+  );
+}
+
 /** Which hot line is shown, what it costs, and the way to the others. */
-function HotLines({ m, file, lines, shown }: HotProps) {
-  const at = lines.findIndex((l) => l.line === shown);
-  const heat = lines[at];
-  const findings = heat ? findingsOf(m, heat) : [];
+function HotLines({ m, file, lines, hot, shown }: HotProps) {
+  const at = hot.findIndex((l) => l.line === shown);
+  const rank = at === 0 ? "the hottest" : `number ${at + 1}`;
   return (
     <div class="hotlines">
       <button type="button" disabled={at === 0} onClick={() => stepHotLine(m, file.id, -1)}>
@@ -69,7 +90,7 @@ function HotLines({ m, file, lines, shown }: HotProps) {
       </button>
       <button
         type="button"
-        disabled={at === lines.length - 1}
+        disabled={at === hot.length - 1}
         onClick={() => stepHotLine(m, file.id, 1)}
       >
         ▼ next hot line <kbd>n</kbd>
@@ -86,17 +107,8 @@ function HotLines({ m, file, lines, shown }: HotProps) {
       </label>
       <span>
         <b>Line {shown}</b>
-        {heat ? (
-          <>
-            , {at === 0 ? "the hottest" : `number ${at + 1}`} of {lines.length} hot lines:{" "}
-            {count(heat.moved)} {unitOf(heat)},{" "}
-            {heat.excess > 0 ? `${count(heat.excess)} avoidable` : "none avoidable"}
-            {findings.length > 0 && " · finding "}
-            <FindingNumbers numbers={findings} />
-          </>
-        ) : (
-          " does not access memory"
-        )}
+        {at >= 0 && `, ${rank} of ${plural(hot.length, "hot line")}`}
+        <LineCost m={m} heat={lines.find((l) => l.line === shown)} />
       </span>
     </div>
   );
@@ -105,13 +117,15 @@ function HotLines({ m, file, lines, shown }: HotProps) {
 interface HotProps {
   m: Model;
   file: SourceFile;
-  lines: LineHeat[];
+  lines: LineHeat[]; // that access memory
+  hot: LineHeat[]; // those among them that one steps through
   shown: number;
 }
 
 function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
-  const lines = hotLines(m, file.id);
-  const shown = lineShown(lines);
+  const lines = accessLines(m, file.id);
+  const hot = hotLines(m, file.id);
+  const shown = lineShown(hot);
   const kernels = kernelsOf(lines);
   const kernel = kernelShown(m, lines, shown);
   const beside = ptx.value && kernel !== undefined;
@@ -136,7 +150,7 @@ function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
           ))}
         </p>
       </header>
-      {shown !== undefined && <HotLines m={m} file={file} lines={lines} shown={shown} />}
+      {shown !== undefined && <HotLines m={m} file={file} lines={lines} hot={hot} shown={shown} />}
       <div class={beside ? "beside" : ""}>
         <SourceText
           m={m}
