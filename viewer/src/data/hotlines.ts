@@ -9,6 +9,8 @@ export interface LineHeat {
 }
 
 const known = new WeakMap<Model, Map<number, LineHeat[]>>();
+const hotOf = new WeakMap<LineHeat[], LineHeat[]>(); // by all lines of a file
+const NO_LINES: LineHeat[] = [];
 
 function heatOf(line: number, rows: LineRow[]): LineHeat {
   const sum = (value: (r: LineRow) => number) => rows.reduce((all, r) => all + value(r), 0);
@@ -36,13 +38,16 @@ function linesByFile(m: Model): Map<number, LineHeat[]> {
 export function accessLines(m: Model, file: number): LineHeat[] {
   const files = known.get(m) ?? linesByFile(m);
   known.set(m, files);
-  return files.get(file) ?? [];
+  return files.get(file) ?? NO_LINES;
 }
 
 /** Of them, those that move more than they need or that a finding names; all where there are no such lines. */
 export function hotLines(m: Model, file: number): LineHeat[] {
   const lines = accessLines(m, file);
+  const found = hotOf.get(lines);
+  if (found) return found;
   const hot = lines.filter((l) => l.excess > 0 || findingsOf(m, l).length > 0);
+  hotOf.set(lines, hot.length > 0 ? hot : lines);
   return hot.length > 0 ? hot : lines;
 }
 

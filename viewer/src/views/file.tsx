@@ -178,7 +178,7 @@ function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
 /** Files with the hottest line first. */
 export const rankedFiles = (m: Model): SourceFile[] =>
   [...m.payload.files].sort((a, b) => {
-    const [x, y] = [hotLines(m, a.id)[0], hotLines(m, b.id)[0]];
+    const [x, y] = [accessLines(m, a.id)[0], accessLines(m, b.id)[0]];
     return (y?.excess ?? -1) - (x?.excess ?? -1) || (y?.moved ?? -1) - (x?.moved ?? -1);
   });
 
