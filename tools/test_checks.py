@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of the checks: each must find what it is there to find, and let pass what is right."""
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -182,6 +183,52 @@ class Names(Check):
         code, out = self.run_tool("check_names.py")
         self.assertEqual(code, 1)
         self.assertIn("take_node: src/emu/a.c, src/ptx/c.c", out)
+
+
+class Dead(Check):
+    """Two files of src/ and what a build says of them."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("include/warplens/a.h", "int public_name(void);\n")
+        self.write("src/emu/a.c", "int take_node(void);\nint take_node(void)\n{\n    return 1;\n}\n")
+
+    def dead(self, *sources):
+        units = []
+        for source in sources:
+            output = self.root / source.replace("/", "_").replace(".c", ".o")
+            command = ["cc", "-O2", "-c", str(self.root / source), "-o", str(output)]
+            subprocess.run(command, check=True)
+            units.append({"directory": str(self.root), "file": str(self.root / source), "command": " ".join(command)})
+        self.write("build/compile_commands.json", json.dumps(units))
+        return self.run_tool("check_dead.py", "--build", self.root / "build")
+
+    def test_what_another_file_uses_passes(self):
+        self.write("src/ptx/b.c", "int take_node(void);\nint main(void)\n{\n    return take_node();\n}\n")
+        code, out = self.dead("src/emu/a.c", "src/ptx/b.c")
+        self.assertEqual(code, 0, out)
+
+    def test_what_only_its_file_or_a_test_uses_is_found(self):
+        self.write("src/ptx/b.c", "int take_node(void);\nint public_name(void);\nstatic int own(void)\n{\n"
+                                  "    return 2;\n}\nint public_name(void)\n{\n    return own();\n}\n")
+        self.write("tests/emu/t.c", "int take_node(void);\nint main(void)\n{\n    return take_node();\n}\n")
+        code, out = self.dead("src/emu/a.c", "src/ptx/b.c", "tests/emu/t.c")
+        self.assertEqual(code, 1)
+        self.assertIn("src/emu/a.c: take_node: no other file of src/ uses it", out)
+        self.assertIn("2 object files, 1 problems", out)
+
+    def test_exceptions_do_not_outlive_their_reason(self):
+        self.write("src/ptx/b.c", "int find_with(void);\nint find_with(void)\n{\n    return 2;\n}\n")
+        self.write("src/emu/a.c", "int find_with(void);\nint main(void)\n{\n    return find_with();\n}\n")
+        code, out = self.dead("src/emu/a.c", "src/ptx/b.c")
+        self.assertEqual(code, 1)
+        self.assertIn("src/ptx/b.c: find_with: another file uses it now", out)
+
+    def test_what_is_not_built_is_no_pass(self):
+        self.write("build/compile_commands.json", "[]")
+        code, out = self.run_tool("check_dead.py", "--build", self.root / "build")
+        self.assertEqual(code, 1)
+        self.assertIn("build all first", out)
 
 
 class Style(Check):

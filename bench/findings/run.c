@@ -15,7 +15,8 @@ typedef struct course { /* of one run */
     emu_machine *machine;
     emu_kernel *kernel;
     obs_launch *launch;
-    obs_worker *worker;
+    acc_observer observer;
+    void *worker;
     obs_shared *shared;
     uint32_t nshared;
     uint64_t block; /* that runs */
@@ -66,13 +67,14 @@ static void keep_raw(course *c, const acc_request *a)
 static void *on_worker(void *ctx, uint32_t number)
 {
     course *c = ctx;
-    c->worker = obs_worker_begin(c->launch, number);
+    c->observer = obs_observer(c->launch);
+    c->worker = c->observer.worker_begin(c->observer.ctx, number);
     return c;
 }
 
 typedef struct in_flight {
     course *course;
-    obs_block *block;
+    void *block;
 } in_flight;
 
 static void *on_block(void *worker, uint64_t block)
@@ -80,7 +82,7 @@ static void *on_block(void *worker, uint64_t block)
     course *c = worker;
     static in_flight one; /* of a single worker, one block after the other */
     c->block = block;
-    one = (in_flight){c, obs_block_begin(c->worker, block)};
+    one = (in_flight){c, c->observer.block_begin(c->worker, block)};
     return &one;
 }
 
@@ -88,15 +90,14 @@ static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
 {
     course *c = worker;
     in_flight *one = block;
-    obs_block_ran(one->block, warp_instructions);
-    obs_block_end(c->worker, one->block);
+    c->observer.block_end(c->worker, one->block, warp_instructions);
 }
 
 static void on_access(void *block, const acc_request *a)
 {
     in_flight *one = block;
     keep_raw(one->course, a);
-    obs_record(one->block, a);
+    one->course->observer.access(one->block, a);
 }
 
 static uint32_t object_at(void *ctx, uint64_t address)

@@ -6,7 +6,7 @@
  * Each pattern goes round 64 prepared requests, whose first addresses differ as in a loop over an
  * array. The best of many short rounds counts, in the thread's own time: others may use the
  * machine. */
-#include "observe/observe.h"
+#include "support/drive.h"
 
 #include "../clock.h"
 
@@ -158,13 +158,13 @@ static double nanoseconds(const workload *w, keeping mode, long requests)
     prepare(w, addr, access);
     if (obs_launch_new(&config, &launch))
         exit(1);
-    obs_worker *worker = obs_worker_begin(launch, 0);
+    drive worker = drive_begin(launch, 0);
     double best = 1e30;
     obs_block *block = NULL;
     for (int round = 0; round < ROUNDS; round++) {
         if (mode == LOG || !round) { /* blocks of a size that a log holds */
-            obs_block_end(worker, block);
-            block = obs_block_begin(worker, mode == LOG ? (uint64_t)round : 0);
+            drive_end(&worker, block, 0);
+            block = drive_block(&worker, mode == LOG ? (uint64_t)round : 0);
         }
         double start = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
         for (long i = 0; i < requests; i++)
@@ -172,7 +172,7 @@ static double nanoseconds(const workload *w, keeping mode, long requests)
         double took = 1e9 * (clock_seconds(CLOCK_THREAD_CPUTIME_ID) - start) / (double)requests;
         best = took < best ? took : best;
     }
-    obs_block_end(worker, block);
+    drive_end(&worker, block, 0);
     obs_launch_free(launch);
     return best;
 }

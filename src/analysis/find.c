@@ -129,15 +129,15 @@ wl_status find_with(const detect_row *detectors, size_t ndetectors, prof_db *pro
     return status;
 }
 
-const detect_row find_detectors[] = {
+static const detect_row rows_of_detectors[] = {
 #define X(name, scope) {ANA_SCOPE_##scope, ana_detect_##name},
 #include "analysis/detectors.def"
 #undef X
 };
-const size_t find_ndetectors = sizeof find_detectors / sizeof *find_detectors;
 
 wl_status ana_find(prof_db *profile, const ana_thresholds *thresholds, wl_arena *arena,
                    ana_findings *out, wl_error *err)
 {
-    return find_with(find_detectors, find_ndetectors, profile, thresholds, arena, out, err);
+    return find_with(rows_of_detectors, sizeof rows_of_detectors / sizeof *rows_of_detectors,
+                     profile, thresholds, arena, out, err);
 }

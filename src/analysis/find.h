@@ -5,10 +5,6 @@
 
 #include "analysis/detect.h"
 
-/* The rows of detectors.def. */
-extern const detect_row find_detectors[];
-extern const size_t find_ndetectors;
-
 wl_status find_with(const detect_row *detectors, size_t ndetectors, prof_db *profile,
                     const ana_thresholds *thresholds, wl_arena *arena, ana_findings *out,
                     wl_error *err);

@@ -462,9 +462,9 @@ wl_status cap_create(const char *path, cap_writer **out, wl_error *err);
  * reader counts them (cap_position); what follows them is cut off. */
 wl_status cap_append(const char *path, uint64_t size, cap_writer **out, wl_error *err);
 /* After a failed write (no space left, a limit on file sizes) the writer takes the torn record
- * back, drops all further records, counts them, and returns the first error. A record that memory
- * does not suffice for (WL_NOMEM) or that is longer than CAP_MAX_PAYLOAD (WL_LIMIT) is dropped
- * alone. No signal reaches the application. */
+ * back, drops all further records, and returns the first error. A record that memory does not
+ * suffice for (WL_NOMEM) or that is longer than CAP_MAX_PAYLOAD (WL_LIMIT) is dropped alone. No
+ * signal reaches the application. */
 #define X(id, number, type) \
     wl_status cap_write_##type(cap_writer *writer, const cap_##type *record);
 #include "capture/events.def"
@@ -476,7 +476,6 @@ wl_status cap_write_observed(cap_writer *writer, const cap_launch *launch);
  * that write. */
 wl_status cap_hold(cap_writer *writer, bool hold);
 uint64_t cap_written(cap_writer *writer); /* records */
-uint64_t cap_dropped(cap_writer *writer);
 /* The first error that switched the writer off, with its text; WL_OK while it works. */
 wl_status cap_state(cap_writer *writer, wl_error *err);
 void cap_close(cap_writer *writer); /* writes no END; NULL is allowed */

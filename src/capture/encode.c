@@ -39,20 +39,6 @@ uint8_t *cap_reserve(cap_buffer *b, size_t size)
     return b->data + b->size - size;
 }
 
-void cap_put(cap_buffer *b, const void *data, size_t size)
-{
-    uint8_t *at = cap_reserve(b, size);
-    if (at && size)
-        memcpy(at, data, size);
-}
-
-void cap_put_number(cap_buffer *b, uint64_t value, size_t bytes)
-{
-    uint8_t *at = cap_reserve(b, bytes);
-    if (at)
-        cap_put_at(at, value, bytes);
-}
-
 void cap_buffer_free(cap_buffer *b)
 {
     if (!b->lent)
@@ -67,7 +53,7 @@ void cap_fail(cap_cursor *c, wl_status status)
     c->at = c->end;
 }
 
-void cap_get(cap_cursor *c, void *data, size_t size)
+static void take_bytes(cap_cursor *c, void *data, size_t size)
 {
     bool there = !c->status && size <= (size_t)(c->end - c->at);
     if (!there && !c->ended)
@@ -89,7 +75,7 @@ uint64_t cap_get_number(cap_cursor *c, size_t bytes)
         c->at += bytes;
         return le64toh(value) & UINT64_MAX >> (64 - 8 * bytes);
     }
-    cap_get(c, &value, bytes);
+    take_bytes(c, &value, bytes);
     return le64toh(value);
 }
 
@@ -114,7 +100,7 @@ static char *get_bytes(cap_cursor *c, uint64_t length)
         cap_fail(c, WL_CORRUPT);
     char *text = allocate_decoded(c, (size_t)length + 1);
     if (text)
-        cap_get(c, text, (size_t)length);
+        take_bytes(c, text, (size_t)length);
     return text;
 }
 

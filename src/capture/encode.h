@@ -39,8 +39,6 @@ typedef struct cap_buffer { /* all zero: empty */
 
 /* Room for `size` more bytes, which count as written. NULL after a failure. */
 uint8_t *cap_reserve(cap_buffer *b, size_t size);
-void cap_put(cap_buffer *b, const void *data, size_t size);
-void cap_put_number(cap_buffer *b, uint64_t value, size_t bytes);
 void cap_buffer_free(cap_buffer *b);
 
 /* ---- reading: a cursor; after a failure everything reads as 0 ---- */
@@ -53,7 +51,6 @@ typedef struct cap_cursor {
 } cap_cursor;
 
 void cap_fail(cap_cursor *c, wl_status status); /* the first one stays */
-void cap_get(cap_cursor *c, void *data, size_t size);
 uint64_t cap_get_number(cap_cursor *c, size_t bytes);
 const char *cap_get_string(cap_cursor *c);
 const char *cap_get_text(cap_cursor *c, uint64_t *length); /* NUL-terminated copy */

@@ -29,7 +29,7 @@ struct cap_writer {
     ino_t inode;
     char *path; /* absolute */
     off_t size; /* of whole records */
-    uint64_t written, dropped;
+    uint64_t written;
     wl_error error; /* status WL_OK while all is well */
     ZSTD_CCtx *zstd;
     uint8_t *held; /* records that wait for the next write; HOLD_BYTES, or NULL */
@@ -368,7 +368,6 @@ static wl_status finish_record(cap_writer *w, uint32_t type, cap_buffer *plain)
     else if (!status)
         status = append_record(w, type, plain);
     w->written += !status;
-    w->dropped += status != WL_OK;
     pthread_mutex_unlock(&w->lock);
     cap_buffer_free(plain);
     return status;
@@ -453,14 +452,6 @@ uint64_t cap_written(cap_writer *w)
     uint64_t written = w->written;
     pthread_mutex_unlock(&w->lock);
     return written;
-}
-
-uint64_t cap_dropped(cap_writer *w)
-{
-    pthread_mutex_lock(&w->lock);
-    uint64_t dropped = w->dropped;
-    pthread_mutex_unlock(&w->lock);
-    return dropped;
 }
 
 wl_status cap_state(cap_writer *w, wl_error *err)

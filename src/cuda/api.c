@@ -12,13 +12,7 @@ static const cuda_driver_function driver[] = {
 #undef CU
 };
 
-static const cuda_runtime_function runtime[] = {
-#define CUDART(symbol, first, last, ret, args) {#symbol, first, last},
-#include "cuda/runtime_api.def"
-#undef CUDART
-};
-
-enum { DRIVER = sizeof driver / sizeof *driver, RUNTIME = sizeof runtime / sizeof *runtime };
+enum { DRIVER = sizeof driver / sizeof *driver };
 
 const cuda_driver_function *cuda_driver_functions(size_t *count)
 {
@@ -64,13 +58,4 @@ const cuda_driver_function *cuda_driver_find(const char *name, int version, bool
             best = row;
     }
     return best;
-}
-
-bool cuda_runtime_exports(const char *symbol, int major)
-{
-    for (size_t i = 0; i < RUNTIME; i++)
-        if (runtime[i].first / 1000 <= major && major <= runtime[i].last / 1000 &&
-            strcmp(runtime[i].symbol, symbol) == 0)
-            return true;
-    return false;
 }

@@ -1,4 +1,4 @@
-/* The functions of the CUDA APIs by name, from driver_api.def and runtime_api.def. */
+/* The functions of CUDA's driver by name, from driver_api.def. */
 #ifndef WL_CUDA_API_H
 #define WL_CUDA_API_H
 
@@ -18,12 +18,6 @@ typedef struct cuda_driver_function {
     cuda_stream_kind stream; /* whether stream 0 in it means the thread's own default stream */
 } cuda_driver_function;
 
-typedef struct cuda_runtime_function {
-    const char *symbol;
-    int first,
-        last; /* CUDA releases (11070, 13020) with this signature; a symbol may have several rows */
-} cuda_runtime_function;
-
 /* All rows of the driver, sorted by base and by symbol. */
 const cuda_driver_function *cuda_driver_functions(size_t *count);
 
@@ -32,8 +26,5 @@ const cuda_driver_function *cuda_driver_functions(size_t *count);
  * NULL without; *known then says whether a newer version would have it. */
 const cuda_driver_function *cuda_driver_find(const char *name, int version, bool per_thread,
                                              bool *known);
-
-/* Whether libcudart of this major version (11, 12, 13) exports the symbol. */
-bool cuda_runtime_exports(const char *symbol, int major);
 
 #endif

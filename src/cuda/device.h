@@ -67,7 +67,6 @@ const char *cuda_device_folder(void);
 
 /* False where CUDA has no attribute of this number (cuDeviceGetAttribute gives CUDA_ERROR_INVALID_VALUE). */
 bool cuda_device_attribute(const cuda_device *device, int number, int *value);
-const char *cuda_attribute_name(int number); /* "MAX_THREADS_PER_BLOCK"; NULL where there is none */
 
 /* "max_threads_per_block", as descriptions spell it. False, and "", where there is none. */
 enum { CUDA_ATTRIBUTE_KEY = 80 }; /* bytes that are enough for every key and its end */
@@ -122,9 +121,9 @@ uint32_t cuda_occupancy_shared(const cuda_device *device, const cuda_footprint *
                                uint32_t blocks);
 
 /* The block size with the most resident threads, the largest first, up to `limit` threads (0: no limit of one's own).
- * `shared_of` (may be NULL) gives dynamic shared memory by block size, in place of block->dynamic_shared. *min_grid is
- * the number of blocks that fills the device. Returns 0 where no size can run. */
+ * shared[i], where it is not NULL, is the dynamic shared memory of a block of i + 1 warps, in place of
+ * block->dynamic_shared. *min_grid is the number of blocks that fills the device. Returns 0 where no size can run. */
 uint32_t cuda_occupancy_best(const cuda_device *device, const cuda_footprint *block, uint32_t limit,
-                             size_t (*shared_of)(int threads), uint32_t *min_grid);
+                             const size_t *shared, uint32_t *min_grid);
 
 #endif

@@ -17,19 +17,20 @@ static const struct attribute_row {
 #undef X
 };
 
-const char *cuda_attribute_name(int number)
+/* "MAX_THREADS_PER_BLOCK"; NULL where there is none. */
+static const char *name_of_attribute(int number)
 {
     return number >= 0 && number < CUDA_ATTRIBUTES ? rows[number].name : NULL;
 }
 
 cuda_attribute_source cuda_attribute_source_of(int number)
 {
-    return cuda_attribute_name(number) ? rows[number].source : CUDA_ATTRIBUTE_HERE;
+    return name_of_attribute(number) ? rows[number].source : CUDA_ATTRIBUTE_HERE;
 }
 
 bool cuda_attribute_key(int number, char key[static CUDA_ATTRIBUTE_KEY])
 {
-    const char *name = cuda_attribute_name(number);
+    const char *name = name_of_attribute(number);
     snprintf(key, CUDA_ATTRIBUTE_KEY, "%s", name ? name : "");
     for (char *c = key; *c; c++)
         *c = (char)tolower((unsigned char)*c);
@@ -38,7 +39,7 @@ bool cuda_attribute_key(int number, char key[static CUDA_ATTRIBUTE_KEY])
 
 bool cuda_device_attribute(const cuda_device *device, int number, int *value)
 {
-    if (!cuda_attribute_name(number))
+    if (!name_of_attribute(number))
         return false;
     *value = rows[number].source == CUDA_ATTRIBUTE_HERE ? rows[number].value
                                                         : device->attributes[number];

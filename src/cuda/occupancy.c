@@ -85,24 +85,25 @@ uint32_t cuda_occupancy_shared(const cuda_device *device, const cuda_footprint *
 }
 
 uint32_t cuda_occupancy_best(const cuda_device *device, const cuda_footprint *block, uint32_t limit,
-                             size_t (*shared_of)(int threads), uint32_t *min_grid)
+                             const size_t *shared, uint32_t *min_grid)
 {
     uint32_t most = (uint32_t)device->attributes[CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK];
+    uint32_t sms = (uint32_t)device->attributes[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT];
     uint32_t best = 0, best_threads = 0;
     if (limit == 0 || limit > most)
         limit = most;
     *min_grid = 0;
-    for (uint32_t threads = round_up(limit, 32); threads > 0; threads -= 32) {
+    for (uint32_t warps = round_up(limit, 32) / 32; warps > 0; warps--) {
         cuda_footprint tried = *block;
-        tried.threads = least(threads, limit);
-        if (shared_of)
-            tried.dynamic_shared = (uint32_t)shared_of((int)tried.threads);
+        tried.threads = least(warps * 32, limit);
+        if (shared)
+            tried.dynamic_shared = shared[warps - 1] > UINT32_MAX ? UINT32_MAX
+                                                                  : (uint32_t)shared[warps - 1];
         uint32_t blocks = cuda_occupancy_of(device, &tried).blocks;
         if (blocks * tried.threads > best) {
             best = blocks * tried.threads;
             best_threads = tried.threads;
-            *min_grid = blocks *
-                        (uint32_t)device->attributes[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT];
+            *min_grid = blocks * sms;
         }
     }
     return best_threads;

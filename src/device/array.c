@@ -189,9 +189,3 @@ const dev_array_desc *dev_array_get(const dev_array *array)
 {
     return &array->desc;
 }
-
-uint64_t dev_array_address(const dev_array *array, size_t *pitch)
-{
-    *pitch = array->pitch;
-    return array->address;
-}

@@ -21,7 +21,6 @@ dev_result dev_array_destroy(dev_call *call, dev_array *array);
  * `mipmap` need not be one. */
 dev_result dev_array_level(const void *mipmap, unsigned level, dev_array **array);
 const dev_array_desc *dev_array_get(const dev_array *array);
-uint64_t dev_array_address(const dev_array *array, size_t *pitch);
 
 /* Texture and surface objects. */
 typedef enum dev_resource_type { /* as CUresourcetype */

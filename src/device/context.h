@@ -8,7 +8,6 @@
 
 /* Reads the device description and the options; idempotent. NO_DEVICE where that fails. */
 dev_result dev_initialize(void);
-bool dev_initialized(void);
 int dev_gpu_count(void);
 dev_gpu *dev_gpu_get(int ordinal); /* NULL where there is none */
 int dev_gpu_ordinal(const dev_gpu *device);

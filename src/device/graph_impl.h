@@ -59,8 +59,6 @@ dev_result dev_node_add_child(dev_graph *graph, dev_node *const *needs, size_t c
 dev_result dev_node_add_alloc(dev_graph *graph, dev_node *const *needs, size_t count,
                               dev_context *context, uint64_t size, dev_pool *pool, dev_node **node,
                               uint64_t *address);
-dev_result dev_node_add_free(dev_graph *graph, dev_node *const *needs, size_t count,
-                             dev_context *context, uint64_t address, dev_node **node);
 /* Whether a node allocates, whenever its graph runs, what the range lies in; and whether that is
  * not there now. */
 bool dev_graph_promised(uint64_t address, uint64_t bytes);

@@ -259,8 +259,7 @@ dev_result dev_alloc_block(dev_call *call, dev_gpu *device, uint64_t size, emu_a
 /* False where part of the range is not mapped in this process. */
 bool dev_host_readable(const void *data, uint64_t bytes);
 uint32_t dev_pool_number(dev_pool *pool); /* in the capture; NULL: 0 */
-dev_result dev_pool_alloc(dev_call *call, uint64_t size, dev_pool *pool, dev_block **out);
-void dev_array_forget(dev_array *array); /* its memory went with its context */
+void dev_array_forget(dev_array *array);  /* its memory went with its context */
 void dev_textures_forget(const dev_context *context);
 void dev_release_context_memory(dev_context *context);
 
@@ -272,8 +271,6 @@ void dev_op_unref(dev_op *op);
 /* Executes, or queues behind work that is not done yet. Takes over the reference. `wait`: returns
  * only when it is done. */
 dev_result dev_submit(dev_call *call, dev_stream *stream, dev_op *op, bool wait);
-/* Runs it now, on this thread, with the lock. */
-void dev_op_run(dev_op *op, const dev_turn *turn);
 void dev_wait_idle(dev_stream *stream, dev_context *context); /* NULL: all */
 bool dev_is_idle(const dev_stream *stream);
 void dev_flush_printed(dev_context *context);

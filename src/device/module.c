@@ -369,6 +369,25 @@ dev_result dev_occupancy_shared(dev_function *function, int blocks, int block, s
     return DEV_OK;
 }
 
+dev_result dev_occupancy_best(dev_function *function, int limit, const size_t *shared, int *block,
+                              int *grid)
+{
+    int most;
+    uint32_t fill;
+    const emu_kernel_info *info = dev_function_info(function, NULL);
+    if (!info)
+        return DEV_NOT_SUPPORTED;
+    dev_result r = dev_function_get(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most);
+    if (r)
+        return r;
+    cuda_footprint need = footprint_of(function, info, 0, 0);
+    *block = (int)cuda_occupancy_best(description_of(function), &need,
+                                      (uint32_t)(limit <= 0 || limit > most ? most : limit), shared,
+                                      &fill);
+    *grid = (int)fill;
+    return DEV_OK;
+}
+
 dev_result dev_max_clusters(dev_function *function, const dev_launch *launch, int *clusters)
 {
     uint64_t threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;

@@ -32,6 +32,11 @@ dev_result dev_function_set(dev_function *function, int attribute, int value);
 /* Blocks that fit on an SM at once. */
 dev_result dev_occupancy(dev_function *function, int block, size_t shared, int *blocks);
 dev_result dev_occupancy_shared(dev_function *function, int blocks, int block, size_t *shared);
+/* The block size with the most threads on an SM, up to `limit` (0 or less: the kernel's own limit),
+ * and the number of its blocks that fills the device. `shared` is by warps, as for
+ * cuda_occupancy_best(). */
+dev_result dev_occupancy_best(dev_function *function, int limit, const size_t *shared, int *block,
+                              int *grid);
 dev_result dev_max_clusters(dev_function *function, const dev_launch *launch, int *clusters);
 
 #endif

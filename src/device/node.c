@@ -52,8 +52,8 @@ dev_result dev_node_add_alloc(dev_graph *graph, dev_node *const *needs, size_t c
     return dev_node_add_op(graph, needs, count, DEV_NODE_ALLOC, op, out);
 }
 
-dev_result dev_node_add_free(dev_graph *graph, dev_node *const *needs, size_t count,
-                             dev_context *context, uint64_t address, dev_node **out)
+static dev_result add_free_node(dev_graph *graph, dev_node *const *needs, size_t count,
+                                dev_context *context, uint64_t address, dev_node **out)
 {
     dev_op *op = dev_op_new(OP_FREE, context);
     if (!op)
@@ -173,7 +173,7 @@ dev_result dev_node_add(dev_call *call, dev_graph *graph, dev_node *const *needs
         return dev_node_add_alloc(graph, needs, count, context, work->memory.size,
                                   dev_pool_default(context->device), node, &work->memory.address);
     if (work->type == DEV_NODE_FREE)
-        return dev_node_add_free(graph, needs, count, context, work->memory.address, node);
+        return add_free_node(graph, needs, count, context, work->memory.address, node);
     if (work->type == DEV_NODE_CHILD)
         return dev_is(work->child, DEV_GRAPH) && work->child != graph
                    ? dev_node_add_child(graph, needs, count, work->child, node)

@@ -150,7 +150,7 @@ uint32_t dev_pool_number(dev_pool *pool)
     return pool ? pool->number : 0;
 }
 
-dev_result dev_pool_alloc(dev_call *call, uint64_t size, dev_pool *pool, dev_block **out)
+static dev_result allocate_from_pool(dev_call *call, uint64_t size, dev_pool *pool, dev_block **out)
 {
     call->rec.record.bytes = size;
     if (pool->max_size && pool->used + size > pool->max_size)
@@ -179,7 +179,7 @@ dev_result dev_malloc_async(dev_call *call, uint64_t size, dev_pool *pool, dev_s
         return dev_capture_alloc(call, stream, size, pool, address);
     dev_block *block;
     call->rec.record.stream = stream->number;
-    dev_result r = dev_pool_alloc(call, size, pool, &block);
+    dev_result r = allocate_from_pool(call, size, pool, &block);
     if (r)
         return r;
     call->rec.record.flags |= CAP_CALL_ASYNC;

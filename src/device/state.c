@@ -106,11 +106,6 @@ dev_result dev_initialize(void)
     return dev_g.ndevices ? DEV_OK : DEV_NO_DEVICE;
 }
 
-bool dev_initialized(void)
-{
-    return dev_g.initialized;
-}
-
 int dev_gpu_count(void)
 {
     return dev_g.ndevices;

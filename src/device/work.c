@@ -84,7 +84,8 @@ static bool lacks_memory(const dev_op *op)
            (op->kind == OP_SET && dev_set_missing(&op->set));
 }
 
-void dev_op_run(dev_op *op, const dev_turn *turn)
+/* Runs it now, on this thread, with the lock. */
+static void run_op(dev_op *op, const dev_turn *turn)
 {
     if (op->context && op->context->error && op->kind != OP_RECORD)
         return;
@@ -190,7 +191,7 @@ static void carry_on(void)
         if (!is_ready(p->op))
             continue;
         p->running = true;
-        dev_op_run(p->op, &p->turn);
+        run_op(p->op, &p->turn);
         unlink_pending(p);
         next = dev_g.pending; /* an event may have freed another stream */
     }
@@ -309,7 +310,7 @@ dev_result dev_submit(dev_call *call, dev_stream *stream, dev_op *op, bool wait)
     if (!host && !must_wait(stream, NULL) && is_ready(op)) {
         if (op->kind == OP_LAUNCH) /* what the launch records comes behind its call */
             dev_call_write(call, DEV_OK);
-        dev_op_run(op, &turn);
+        run_op(op, &turn);
         dev_op_unref(op);
         return DEV_OK;
     }

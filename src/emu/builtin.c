@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-uint64_t emu_argument(const emu_warp *w, const emu_call *call, uint32_t n, uint32_t lane)
+/* Argument `n` of a call for one lane; one that is missing reads as 0. */
+static uint64_t argument_of_call(const emu_warp *w, const emu_call *call, uint32_t n, uint32_t lane)
 {
     uint64_t value = 0;
     if (n >= call->nargs)
@@ -15,8 +16,9 @@ uint64_t emu_argument(const emu_warp *w, const emu_call *call, uint32_t n, uint3
     return value;
 }
 
-void emu_set_result(const emu_warp *w, const emu_call *call, uint32_t n, uint32_t lane,
-                    uint64_t value)
+/* Its n-th result, where the call takes one. */
+static void set_call_result(const emu_warp *w, const emu_call *call, uint32_t n, uint32_t lane,
+                            uint64_t value)
 {
     if (n >= call->nrets || call->rets[n].ref == EMU_NOREF)
         return;
@@ -61,9 +63,9 @@ static void run_vprintf(emu_warp *w, const emu_call *call, uint32_t mask)
 {
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
-        int32_t n = emu_printf(w, lane, emu_argument(w, call, 0, lane),
-                               emu_argument(w, call, 1, lane));
-        emu_set_result(w, call, 0, lane, (uint32_t)n);
+        int32_t n = emu_printf(w, lane, argument_of_call(w, call, 0, lane),
+                               argument_of_call(w, call, 1, lane));
+        set_call_result(w, call, 0, lane, (uint32_t)n);
     }
 }
 
@@ -71,11 +73,11 @@ static void run_malloc(emu_warp *w, const emu_call *call, uint32_t mask)
 {
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
-        uint64_t size = emu_argument(w, call, 0, lane), address = 0;
+        uint64_t size = argument_of_call(w, call, 0, lane), address = 0;
         if (size &&
             emu_mem_alloc(w->worker->run->machine, size, 16, EMU_ALLOC_HEAP, 0, &address) != WL_OK)
             address = 0;
-        emu_set_result(w, call, 0, lane, address);
+        set_call_result(w, call, 0, lane, address);
     }
 }
 
@@ -83,7 +85,7 @@ static void run_free(emu_warp *w, const emu_call *call, uint32_t mask)
 {
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
-        uint64_t address = emu_argument(w, call, 0, lane);
+        uint64_t address = argument_of_call(w, call, 0, lane);
         emu_alloc alloc;
         bool heap = address && emu_mem_find(w->worker->run->machine, address, &alloc) &&
                     alloc.base == address && alloc.kind == EMU_ALLOC_HEAP;
@@ -99,11 +101,11 @@ static void run_assertfail(emu_warp *w, const emu_call *call, uint32_t mask)
 {
     uint32_t lane = (uint32_t)__builtin_ctz(mask);
     char what[200] = "?", file[160] = "?", function[120] = "?";
-    emu_read_string(w, lane, emu_argument(w, call, 0, lane), what, sizeof what);
-    emu_read_string(w, lane, emu_argument(w, call, 1, lane), file, sizeof file);
-    emu_read_string(w, lane, emu_argument(w, call, 3, lane), function, sizeof function);
+    emu_read_string(w, lane, argument_of_call(w, call, 0, lane), what, sizeof what);
+    emu_read_string(w, lane, argument_of_call(w, call, 1, lane), file, sizeof file);
+    emu_read_string(w, lane, argument_of_call(w, call, 3, lane), function, sizeof function);
     emu_raise(w, call->pc, EMU_FAULT_ASSERT, lane, 0, 0, "%s:%u: %s: assertion `%s' failed", file,
-              (uint32_t)emu_argument(w, call, 2, lane), function, what);
+              (uint32_t)argument_of_call(w, call, 2, lane), function, what);
 }
 
 const emu_builtin *emu_builtin_find(const char *name)

@@ -12,11 +12,6 @@ struct emu_builtin {
 
 const emu_builtin *emu_builtin_find(const char *name);
 
-/* Argument `n` of a call for one lane, and the n-th result. Missing ones read as 0 and are not written. */
-uint64_t emu_argument(const emu_warp *w, const emu_call *call, uint32_t n, uint32_t lane);
-void emu_set_result(const emu_warp *w, const emu_call *call, uint32_t n, uint32_t lane,
-                    uint64_t value);
-
 /* Reads memory behind a generic address of one lane; false where it is not all accessible. */
 bool emu_read_generic(emu_warp *w, uint32_t lane, uint64_t address, void *to, uint32_t bytes);
 /* A NUL-terminated string, cut at `size`; false where it is not accessible. */

@@ -331,7 +331,8 @@ static emu_ref global_symbol(emu_decode *d, const ir_var *var, int64_t addend, u
     return 0;
 }
 
-emu_ref emu_symbol_ref(emu_decode *d, const ir_symbol *sym, int64_t addend, unsigned bits)
+/* The address of a symbol as a vector of `bits`. */
+static emu_ref ref_of_symbol(emu_decode *d, const ir_symbol *sym, int64_t addend, unsigned bits)
 {
     if (sym->kind == IR_SYM_FUNC)
         return emu_const(d, bits, emu_function_token(d->module->ptx, sym->func));
@@ -367,7 +368,7 @@ emu_ref emu_src(emu_decode *d, const ir_operand *o, unsigned bits)
     case IR_OPD_INT:
     case IR_OPD_F32:
     case IR_OPD_F64: return emu_const(d, bits, o->imm);
-    case IR_OPD_SYM: return emu_symbol_ref(d, &o->sym, (int64_t)o->imm, bits);
+    case IR_OPD_SYM: return ref_of_symbol(d, &o->sym, (int64_t)o->imm, bits);
     default: emu_unsupported(d, "this kind of operand is not supported"); return 0;
     }
 }
@@ -496,7 +497,7 @@ emu_insn *emu_emit_mem(emu_decode *d, emu_h handler, const ir_operand *o, emu_me
     if (o->kind != IR_OPD_ADDR) {
         emu_unsupported(d, "an address is needed here");
     } else if (o->has_sym) {
-        base = emu_symbol_ref(d, &o->sym, offset, 64);
+        base = ref_of_symbol(d, &o->sym, offset, 64);
         offset = (int64_t)window_of_symbol(d, o, mem);
     } else if (o->reg != IR_NONE) {
         mem->base_bits = (uint8_t)reg_width(d, o->reg);

@@ -120,8 +120,6 @@ bool emu_immediate(const ir_operand *o, uint64_t *value);
 emu_mem *emu_mem_new(emu_decode *d, const ir_insn *i, ir_space space, acc_op op);
 /* Appends the instruction that accesses [address]. */
 emu_insn *emu_emit_mem(emu_decode *d, emu_h handler, const ir_operand *address, emu_mem *mem);
-/* The address of a symbol as a vector of `bits`. */
-emu_ref emu_symbol_ref(emu_decode *d, const ir_symbol *sym, int64_t addend, unsigned bits);
 /* Where a .param variable of this function lies; NULL where it is not one with a place in the frame. */
 emu_place *emu_param_place(emu_decode *d, const ir_var *var);
 /* Gives dst the value of src without an instruction where that is safe. */

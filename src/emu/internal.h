@@ -479,7 +479,6 @@ emu_progress emu_warp_run(emu_warp *w);
 void emu_warp_start(emu_warp *w);
 /* Frees what a warp holds that will not run on. */
 void emu_warp_abandon(emu_warp *w);
-emu_frame *emu_frame_new(emu_worker *worker, const emu_function *function);
 
 /* run.c: now and then, from loops that may be long: time limit and progress. Sets run->stop. */
 void emu_poll(emu_worker *worker);

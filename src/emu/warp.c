@@ -31,7 +31,7 @@ static inline void count_block_run(emu_warp *w, const emu_bb *bb, uint32_t index
 
 /* ---- frames ---- */
 
-emu_frame *emu_frame_new(emu_worker *worker, const emu_function *function)
+static emu_frame *new_frame(emu_worker *worker, const emu_function *function)
 {
     emu_frame *frame = worker->free_frames[function->index];
     if (frame) {
@@ -74,7 +74,7 @@ static void set_local_addresses(emu_frame *frame)
 void emu_warp_start(emu_warp *w)
 {
     const emu_kernel *k = warp_kernel(w);
-    emu_frame *frame = emu_frame_new(w->worker, &k->functions[0]);
+    emu_frame *frame = new_frame(w->worker, &k->functions[0]);
     w->live = w->lanes;
     w->dead = ~w->live;
     w->carry = 0;
@@ -558,7 +558,7 @@ static void call(emu_warp *w, emu_split *s, const emu_bb *bb)
         return;
     }
     const emu_function *f = c->callee ? c->callee : callee_of(w, s, c);
-    emu_frame *parent = s->frame, *frame = emu_frame_new(w->worker, f);
+    emu_frame *parent = s->frame, *frame = new_frame(w->worker, f);
     uint32_t lane = (uint32_t)__builtin_ctz(s->mask);
     if (!frame)
         emu_raise(w, c->pc, EMU_FAULT_HOST_MEMORY, lane, 0, 0, "needs memory for a call");

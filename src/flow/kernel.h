@@ -309,7 +309,7 @@ wl_status flow_prove_kernel(flow_kernel *kernel, wl_arena *arena, flow_proof *ou
 typedef struct flow_reach {
     uint32_t object;     /* the only one, or FLOW_NONE */
     int64_t offset;      /* in it, or FLOW_OFFSET_UNKNOWN */
-    const uint64_t *set; /* else: elements, to be taken where flow_reaches() says so; NULL: none */
+    const uint64_t *set; /* else: elements, to be taken where reaches_object() says so; NULL: none */
     ir_space space;      /* of the access */
     bool global;         /* global memory */
     bool shared, local;  /* some shared, some local memory */
@@ -317,8 +317,6 @@ typedef struct flow_reach {
 
 flow_reach flow_reach_of(const flow_kernel *kernel, const flow_function *f,
                          const flow_address *address);
-/* May it touch the object? True for all shared ones where `shared` is set, likewise for local. */
-bool flow_reaches(const flow_kernel *kernel, const flow_reach *reach, uint32_t object);
 /* The next object from `object` on that it may touch, or FLOW_NONE. */
 uint32_t flow_next_reached(const flow_kernel *kernel, const flow_reach *reach, uint32_t object);
 

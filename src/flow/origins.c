@@ -88,7 +88,8 @@ static uint32_t next_in_set(const flow_kernel *k, const flow_reach *r, uint32_t 
     return FLOW_NONE;
 }
 
-bool flow_reaches(const flow_kernel *k, const flow_reach *r, uint32_t object)
+/* May it touch the object? True for all shared ones where `shared` is set, likewise for local. */
+static bool reaches_object(const flow_kernel *k, const flow_reach *r, uint32_t object)
 {
     const flow_object *o = &k->objects[object];
     if (r->object == object || (r->shared && o->space == IR_SPACE_SHARED) ||
@@ -105,7 +106,7 @@ uint32_t flow_next_reached(const flow_kernel *k, const flow_reach *r, uint32_t o
             return object <= r->object ? r->object : FLOW_NONE;
         return next_in_set(k, r, object);
     }
-    while (object < k->nobjects && !flow_reaches(k, r, object))
+    while (object < k->nobjects && !reaches_object(k, r, object))
         object++;
     return object < k->nobjects ? object : FLOW_NONE;
 }

@@ -52,8 +52,10 @@ flow_range flow_cells(const flow_kernel *k, const flow_reach *r, uint32_t object
     return (flow_range){all.first + first, last - first + 1};
 }
 
-void flow_element_of(const ir_insn *insn, const flow_address *a, uint32_t n, uint32_t count,
-                     uint32_t *skip, uint32_t *bytes)
+/* What of a memory instruction's n-th element, of `count` that are read or written, lies where:
+ * bytes before it and in it. Where the elements cannot be told apart: everything. */
+static void element_of_access(const ir_insn *insn, const flow_address *a, uint32_t n,
+                              uint32_t count, uint32_t *skip, uint32_t *bytes)
 {
     *skip = 0;
     *bytes = a->bytes;
@@ -79,7 +81,9 @@ static flow_source cells_source(const flow_kernel *k, flow_range range)
 
 /* ---- instructions ---- */
 
-bool flow_is_volatile(const ir_insn *insn)
+/* Loads and stores that other threads may see between others: their order decides about what is
+ * read. */
+static bool is_volatile(const ir_insn *insn)
 {
     return ir_has(insn, IR_S_volatile) || ir_has(insn, IR_S_relaxed) ||
            ir_has(insn, IR_S_acquire) || ir_has(insn, IR_S_mmio);
@@ -159,7 +163,7 @@ static flow_source object_source(const state *s, const flow_reach *r, uint32_t o
     case IR_SPACE_SHARED:
         source = either(source, s->k->any_shared);
         source = either(source, s->k->unordered);
-        return flow_is_volatile(s->insn) ? either(source, here(s, FLOW_VOLATILE)) : source;
+        return is_volatile(s->insn) ? either(source, here(s, FLOW_VOLATILE)) : source;
     case IR_SPACE_LOCAL: return either(source, s->k->any_local);
     default: return source;
     }
@@ -174,7 +178,7 @@ static flow_source load_source(const state *s, uint32_t n, uint32_t count)
             continue;
         flow_reach r = flow_reach_of(s->k, f, a);
         uint32_t skip, bytes, found = 0;
-        flow_element_of(s->insn, a, n, count, &skip, &bytes);
+        element_of_access(s->insn, a, n, count, &skip, &bytes);
         if (r.global)
             return here(s, FLOW_LOADED);
         flow_source source = either(r.shared ? s->k->any_shared : clean,
@@ -336,7 +340,7 @@ static void taint_stored(state *s, const flow_address *a, flow_source control)
         uint32_t skip, bytes;
         if (f->uses[u].role != FLOW_USE_STORED)
             continue;
-        flow_element_of(s->insn, a, n++, stored, &skip, &bytes);
+        element_of_access(s->insn, a, n++, stored, &skip, &bytes);
         store_to(s, a, f->taint[f->uses[u].value], skip, bytes);
     }
 }

@@ -11,16 +11,10 @@ typedef struct flow_range {
 
 flow_range flow_cells(const flow_kernel *kernel, const flow_reach *reach, uint32_t object,
                       uint32_t skip, uint32_t bytes);
-/* What of a memory instruction's n-th element, of `count` that are read or written, lies where: bytes before it and in
- * it. Where the elements cannot be told apart: everything. */
-void flow_element_of(const ir_insn *insn, const flow_address *address, uint32_t n, uint32_t count,
-                     uint32_t *skip, uint32_t *bytes);
 /* What decides where control goes at the end of a block: clean where it has one successor. */
 flow_source flow_branch_source(const flow_kernel *kernel, const flow_function *f, uint32_t block);
 /* Of the instruction's guard. */
 flow_source flow_guard_source(const flow_function *f, const ir_insn *insn);
-/* Loads and stores that other threads may see between others: their order decides about what is read. */
-bool flow_is_volatile(const ir_insn *insn);
 /* bar and barrier, of threads of a block or warp; not mbarrier. */
 bool flow_is_barrier(const ir_insn *insn);
 

@@ -424,7 +424,8 @@ static bool returns_from_signal(uint64_t pc)
     return i == sizeof code;
 }
 
-unwind_rule unwind_read(uint64_t pc)
+/* Reads the tables of the file that holds the code. */
+static unwind_rule read_rule(uint64_t pc)
 {
     static const unwind_rule nothing;
     bases found;
@@ -505,7 +506,7 @@ unwind_rule unwind_find(uint64_t pc)
     uint64_t place = rule_place_of(pc);
     if (look_up_rule(place, pc, &rule) || look_up_rule(place ^ 1, pc, &rule))
         return rule;
-    rule = unwind_read(pc);
+    rule = read_rule(pc);
     remember(pc, rule);
     return rule;
 }

@@ -27,10 +27,9 @@ typedef struct unwind_rule {
     int32_t cfa_at;
 } unwind_rule;
 
-/* Reads the tables of the file that holds the code. `pc` lies in the instruction that the frame is at: for a return address, one
- * byte before it. */
-unwind_rule unwind_read(uint64_t pc);
-/* The same, remembered: any thread may call it, it waits for none and allocates nothing. */
+/* From the tables of the file that holds the code, remembered: any thread may call it, it waits for
+ * none and allocates nothing. `pc` lies in the instruction that the frame is at: for a return
+ * address, one byte before it. */
 unwind_rule unwind_find(uint64_t pc);
 /* After files were mapped or unmapped: other code may lie there now. */
 void unwind_forget(void);

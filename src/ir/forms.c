@@ -159,7 +159,7 @@ static void compile_forms(void)
         first_form[++op] = ROWS;
 }
 
-const ir_form_info *ir_forms_of(ir_op op, unsigned *count)
+static const ir_form_info *forms_of_op(ir_op op, unsigned *count)
 {
     pthread_once(&once, compile_forms);
     if ((unsigned)op >= IR_OP_COUNT)
@@ -174,7 +174,7 @@ const char *ir_forms_problem(void)
     return problem[0] ? problem : NULL;
 }
 
-const ir_slot *ir_slots_of(const ir_form_info *form)
+static const ir_slot *slots_of_form(const ir_form_info *form)
 {
     return &slots[form->first_slot];
 }
@@ -209,7 +209,7 @@ typedef struct match {
 /* The slot that takes the suffix, or -1. */
 static int take_suffix(const ir_form_info *form, match *m, unsigned suffix)
 {
-    const ir_slot *list = ir_slots_of(form);
+    const ir_slot *list = slots_of_form(form);
     bool is_type = ir_suffix_class_of(suffix) == IR_SC_TYPE;
     for (unsigned i = is_type ? m->next_type : 0; i < form->nslots; i++) {
         if (list[i].is_type != is_type || m->filled[i])
@@ -228,7 +228,7 @@ static int take_suffix(const ir_form_info *form, match *m, unsigned suffix)
 
 static int first_missing(const ir_form_info *form, const match *m)
 {
-    const ir_slot *list = ir_slots_of(form);
+    const ir_slot *list = slots_of_form(form);
     for (unsigned i = 0; i < form->nslots; i++)
         if (!m->filled[i] && !list[i].optional)
             return (int)i;
@@ -249,7 +249,7 @@ const ir_form_info *ir_match_form(const ir_insn *insn, const ir_form_info **clos
                                   int *missing)
 {
     unsigned count, best = 0;
-    const ir_form_info *list = ir_forms_of(insn->op, &count);
+    const ir_form_info *list = forms_of_op(insn->op, &count);
     *closest = NULL;
     for (unsigned i = 0; i < count; i++) {
         unsigned reached;

@@ -34,9 +34,6 @@ typedef struct ir_form_info {
     uint16_t first_role, nroles;
 } ir_form_info;
 
-/* The forms of an opcode. */
-const ir_form_info *ir_forms_of(ir_op op, unsigned *count);
-const ir_slot *ir_slots_of(const ir_form_info *form);
 const ir_role *ir_roles_of(const ir_form_info *form);
 /* The form that the suffixes fit. Where none does: NULL, *closest is the form that gets furthest,
  * *bad the number of the first suffix that it does not take (nsuffixes where one is missing) and

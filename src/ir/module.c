@@ -35,20 +35,6 @@ ir_func *ir_module_func(const ir_module *module, const char *name)
     return declared;
 }
 
-ir_var *ir_module_var(const ir_module *module, const char *name)
-{
-    ir_var *declared = NULL;
-    for (uint32_t i = 0; i < module->nvars; i++) {
-        ir_var *var = module->vars[i];
-        if (strcmp(var->name, name) != 0)
-            continue;
-        if (var->linkage != IR_LINK_EXTERN)
-            return var;
-        declared = var;
-    }
-    return declared;
-}
-
 const char *ir_module_file(const ir_module *module, uint32_t number)
 {
     for (uint32_t i = 0; i < module->nfiles; i++)

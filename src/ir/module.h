@@ -154,7 +154,6 @@ void ir_module_free(ir_module *module);
 
 /* The function with this name that has a body, else a declaration, else NULL. */
 ir_func *ir_module_func(const ir_module *module, const char *name);
-ir_var *ir_module_var(const ir_module *module, const char *name);
 /* NULL where not declared. */
 const char *ir_module_file(const ir_module *module, uint32_t number);
 

@@ -234,9 +234,3 @@ obs_cost obs_cost_irregular(const acc_request *access)
     count_lane_by_lane(access, &active, &cost);
     return cost;
 }
-
-obs_cost obs_cost_of(const acc_request *access)
-{
-    obs_run run;
-    return obs_find_run(access, &run) ? obs_cost_run(access, &run) : obs_cost_irregular(access);
-}

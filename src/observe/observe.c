@@ -104,7 +104,8 @@ wl_status obs_launch_new(const obs_config *config, obs_launch **out)
     return WL_OK;
 }
 
-obs_worker *obs_worker_begin(obs_launch *launch, uint32_t number)
+/* Thread-safe; NULL when out of memory. */
+static obs_worker *begin_observing(obs_launch *launch, uint32_t number)
 {
     (void)number; /* counts are summed in an order of their own */
     obs_worker *worker = calloc(1, sizeof *worker);
@@ -181,7 +182,7 @@ static void begin_log(obs_worker *worker, obs_block *block)
     worker->spare_log = (obs_log){0};
 }
 
-obs_block *obs_block_begin(obs_worker *worker, uint64_t index)
+static obs_block *begin_block(obs_worker *worker, uint64_t index)
 {
     const obs_config *config = &worker->launch->config;
     obs_block *block = worker->spare;
@@ -215,11 +216,6 @@ obs_heat obs_heat_head(const obs_launch *launch, uint64_t block)
     heat.block_index[2] = (uint32_t)(block / x / y);
     heat.warps = (uint32_t)(((uint64_t)dim[0] * dim[1] * dim[2] + OBS_LANES - 1) / OBS_LANES);
     return heat;
-}
-
-void obs_block_ran(obs_block *block, uint64_t warp_instructions)
-{
-    block->instructions = warp_instructions;
 }
 
 static obs_sample sample_of(const obs_block *block)
@@ -283,7 +279,7 @@ static void end_candidate(obs_worker *worker, obs_block *block)
     obs_kept_free(&kept);
 }
 
-void obs_block_end(obs_worker *worker, obs_block *block)
+static void end_observed_block(obs_worker *worker, obs_block *block)
 {
     if (!block)
         return;
@@ -299,7 +295,7 @@ void obs_block_end(obs_worker *worker, obs_block *block)
 void obs_worker_end_blocks(obs_worker *worker)
 {
     while (worker->live)
-        obs_block_end(worker, worker->live);
+        end_observed_block(worker, worker->live);
 }
 
 /* ---- requests ---- */
@@ -572,20 +568,20 @@ void obs_record(obs_block *block, const acc_request *access)
 
 static void *on_worker(void *ctx, uint32_t number)
 {
-    return obs_worker_begin(ctx, number);
+    return begin_observing(ctx, number);
 }
 
 static void *on_block(void *worker, uint64_t index)
 {
-    return worker ? obs_block_begin(worker, index) : NULL;
+    return worker ? begin_block(worker, index) : NULL;
 }
 
 static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
 {
     if (!block)
         return;
-    obs_block_ran(block, warp_instructions);
-    obs_block_end(worker, block);
+    ((obs_block *)block)->instructions = warp_instructions;
+    end_observed_block(worker, block);
 }
 
 static void on_request(void *block, const acc_request *request)

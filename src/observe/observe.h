@@ -49,17 +49,13 @@ typedef struct obs_config {
 enum { OBS_LOG_BYTES = 512 << 10, OBS_USE_BYTES = 1 << 30 };
 
 wl_status obs_launch_new(const obs_config *config, obs_launch **out);
-/* Blocks are obs_blocks; a request goes to its rows and maps (obs_record) and, where the configuration
- * asks for elements, to these. Several runs of one launch may use it, one after another. */
+/* Its workers are obs_workers, its blocks obs_blocks; a request goes to its rows and maps (obs_record)
+ * and, where the configuration asks for elements, to these. Several runs of one launch may use it,
+ * one after another. Blocks of which no instruction is told at their end are told apart by their
+ * sectors. */
 acc_observer obs_observer(obs_launch *launch);
 void obs_launch_free(obs_launch *launch);
 
-obs_worker *obs_worker_begin(obs_launch *launch,
-                             uint32_t number); /* thread-safe; NULL when out of memory */
-obs_block *obs_block_begin(obs_worker *worker, uint64_t index);
-/* Before its end: how many instructions the block's warps executed. Without it blocks are told apart by their sectors. */
-void obs_block_ran(obs_block *block, uint64_t warp_instructions);
-void obs_block_end(obs_worker *worker, obs_block *block);
 void obs_record(obs_block *block, const acc_request *access); /* the hot path */
 /* Counts the elements that the request accesses, as far as the configuration asks for them. */
 void obs_record_use(obs_block *block, const acc_request *access);

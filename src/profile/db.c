@@ -58,7 +58,8 @@ static int bind_one(sqlite3_stmt *stmt, int index, const db_value *value)
     return SQLITE_MISUSE;
 }
 
-wl_status db_bind(sqlite3_stmt *stmt, const db_value *values, size_t count, wl_error *err)
+static wl_status bind_values(sqlite3_stmt *stmt, const db_value *values, size_t count,
+                             wl_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         int rc = bind_one(stmt, (int)i + 1, &values[i]);
@@ -71,7 +72,7 @@ wl_status db_bind(sqlite3_stmt *stmt, const db_value *values, size_t count, wl_e
 
 wl_status db_run_values(sqlite3_stmt *stmt, const db_value *values, size_t count, wl_error *err)
 {
-    wl_status status = db_bind(stmt, values, count, err);
+    wl_status status = bind_values(stmt, values, count, err);
     if (status != WL_OK) {
         return status;
     }
@@ -256,7 +257,7 @@ wl_status db_load(sqlite3 *sql, const char *text, const db_value *values, size_t
     sqlite3_stmt *stmt = NULL;
     wl_status status = db_prepare(sql, text, &stmt, err);
     if (status == WL_OK) {
-        status = db_bind(stmt, values, nvalues, err);
+        status = bind_values(stmt, values, nvalues, err);
     }
     bytes items = {0};
     db_row row = {.stmt = stmt, .arena = arena};

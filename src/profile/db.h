@@ -72,7 +72,6 @@ static inline db_value db_blob(const void *data, size_t size)
     return data ? (db_value){.type = DB_BLOB, .data = data, .size = size} : db_null();
 }
 
-wl_status db_bind(sqlite3_stmt *stmt, const db_value *values, size_t count, wl_error *err);
 /* Binds, runs to the end and resets a statement that gives no rows. */
 wl_status db_run_values(sqlite3_stmt *stmt, const db_value *values, size_t count, wl_error *err);
 #define DB_VALUES(...) ((const db_value[]){__VA_ARGS__})

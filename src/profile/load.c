@@ -268,14 +268,6 @@ wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_
                 db_int(kernel));
 }
 
-wl_status prof_load_block_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
-                                 prof_block_rows *out, wl_error *err)
-{
-    return LOAD_ROWS(db, blocks, arena, out, err,
-                     "kernel_blocks WHERE " OF_KERNEL "ORDER BY kernel, block, first_pc",
-                     db_int(kernel));
-}
-
 /* ---- objects and calls ---- */
 
 wl_status prof_load_objects(prof_db *db, wl_arena *arena, prof_object_rows *out, wl_error *err)

@@ -477,9 +477,6 @@ wl_status prof_load_instruction_totals(prof_db *db, uint32_t kernel, wl_arena *a
 /* By kernel, object, space, launch; kernel may be PROF_ALL. */
 wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_traffic_rows *out,
                             wl_error *err);
-/* Summed over the kernel's launches, by block; `launch` is the first. */
-wl_status prof_load_block_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
-                                 prof_block_rows *out, wl_error *err);
 /* By kernel, object, space, launch, block. */
 wl_status prof_load_heats(prof_db *db, uint32_t kernel, wl_arena *arena, prof_heat_info_rows *out,
                           wl_error *err);

@@ -12,7 +12,8 @@ static bool is_identifier_character(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-size_t statement_api_length(const char *api)
+/* "cuMemAlloc_v2" -> length of "cuMemAlloc": as programs write it. */
+static size_t length_of_api(const char *api)
 {
     size_t n = strlen(api);
     static const char *const endings[] = {"_ptsz", "_ptds", "_v2", "_v3", "_v4"};
@@ -92,7 +93,7 @@ static const char *const of_runtime[][2] = {
 static bool name_in(const char *text, const char *api, char *name, size_t size)
 {
     const char *start;
-    size_t n = statement_api_length(api);
+    size_t n = length_of_api(api);
     if (n == 0 || n >= size) {
         return false;
     }

@@ -29,7 +29,4 @@ uint32_t statement_calls(const char *text, const char *function, const char *api
 uint32_t statement_only_calls(const char *text, const char *api, statement_place *places,
                               uint32_t most);
 
-/* "cuMemAlloc_v2" -> length of "cuMemAlloc": as programs write it. */
-size_t statement_api_length(const char *api);
-
 #endif

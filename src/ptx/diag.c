@@ -45,8 +45,9 @@ static const char *find_line(const char *text, const char *end, uint32_t line)
     return text;
 }
 
-void ptx_diagnose(wl_error *err, wl_status status, const char *name, const char *text,
-                  const char *end, ir_pos pos, const char *hint, const char *message)
+/* "name:line:column: message", the line and a caret into err; without text only the message. */
+static void diagnose_at(wl_error *err, wl_status status, const char *name, const char *text,
+                        const char *end, ir_pos pos, const char *hint, const char *message)
 {
     char shown[MAX_SHOWN + 1] = "", caret[MAX_SHOWN + 2] = "";
     if (text) {
@@ -74,7 +75,7 @@ void ptx_fail_at(ptx_lexer *x, ir_pos pos, wl_status status, const char *hint, c
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    ptx_diagnose(x->err, status, x->name, x->text, x->end, pos, hint, message);
+    diagnose_at(x->err, status, x->name, x->text, x->end, pos, hint, message);
     x->failed = true;
     x->status = status;
     x->tok.kind = TOK_EOF;

@@ -145,10 +145,6 @@ enum {
     ptx_fail_at(&(p)->lex, ptx_tok_pos(&(p)->lex), WL_PARSE, (hint), __VA_ARGS__)
 /* At a place that is no longer the current token. */
 #define ptx_fail_pos(p, pos, ...) ptx_fail_at(&(p)->lex, (pos), WL_PARSE, NULL, __VA_ARGS__)
-/* "name:line:column: message", the line and a caret into err; without text only the message. For
- * the verifier too. */
-void ptx_diagnose(wl_error *err, wl_status status, const char *name, const char *text,
-                  const char *end, ir_pos pos, const char *hint, const char *message);
 
 /* Append to a vector of the parser; failure is sticky. */
 #define ptx_push(p, v, ...) (wl_push((v), __VA_ARGS__) ? true : (ptx_fail_memory(&(p)->lex), false))
@@ -197,8 +193,6 @@ void ptx_parse_insn(ptx_parser *p);
 bool ptx_at_var(const ptx_parser *p); /* at a state space that starts a declaration? */
 void ptx_parse_vars(ptx_parser *p, ir_linkage linkage); /* up to and with the ';' */
 ir_var *ptx_parse_param(ptx_parser *p, bool bind);
-ir_type ptx_parse_type(ptx_parser *p);   /* .b32 */
-uint8_t ptx_parse_vector(ptx_parser *p); /* .v2 .v4 .v8, or 1 */
 void ptx_parse_attribute(ptx_parser *p, uint64_t *attributes, uint64_t unified[2]);
 
 /* parse_func.c */

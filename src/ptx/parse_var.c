@@ -22,7 +22,8 @@ bool ptx_at_var(const ptx_parser *p)
     return declared_space(p) != IR_SPACE_GENERIC;
 }
 
-ir_type ptx_parse_type(ptx_parser *p)
+/* .b32 */
+static ir_type parse_var_type(ptx_parser *p)
 {
     ir_suffix s = p->lex.tok.kind == TOK_DOT
                       ? ir_find_suffix(p->lex.tok.text, p->lex.tok.length, p->lex.tok.hash)
@@ -49,13 +50,14 @@ static bool is_declarable(ir_type type)
 static ir_type parse_declared_type(ptx_parser *p)
 {
     ir_pos pos = ptx_tok_pos(&p->lex);
-    ir_type type = ptx_parse_type(p);
+    ir_type type = parse_var_type(p);
     if (type != IR_T_none && !is_declarable(type) && !p->lex.failed)
         ptx_fail_pos(p, pos, "nothing can be declared as .%s", ir_type_get(type)->text);
     return type;
 }
 
-uint8_t ptx_parse_vector(ptx_parser *p)
+/* .v2 .v4 .v8, or 1 */
+static uint8_t parse_vector_width(ptx_parser *p)
 {
     static const struct {
         const char *text;
@@ -130,7 +132,7 @@ static void parse_qualifiers(ptx_parser *p, ir_var *var)
         } else if ((var->opaque = opaque_type(p)) != NULL) {
             ptx_next(&p->lex);
         } else {
-            uint8_t lanes = ptx_parse_vector(p);
+            uint8_t lanes = parse_vector_width(p);
             if (lanes > 1)
                 var->vector = lanes;
             else

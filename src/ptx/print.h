@@ -17,8 +17,6 @@ typedef struct ptx_text {
 
 void ptx_put(ptx_text *text, const char *s);
 void ptx_putf(ptx_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void ptx_vputf(ptx_text *text, const char *format, va_list args)
-    __attribute__((format(printf, 2, 0)));
 /* Adds the NUL and hands over the memory; NULL, with everything freed, where `failed` is set. */
 char *ptx_text_take(ptx_text *text, size_t *length);
 

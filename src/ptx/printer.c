@@ -639,7 +639,8 @@ void ptx_put(ptx_text *t, const char *s)
     put_string(t, s);
 }
 
-void ptx_vputf(ptx_text *t, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void put_formatted(ptx_text *t, const char *format,
+                                                                va_list args)
 {
     va_list again;
     va_copy(again, args);
@@ -655,7 +656,7 @@ void ptx_putf(ptx_text *t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    ptx_vputf(t, format, args);
+    put_formatted(t, format, args);
     va_end(args);
 }
 

@@ -33,15 +33,3 @@ wl_status rep_html(const rep_data *data, FILE *out, wl_error *err)
     rep_free_parts(&parts);
     return status;
 }
-
-wl_status rep_payload(const rep_data *data, FILE *out, wl_error *err)
-{
-    rep_parts parts;
-    wl_status status = rep_payload_parts(data, &parts, err);
-    if (status == WL_OK) {
-        rep_write_parts(&parts, out);
-        status = rep_done(out, false, err);
-    }
-    rep_free_parts(&parts);
-    return status;
-}

@@ -25,9 +25,6 @@ char *rep_shorten_name(wl_arena *arena, const char *name, size_t columns);
 char *rep_brief_name(wl_arena *arena, const char *kernel, size_t columns);
 /* A message with brief names in place of mangled ones; `columns` 0: whole ones. */
 char *rep_readable(wl_arena *arena, const char *text, size_t columns);
-/* Bytes of the character at *text, at least 1; *code is U+FFFD for what is no UTF-8. */
-size_t rep_decode(const char *text, uint32_t *code);
-size_t rep_code_width(uint32_t code);
 
 /* ---- numbers (number.c) ---- */
 

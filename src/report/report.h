@@ -115,8 +115,4 @@ wl_status rep_csv(const rep_data *data, rep_table table, FILE *out, wl_error *er
 wl_status rep_html(const rep_data *data, FILE *out, wl_error *err);
 bool rep_html_available(void);
 
-/* The HTML report's data alone, as they stand in the page (docs/report-payload.md). For tests of
- * the page. */
-wl_status rep_payload(const rep_data *data, FILE *out, wl_error *err);
-
 #endif

@@ -16,7 +16,8 @@ static size_t sequence_length(unsigned char first)
     return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
 }
 
-size_t rep_decode(const char *text, uint32_t *code)
+/* Bytes of the character at *text, at least 1; *code is U+FFFD for what is no UTF-8. */
+static size_t decode_utf8(const char *text, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *p = (const unsigned char *)text;
@@ -46,7 +47,7 @@ static bool is_in_ranges(uint32_t code, const uint32_t (*ranges)[2], size_t coun
 
 /* Unicode's East Asian wide ranges and combining marks, as far as source code is likely to hold
  * them. */
-size_t rep_code_width(uint32_t code)
+static size_t width_of_code(uint32_t code)
 {
     static const uint32_t none[][2] = {{0x300, 0x36f},   {0x200b, 0x200f}, {0x202a, 0x202e},
                                        {0x2060, 0x2069}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}};
@@ -64,8 +65,8 @@ size_t rep_width(const char *text)
 {
     size_t width = 0;
     for (uint32_t code; *text;) {
-        text += rep_decode(text, &code);
-        width += rep_code_width(code);
+        text += decode_utf8(text, &code);
+        width += width_of_code(code);
     }
     return width;
 }
@@ -84,7 +85,7 @@ char *rep_clean(wl_arena *arena, const char *text, bool printable)
     if (!copy)
         return NULL;
     for (uint32_t code; *text;) {
-        size_t length = rep_decode(text, &code);
+        size_t length = decode_utf8(text, &code);
         if (printable && is_control_code(code)) {
             *to++ = ' ';
         } else if (code == REPLACEMENT) {
@@ -105,8 +106,8 @@ static size_t head_bytes(const char *text, size_t columns)
 {
     size_t bytes = 0, width = 0;
     for (uint32_t code; text[bytes];) {
-        size_t length = rep_decode(text + bytes, &code);
-        width += rep_code_width(code);
+        size_t length = decode_utf8(text + bytes, &code);
+        width += width_of_code(code);
         if (width > columns)
             break;
         bytes += length;
@@ -119,8 +120,8 @@ static const char *tail(const char *text, size_t columns)
 {
     size_t width = rep_width(text);
     for (uint32_t code; width > columns;) {
-        text += rep_decode(text, &code);
-        width -= rep_code_width(code);
+        text += decode_utf8(text, &code);
+        width -= width_of_code(code);
     }
     return text;
 }

@@ -204,7 +204,8 @@ static void dump_function(const rw_plan *p, const flow_function *f, rw_pass pass
     }
 }
 
-void rw_dump(const rw_plan *p, rw_pass pass, FILE *out)
+/* What the pass found, for people. */
+static void dump_pass(const rw_plan *p, rw_pass pass, FILE *out)
 {
     for (uint32_t v = 0; pass == RW_PASS_variables && v < p->nvars; v++)
         fprintf(out, "variable %u %s (%s)\n", v, p->vars[v].var->name,
@@ -233,6 +234,6 @@ wl_status rewrite_dump(const ir_module *module, const ir_func *kernel,
         return WL_OK;
     wl_status status = rw_plan_kernel(&plan);
     if (status == WL_OK)
-        rw_dump(&plan, pass, out);
+        dump_pass(&plan, pass, out);
     return status;
 }

@@ -276,12 +276,8 @@ bool rewrite_read_block(const rewrite_copy *copy, uint32_t index, uint64_t *exec
 bool rewrite_site_ran(const rewrite_copy *copy, uint32_t site);
 /* objects: classes (bits) that accessed the object, by sites whose `param` is IR_NONE. */
 uint32_t rewrite_object_used(const rewrite_copy *copy, uint32_t object);
-/* Elements here count from the object's base rounded down to 4. */
-bool rewrite_touched(const rewrite_copy *copy, uint32_t object, uint64_t element);
-uint32_t rewrite_element_count(const rewrite_copy *copy, uint32_t object, unsigned class_,
-                               uint64_t element);
-/* What these two say of all elements of an object, at once: appends its spans to `out`, which may
- * be counted where the kernel has the probe frequency. */
+/* The elements of an object that were accessed, from its base rounded down to 4 on: appends its spans
+ * to `out`, which may be counted where the kernel has the probe frequency. */
 wl_status rewrite_read_elements(const rewrite_copy *copy, uint32_t object, wl_spans *out);
 /* Whether that is all that the sites accessed of the object: not where some was missed, and the
  * object lacks tables. */

@@ -19,14 +19,13 @@
 #include <stdint.h>
 
 typedef enum rewrite_probe {
-#define X(id, name, text) REWRITE_##id,
+#define X(id, name) REWRITE_##id,
 #include "rewrite/probes.def"
 #undef X
     REWRITE_PROBE_COUNT
 } rewrite_probe;
 
 const char *rewrite_probe_name(rewrite_probe probe);
-const char *rewrite_probe_text(rewrite_probe probe);
 /* "trace,blocks" to a bit set (1 << probe), "all" to all; false where a name is unknown. */
 bool rewrite_probes_parse(const char *names, uint32_t *probes);
 

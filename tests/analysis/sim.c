@@ -1,5 +1,6 @@
 /* Kernels as lists of accesses: observed, put into a profile, searched for findings. */
 #include "sim.h"
+#include "support/drive.h"
 #include "support/test.h"
 
 #include "analysis/find.h"
@@ -114,9 +115,9 @@ static uint32_t shared_index(const sim *s, uint32_t object)
     return index;
 }
 
-static void observe_block(const sim *s, obs_worker *worker, uint64_t block)
+static void observe_block(const sim *s, const drive *worker, uint64_t block)
 {
-    obs_block *b = obs_block_begin(worker, block);
+    obs_block *b = drive_block(worker, block);
     assert_non_null(b);
     for (size_t i = 0; i < s->log.count; i++) {
         const sim_request *r = &s->log.data[i];
@@ -133,7 +134,7 @@ static void observe_block(const sim *s, obs_worker *worker, uint64_t block)
             obs_record(b, &a);
         }
     }
-    obs_block_end(worker, b);
+    drive_end(worker, b, 0);
 }
 
 static uint32_t object_at(void *ctx, uint64_t address)
@@ -179,10 +180,10 @@ static obs_summary summarize(sim *s)
     obs_launch *launch;
     obs_summary summary;
     assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
-    obs_worker *worker = obs_worker_begin(launch, 0);
+    drive worker = drive_begin(launch, 0);
     uint64_t blocks = (uint64_t)s->grid[0] * s->grid[1];
     for (uint64_t block = 0; block < blocks; block++) {
-        observe_block(s, worker, block);
+        observe_block(s, &worker, block);
     }
     assert_int_equal(obs_finish(launch, s->arena, &summary), WL_OK);
     obs_launch_free(launch);
@@ -251,20 +252,24 @@ static void add_launches(sim *s, prof_builder *builder, uint32_t launches)
     }
 }
 
+static const detect_row all_detectors[] = {
+#define X(name, scope) {ANA_SCOPE_##scope, ana_detect_##name},
+#include "analysis/detectors.def"
+#undef X
+};
+
 /* What a kernel's accesses show: a list of accesses says nothing about how a program allocates. */
 static wl_status find_in_kernels(sim *s, prof_db *db, ana_findings *out, wl_error *err)
 {
-    detect_row detectors[64];
+    detect_row rows[sizeof all_detectors / sizeof *all_detectors];
     size_t n = 0;
     ana_thresholds thresholds = ana_thresholds_default();
-    for (size_t i = 0; i < find_ndetectors; i++) {
-        ana_scope scope = find_detectors[i].scope;
-        if (scope == ANA_SCOPE_KERNEL || scope == ANA_SCOPE_KERNEL_AND_OBJECT) {
-            assert_true(n < sizeof detectors / sizeof *detectors);
-            detectors[n++] = find_detectors[i];
-        }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ana_scope scope = all_detectors[i].scope;
+        if (scope == ANA_SCOPE_KERNEL || scope == ANA_SCOPE_KERNEL_AND_OBJECT)
+            rows[n++] = all_detectors[i];
     }
-    return find_with(detectors, n, db, &thresholds, s->arena, out, err);
+    return find_with(rows, n, db, &thresholds, s->arena, out, err);
 }
 
 void sim_find(sim *s, uint32_t launches, ana_findings *out)

@@ -2,6 +2,7 @@
  * before stays readable. */
 #include "capture/records.h"
 #include "sample.h"
+#include "support/records.h"
 #include "support/test.h"
 
 #include <stdio.h>
@@ -136,13 +137,13 @@ static wl_status read_record(uint32_t type, uint32_t flags, const void *payload,
     cap_reader *reader;
     wl_error err;
     bool end;
-    cap_put(&b, cap_magic, 8);
-    cap_put_number(&b, CAP_VERSION, 8);
-    cap_put_number(&b, type, 4);
-    cap_put_number(&b, flags, 4);
-    cap_put_number(&b, size, 8);
-    cap_put_number(&b, cap_hash(type, flags, payload, size), 8);
-    cap_put(&b, payload, size);
+    put_bytes(&b, cap_magic, 8);
+    put_number(&b, CAP_VERSION, 8);
+    put_number(&b, type, 4);
+    put_number(&b, flags, 4);
+    put_number(&b, size, 8);
+    put_number(&b, cap_hash(type, flags, payload, size), 8);
+    put_bytes(&b, payload, size);
     assert_int_equal(b.status, WL_OK);
     assert_int_equal(cap_open_memory(b.data, b.size, &reader, &err), WL_OK);
     wl_status status = cap_read(reader, record, &end, &err);

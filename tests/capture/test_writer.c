@@ -189,7 +189,6 @@ static void fill_disk(fixture *f, long long room, int error, wl_status want)
     assert_int_equal(cap_state(f->writer, &err), want);
     assert_non_null(strstr(err.text, f->path));
     assert_int_equal(cap_written(f->writer), 2);
-    assert_int_equal(cap_dropped(f->writer), 2);
     expect_readable(f, 2); /* and no torn third */
 }
 
@@ -363,7 +362,7 @@ static void oversized_record(void **state)
         .id = 1, .name = "", .code = &byte, .length = (uint64_t)CAP_MAX_PAYLOAD + 1};
     assert_int_equal(cap_write_module(f->writer, &module), WL_LIMIT);
     assert_int_equal(put(f, 1), WL_OK); /* the others are not concerned */
-    assert_int_equal(cap_dropped(f->writer), 1);
+    assert_int_equal(cap_written(f->writer), 1);
     assert_int_equal(cap_state(f->writer, NULL), WL_OK);
     expect_readable(f, 1);
 }

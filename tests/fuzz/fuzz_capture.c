@@ -1,5 +1,6 @@
 /* Hostile captures. The first byte chooses: the rest is a whole file, or a payload (its type in the second byte) that gets
  * a frame with the right checksum. What can be read must be written as the same bytes again. */
+#include "../support/records.h"
 #include "capture/records.h"
 
 #include <stdlib.h>
@@ -45,13 +46,13 @@ static void read_payload(uint32_t type, const uint8_t *payload, size_t size)
 static void read_framed(uint32_t type, uint32_t flags, const uint8_t *payload, size_t size)
 {
     cap_buffer b = {0};
-    cap_put(&b, cap_magic, 8);
-    cap_put_number(&b, CAP_VERSION, 8);
-    cap_put_number(&b, type, 4);
-    cap_put_number(&b, flags, 4);
-    cap_put_number(&b, size, 8);
-    cap_put_number(&b, cap_hash(type, flags, payload, size), 8);
-    cap_put(&b, payload, size);
+    put_bytes(&b, cap_magic, 8);
+    put_number(&b, CAP_VERSION, 8);
+    put_number(&b, type, 4);
+    put_number(&b, flags, 4);
+    put_number(&b, size, 8);
+    put_number(&b, cap_hash(type, flags, payload, size), 8);
+    put_bytes(&b, payload, size);
     read_all(b.data, b.size);
     cap_buffer_free(&b);
 }

@@ -1,6 +1,7 @@
 /* Hostile captures made into profiles. The input is a capture without its frames: type, two bytes of length, payload, and
  * so on; each record gets a frame with the right checksum, so that what is fuzzed lies behind the reader. A profile that
  * comes out of it must open. */
+#include "../support/records.h"
 #include "capture/records.h"
 #include "profile/profile.h"
 
@@ -37,18 +38,18 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 static void frame(cap_buffer *b, uint32_t type, const uint8_t *payload, size_t size)
 {
-    cap_put_number(b, type, 4);
-    cap_put_number(b, 0, 4);
-    cap_put_number(b, size, 8);
-    cap_put_number(b, cap_hash(type, 0, payload, size), 8);
-    cap_put(b, payload, size);
+    put_number(b, type, 4);
+    put_number(b, 0, 4);
+    put_number(b, size, 8);
+    put_number(b, cap_hash(type, 0, payload, size), 8);
+    put_bytes(b, payload, size);
 }
 
 static void write_capture(const uint8_t *data, size_t size)
 {
     cap_buffer b = {0};
-    cap_put(&b, cap_magic, 8);
-    cap_put_number(&b, CAP_VERSION, 8);
+    put_bytes(&b, cap_magic, 8);
+    put_number(&b, CAP_VERSION, 8);
     while (size >= 3) {
         size_t length = data[1] | (size_t)data[2] << 8;
         length = length < size - 3 ? length : size - 3;

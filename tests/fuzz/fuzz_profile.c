@@ -2,6 +2,7 @@
  * struct edit), which reach what a random change of the file's bytes hardly does. Everything that can be loaded is,
  * and reported. */
 #include "../profile/story.h"
+#include "../report/payload.h"
 #include "support/file.h"
 
 #include "report/report.h"
@@ -94,7 +95,6 @@ static void load_rows(prof_db *db, wl_arena *arena)
     prof_code_rows code;
     prof_launch_rows launches;
     prof_instruction_rows insns;
-    prof_block_rows blocks;
     prof_sample_rows samples;
     prof_skip_rows skips;
     prof_message_rows messages;
@@ -107,7 +107,6 @@ static void load_rows(prof_db *db, wl_arena *arena)
     (void)prof_load_code(db, PROF_ALL, arena, &code, &err);
     (void)prof_load_launches(db, PROF_ALL, arena, &launches, &err);
     (void)prof_load_instructions(db, PROF_ALL, PROF_ALL, arena, &insns, &err);
-    (void)prof_load_block_totals(db, PROF_ALL, arena, &blocks, &err);
     (void)prof_load_samples(db, PROF_ALL, arena, &samples, &err);
     (void)prof_load_calls(db, arena, &calls, &err);
     (void)prof_load_skips(db, arena, &skips, &err);
@@ -140,7 +139,7 @@ static void report(prof_db *db, wl_arena *arena)
     (void)rep_text(&data, NULL, nowhere, &err);
     (void)rep_json(&data, nowhere, &err);
     (void)rep_sarif(&data, nowhere, &err);
-    (void)rep_payload(&data, nowhere, &err);
+    (void)write_payload(&data, nowhere, &err);
     for (int table = 0; table < REP_TABLE_COUNT; table++)
         (void)rep_csv(&data, (rep_table)table, nowhere, &err);
 }

@@ -2,6 +2,7 @@
  * maps that are drawn afterwards are those that would have been drawn at once. */
 #include "observe/choice.h"
 #include "patterns.h"
+#include "support/drive.h"
 #include "support/test.h"
 
 #include <malloc.h>
@@ -38,13 +39,12 @@ static void request(obs_block *b, uint32_t pc, uint32_t warp, uint64_t first, ui
     obs_record(b, &access);
 }
 
-static void run_block(obs_worker *worker, uint32_t block, behaviour does)
+static void run_block(const drive *worker, uint32_t block, behaviour does)
 {
-    obs_block *b = obs_block_begin(worker, block);
+    obs_block *b = drive_block(worker, block);
     for (uint32_t i = 0; i < does.requests; i++)
         request(b, i % 2, i % 8, (uint64_t)block * 64 + i * 4, does.sectors);
-    obs_block_ran(b, does.instructions);
-    obs_block_end(worker, b);
+    drive_end(worker, b, does.instructions);
 }
 
 /* Block number i of a worker, of n blocks among `workers`: each takes its own part in an order of its own. */
@@ -66,10 +66,10 @@ static obs_launch *observe(plan *does, uint32_t n, uint32_t workers, wl_arena *a
     obs_launch *launch;
     assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
     for (uint32_t w = 0; w < workers; w++) {
-        obs_worker *worker = obs_worker_begin(launch, w);
+        drive worker = drive_begin(launch, w);
         for (uint32_t i = 0; i < (n - w + workers - 1) / workers; i++) {
             uint32_t block = workers == 1 ? i : shuffled(i, w, workers, n);
-            run_block(worker, block, does(block));
+            run_block(&worker, block, does(block));
         }
     }
     assert_int_equal(obs_finish(launch, arena, out), WL_OK);
@@ -311,8 +311,8 @@ static void long_blocks(void **state)
 
 static void random_block(obs_launch *launch, uint32_t seed)
 {
-    obs_worker *worker = obs_worker_begin(launch, 0);
-    obs_block *b = obs_block_begin(worker, 0);
+    drive worker = drive_begin(launch, 0);
+    obs_block *b = drive_block(&worker, 0);
     pattern_rng rng = {seed * 0x9e3779b97f4a7c15u + 1};
     for (uint32_t i = 0; i < 400; i++) {
         uint64_t addr[32];
@@ -333,7 +333,7 @@ static void random_block(obs_launch *launch, uint32_t seed)
             obs_record(b, &a);
         }
     }
-    obs_block_end(worker, b);
+    drive_end(&worker, b, 0);
 }
 
 static void maps_from_logs(void **state)

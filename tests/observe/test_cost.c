@@ -1,4 +1,5 @@
-/* obs_cost_of against the reference on random requests, and against counts worked out by hand. */
+/* Costs against the reference on random requests, and against counts worked out by hand. */
+#include "cost_of.h"
 #include "patterns.h"
 #include "reference.h"
 #include "support/test.h"
@@ -40,7 +41,7 @@ static void random_requests_agree(void **state)
                                           addr);
         access.flags = pattern_below(&rng, 16) ? 0 : ACC_MATRIX;
         obs_cost want = ref_cost(&access);
-        expect_same(&access, obs_cost_of(&access), want);
+        expect_same(&access, cost_of_request(&access), want);
         if (obs_find_run(&access, &run)) {
             runs++;
             expect_same(&access, obs_cost_run(&access, &run), want);
@@ -65,7 +66,7 @@ static obs_cost cost_of(acc_space space, acc_op op, uint32_t bytes, uint32_t mas
                           .mask = mask,
                           .addr = addr,
                           .stride = mask == UINT32_MAX ? stride : ACC_IRREGULAR};
-    return obs_cost_of(&access);
+    return cost_of_request(&access);
 }
 
 static obs_cost load(uint32_t bytes, uint32_t mask, uint64_t first, int64_t stride)
@@ -187,10 +188,10 @@ static void barriers_by_hand(void **state)
                          .flags = plain ? 0 : ACC_BARRIER,
                          .addr = same,
                          .stride = 0};
-        expect_passes(obs_cost_of(&a), plain ? 32 : 2, 2);
+        expect_passes(cost_of_request(&a), plain ? 32 : 2, 2);
         a.addr = apart;
         a.stride = ACC_IRREGULAR;
-        expect_passes(obs_cost_of(&a), plain ? 12 : 2, 2);
+        expect_passes(cost_of_request(&a), plain ? 12 : 2, 2);
     }
 }
 

@@ -1,5 +1,5 @@
 /* Our counts against those of a real GPU, pattern by pattern (data/, measured by hardware/). */
-#include "observe/cost.h"
+#include "cost_of.h"
 #include "support/test.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ static void expect(const measured *m, uint32_t got, uint32_t want, const char *w
 
 static void compare(const measured *m)
 {
-    obs_cost cost = obs_cost_of(&m->access);
+    obs_cost cost = cost_of_request(&m->access);
     if (m->access.space == ACC_SHARED) {
         expect(m, cost.wavefronts, m->counts[0], "wavefronts");
         expect(m, cost.wavefronts - cost.wavefronts_min, m->counts[1], "bank conflicts");

@@ -2,6 +2,7 @@
  * object, arrays of shared memory, several workers in any order, limits. */
 #include "patterns.h"
 #include "reference.h"
+#include "support/drive.h"
 #include "support/test.h"
 
 #include <pthread.h>
@@ -210,12 +211,12 @@ static void *work(void *arg)
 {
     job *j = arg;
     obs_block *blocks[BLOCKS];
-    obs_worker *worker = obs_worker_begin(j->launch, j->number);
+    drive worker = drive_begin(j->launch, j->number);
     for (uint64_t b = j->number; b < BLOCKS; b += j->step) {
-        blocks[b] = obs_block_begin(worker, b);
+        blocks[b] = drive_block(&worker, b);
         run_block(blocks[b], b, 0, j->interleaved ? REQUESTS / 2 : REQUESTS);
         if (!j->interleaved)
-            obs_block_end(worker, blocks[b]);
+            drive_end(&worker, blocks[b], 0);
     }
     for (uint64_t b = j->number; j->interleaved && b < BLOCKS; b += j->step)
         run_block(blocks[b], b, REQUESTS / 2, REQUESTS); /* and no end: the launch fails */
@@ -389,8 +390,8 @@ static void same_ends(void **state)
     ref_row *want = calloc(1, sizeof *want);
     uint64_t addr[32];
     assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
-    obs_worker *worker = obs_worker_begin(launch, 0);
-    obs_block *block = obs_block_begin(worker, 1);
+    drive worker = drive_begin(launch, 0);
+    obs_block *block = drive_block(&worker, 1);
     want->insn = (obs_insn){.object = 1};
     for (uint32_t n = 0; n < 4000; n++) {
         for (uint32_t i = 0; i < 32; i++)
@@ -403,7 +404,7 @@ static void same_ends(void **state)
         if (n % 3)
             ref_row_add(want, &a), obs_record(block, &a);
     }
-    obs_block_end(worker, block);
+    drive_end(&worker, block, 0);
     assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
     assert_int_equal(s.ninsns, 1);
     assert_memory_equal(&s.insns[0], &want->insn, sizeof want->insn);
@@ -423,8 +424,8 @@ static void over_the_ends_of_arrays(void **state)
     ref_row *want = calloc(4, sizeof *want);
     uint64_t addr[32], distance[32];
     assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
-    obs_worker *worker = obs_worker_begin(launch, 0);
-    obs_block *block = obs_block_begin(worker, 1);
+    drive worker = drive_begin(launch, 0);
+    obs_block *block = drive_block(&worker, 1);
     for (int i = 0; i < 32; i++)
         distance[i] = pattern_below(&rng, 200) * 4;
     for (uint32_t n = 0; n < 3000; n++) {
@@ -444,7 +445,7 @@ static void over_the_ends_of_arrays(void **state)
         a.mask = UINT32_MAX;
         obs_record(block, &a);
     }
-    obs_block_end(worker, block);
+    drive_end(&worker, block, 0);
     assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
     assert_int_equal(s.ninsns, 4);
     for (uint32_t i = 0; i < 4; i++) {
@@ -466,15 +467,15 @@ static obs_summary touch_sectors(wl_arena *arena, uint64_t limit, uint32_t secto
     uint64_t addr[32];
     limited.heat_limit = limit;
     assert_int_equal(obs_launch_new(&limited, &launch), WL_OK);
-    obs_worker *worker = obs_worker_begin(launch, 0);
-    obs_block *block = obs_block_begin(worker, 0);
+    drive worker = drive_begin(launch, 0);
+    obs_block *block = drive_block(&worker, 0);
     for (uint32_t i = 0; i < sectors * 2; i++) {
         for (int l = 0; l < 32; l++)
             addr[l] = BASE + (i % sectors) * 32;
         acc_request a = {.bytes = 4, .mask = UINT32_MAX, .addr = addr, .stride = 0, .object = 1};
         obs_record(block, &a);
     }
-    obs_block_end(worker, block);
+    drive_end(&worker, block, 0);
     assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
     obs_launch_free(launch);
     return s;
@@ -503,8 +504,8 @@ static void nonsense_is_dropped(void **state)
     obs_summary s;
     uint64_t addr[32] = {0};
     assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
-    obs_worker *worker = obs_worker_begin(launch, 0);
-    obs_block *block = obs_block_begin(worker, 1);
+    drive worker = drive_begin(launch, 0);
+    obs_block *block = drive_block(&worker, 1);
     obs_record(block, &(acc_request){.pc = PCS, .bytes = 4, .mask = 1, .addr = addr});
     obs_record(block, &(acc_request){.pc = 0, .bytes = 0, .mask = 1, .addr = addr});
     obs_record(block, &(acc_request){.pc = 0, .bytes = 4, .mask = 0, .addr = addr});

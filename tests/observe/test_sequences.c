@@ -2,6 +2,7 @@
  * came; with several workers, with too little room, of blocks that are chosen. */
 #include "base/steps.h"
 #include "patterns.h"
+#include "support/drive.h"
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -95,10 +96,10 @@ static acc_request draw(uint32_t block, uint32_t warp, uint32_t n, uint64_t *add
     return a;
 }
 
-static void run_block(obs_worker *worker, uint32_t block, warp_steps *ref)
+static void run_block(const drive *worker, uint32_t block, warp_steps *ref)
 {
     uint64_t addr[32];
-    obs_block *b = obs_block_begin(worker, block);
+    obs_block *b = drive_block(worker, block);
     for (uint32_t n = 0; n < REQUESTS; n++)
         for (uint32_t warp = 0; warp < WARPS; warp++) {
             acc_request a = draw(block, warp, n, addr);
@@ -106,8 +107,7 @@ static void run_block(obs_worker *worker, uint32_t block, warp_steps *ref)
             if (ref)
                 note(&ref[block * WARPS + warp], &a);
         }
-    obs_block_ran(b, 1);
-    obs_block_end(worker, b);
+    drive_end(worker, b, 1);
 }
 
 static obs_summary observe_blocks(const obs_config *with, uint32_t nworkers, wl_arena *arena,
@@ -115,12 +115,12 @@ static obs_summary observe_blocks(const obs_config *with, uint32_t nworkers, wl_
 {
     obs_launch *launch;
     obs_summary s;
-    obs_worker *workers[BLOCKS];
+    drive workers[BLOCKS];
     assert_int_equal(obs_launch_new(with, &launch), WL_OK);
     for (uint32_t i = 0; i < nworkers; i++)
-        workers[i] = obs_worker_begin(launch, i);
+        workers[i] = drive_begin(launch, i);
     for (uint32_t i = 0; i < BLOCKS; i++) /* one worker has them in order, several do not */
-        run_block(workers[i % nworkers], nworkers > 1 ? (i * 5 + 2) % BLOCKS : i, ref);
+        run_block(&workers[i % nworkers], nworkers > 1 ? (i * 5 + 2) % BLOCKS : i, ref);
     assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
     assert_int_equal(s.dropped, 0);
     obs_launch_free(launch);
@@ -317,8 +317,8 @@ static void long_sequences_have_pages(void **state)
     obs_summary s;
     uint64_t addr[32];
     assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
-    obs_worker *worker = obs_worker_begin(launch, 0);
-    obs_block *block = obs_block_begin(worker, 0);
+    drive worker = drive_begin(launch, 0);
+    obs_block *block = drive_block(&worker, 0);
     for (uint32_t i = 0; i < STEPS; i++) {
         for (uint32_t lane = 0; lane < 32; lane++)
             addr[lane] = BASE + 4 * (i + lane);
@@ -326,7 +326,7 @@ static void long_sequences_have_pages(void **state)
             .pc = 1, .bytes = 4, .mask = UINT32_MAX, .addr = addr, .stride = 4, .object = 1};
         obs_record(block, &a);
     }
-    obs_block_end(worker, block);
+    drive_end(&worker, block, 0);
     assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
     /* Warp 0's steps, and none of the three others. */
     assert_int_equal(s.nsequences, 2);

@@ -1,6 +1,7 @@
 /* How often elements are accessed: worked by hand, and random launches against counting one by one. */
 #include "observe/uses.h"
 #include "patterns.h"
+#include "support/drive.h"
 #include "support/test.h"
 
 #include <pthread.h>
@@ -132,10 +133,10 @@ static void worked_by_hand(void **state)
     obs_launch *launch = launch_for(&config);
     wl_arena *arena = wl_arena_new();
     obs_summary s;
-    obs_worker *worker = obs_worker_begin(launch, 0);
-    obs_block *block = obs_block_begin(worker, 0);
+    drive worker = drive_begin(launch, 0);
+    obs_block *block = drive_block(&worker, 0);
     run_by_hand(block);
-    obs_block_end(worker, block);
+    drive_end(&worker, block, 0);
     assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
     assert_int_equal(s.objects_known, OBS_KNOWN_COUNTED);
     assert_int_equal(s.arrays_known, OBS_KNOWN_COUNTED);
@@ -251,15 +252,15 @@ typedef struct job {
 static void *work(void *arg)
 {
     const job *j = arg;
-    obs_worker *worker = obs_worker_begin(j->launch, j->number);
+    drive worker = drive_begin(j->launch, j->number);
     for (uint64_t b = j->number; b < BLOCKS; b += j->step) {
-        obs_block *block = obs_block_begin(worker, b);
+        obs_block *block = drive_block(&worker, b);
         for (uint32_t i = 0; i < REQUESTS; i++) {
             warp w;
             draw(b, i, &w);
             obs_record_use(block, &w.access);
         }
-        obs_block_end(worker, block);
+        drive_end(&worker, block, 0);
     }
     return NULL;
 }
@@ -332,8 +333,8 @@ static void what_cannot_be_counted(void **state)
     obs_launch *launch = launch_for(&config);
     wl_arena *arena = wl_arena_new();
     obs_summary s;
-    obs_worker *worker = obs_worker_begin(launch, 0);
-    obs_block *block = obs_block_begin(worker, 0);
+    drive worker = drive_begin(launch, 0);
+    obs_block *block = drive_block(&worker, 0);
     uint64_t addr[32] = {BASE + 2 * (uint64_t)ROOM};
     acc_request texture = {.space = ACC_GLOBAL,
                            .bytes = 4,
@@ -345,7 +346,7 @@ static void what_cannot_be_counted(void **state)
     obs_record_use(block, &texture);
     record(block, ACC_LOAD, ACC_SHARED, 0, 4, 4, UINT32_MAX);
     record(block, ACC_LOAD, ACC_SHARED, 1 << 24, 4, 4, 1); /* of another block */
-    obs_block_end(worker, block);
+    drive_end(&worker, block, 0);
     assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
     assert_int_equal(s.nuses, 2);
     assert_int_equal(use_of(&s, ACC_GLOBAL, 1)->known, OBS_KNOWN_COUNTED);

@@ -1,6 +1,7 @@
 /* What the parser makes of PTX: the fields that later folders rely on. */
 #include "equal.h"
 #include "support.h"
+#include "support/module.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,10 +39,10 @@ static void test_module(void **state)
     assert_int_equal(module->address_size, 64);
     assert_string_equal(ir_module_file(module, 3), "a.cu");
     assert_null(ir_module_file(module, 4));
-    ir_var *y = ir_module_var(module, "y");
+    const ir_var *y = module_var(module, "y");
     assert_int_equal(ir_var_size(y), 48);
     assert_int_equal(ir_var_align(y), 16);
-    ir_var *x = ir_module_var(module, "x");
+    const ir_var *x = module_var(module, "x");
     assert_true(x->has_init);
     assert_int_equal(ir_var_align(x), 4);
     ir_func *f = ir_module_func(module, "f"), *k = ir_module_func(module, "k");
@@ -202,15 +203,15 @@ static void test_initialisers(void **state)
         ".global .u32 y; .global .u64 x[3] = {generic(y)+8, y, -1}; .global .b8 s[] = {1, 2, 3};"
         ".global .u8 m[2] = {0xFF(y), 0xFF00(y+2)};",
         "x");
-    const ir_var *x = ir_module_var(module, "x"), *m = ir_module_var(module, "m");
+    const ir_var *x = module_var(module, "x"), *m = module_var(module, "m");
     assert_int_equal(x->init.kind, IR_INIT_LIST);
     assert_int_equal(x->init.count, 3);
     assert_true(x->init.items[0].generic);
     assert_int_equal(x->init.items[0].bits, 8);
-    assert_ptr_equal(x->init.items[0].sym.var, ir_module_var(module, "y"));
+    assert_ptr_equal(x->init.items[0].sym.var, module_var(module, "y"));
     assert_int_equal(x->init.items[1].kind, IR_INIT_ADDRESS);
     assert_int_equal((int64_t)x->init.items[2].bits, -1);
-    assert_int_equal(ir_var_size(ir_module_var(module, "s")), 3);
+    assert_int_equal(ir_var_size(module_var(module, "s")), 3);
     assert_int_equal(m->init.items[1].mask, 2);
     assert_int_equal(m->init.items[1].bits, 2);
     ir_module_free(module);

@@ -1,5 +1,5 @@
 /* A profile made record by record, read by rep_load and drawn. */
-#include "report/report.h"
+#include "payload.h"
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -245,7 +245,7 @@ static uint32_t parts_of(const rep_data *data)
     size_t size = 0;
     wl_error err = {0};
     FILE *out = open_memstream(&text, &size);
-    ok(rep_payload(data, out, &err), &err);
+    ok(write_payload(data, out, &err), &err);
     fclose(out);
     uint32_t parts = 1;
     for (const char *at = text; (at = strchr(at, '.')); at++)

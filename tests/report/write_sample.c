@@ -1,4 +1,5 @@
 /* Writes the sample in every format into a folder, for tests that read it with other programs. */
+#include "payload.h"
 #include "sample.h"
 
 #include <stdio.h>
@@ -34,7 +35,7 @@ int main(int argc, char **argv)
     rep_data data;
     sample_make(&data, arena);
     int bad = write_file(argv[1], "sample.json", rep_json, &data);
-    bad |= write_file(argv[1], "sample.payload", rep_payload, &data);
+    bad |= write_file(argv[1], "sample.payload", write_payload, &data);
     if (rep_html_available())
         bad |= write_file(argv[1], "sample.html", rep_html, &data);
     wl_arena_free(arena);

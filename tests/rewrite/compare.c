@@ -1,6 +1,8 @@
 /* One kernel with probes against the same without. */
 #include "compare.h"
 
+#include "elements.h"
+
 #include <stdlib.h>
 
 enum { ROWS = 1 << 12 /* of a warp */ };
@@ -225,14 +227,14 @@ static void compare_object(const char *name, const naive *n, const rewrite_setup
     for (uint64_t e = 0; e < o->bytes / 4; e++) {
         uint64_t at = (o->base - P(s->data)) / 4 + e;
         if (k->probes >> REWRITE_TOUCH & 1 &&
-            rewrite_touched(&l->copy, object, e) != n->touched[at])
+            elements_touched(&l->copy, object, e) != n->touched[at])
             fail_msg("%s: object %u element %llu: touched %u", name, object, (unsigned long long)e,
                      n->touched[at]);
         for (unsigned c = 0; k->probes >> REWRITE_FREQUENCY & 1 && c < REWRITE_CLASSES; c++)
-            if (rewrite_element_count(&l->copy, object, c, e) != n->counts[c][at])
+            if (elements_count(&l->copy, object, c, e) != n->counts[c][at])
                 fail_msg("%s: object %u element %llu class %u: %u accesses, counted as %u", name,
                          object, (unsigned long long)e, c, n->counts[c][at],
-                         rewrite_element_count(&l->copy, object, c, e));
+                         elements_count(&l->copy, object, c, e));
         t->elements += n->touched[at];
     }
     uint64_t first = (o->base - P(s->data)) / 4;

@@ -1,6 +1,7 @@
 /* A kernel in a module of its own: what is in its text, and which kernels cannot have one. */
 #include "ptx/ptx.h"
 #include "rewrite/rewrite.h"
+#include "support/module.h"
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -99,8 +100,7 @@ static void the_kernel_and_what_it_reaches_is_there(void **state)
     assert_string_equal(a.out.globals[1]->name, "counter");
     assert_int_equal(a.out.nconstants, 1);
     assert_string_equal(a.out.constants[0]->name, "where");
-    const ir_var *table = ir_module_var(a.own, REWRITE_GLOBALS),
-                 *where = ir_module_var(a.own, "where");
+    const ir_var *table = module_var(a.own, REWRITE_GLOBALS), *where = module_var(a.own, "where");
     assert_int_equal(ir_var_size(table), 16);
     assert_int_equal(ir_var_size(where), 8);
     assert_false(where->has_init); /* its contents are copied */
@@ -186,7 +186,7 @@ static void calls_of_the_system_are_taken(void **state)
     assert_non_null(a.own);
     assert_non_null(ir_module_func(a.own, "malloc"));
     assert_int_equal(a.out.nglobals, 0);
-    assert_null(ir_module_var(a.own, REWRITE_GLOBALS));
+    assert_null(module_var(a.own, REWRITE_GLOBALS));
     end(&a);
 }
 

@@ -1,4 +1,5 @@
 /* Each probe on a kernel small enough to know the buffers by hand. */
+#include "elements.h"
 #include "probed.h"
 
 #include "ir/module.h"
@@ -535,7 +536,7 @@ static void touched_elements_are_marked(void **state)
     small c;
     small_begin(&c, SMALL, "touch", true);
     for (uint32_t w = 0; w < WORDS; w++)
-        assert_int_equal(rewrite_touched(&c.left.copy, 0, w), is_touched(w));
+        assert_int_equal(elements_touched(&c.left.copy, 0, w), is_touched(w));
     assert_int_equal(rewrite_missed(&c.left.copy), 0);
     small_end(&c);
 }
@@ -547,10 +548,9 @@ static void elements_are_counted(void **state)
     small_begin(&c, SMALL, "frequency", true);
     for (uint32_t w = 0; w < WORDS; w++) {
         uint32_t loads = is_touched(w) && w != 100 ? 2 : 0; /* two blocks */
-        assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_LOADS, w), loads);
-        assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_STORES, w), 0);
-        assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_ATOMICS, w),
-                         w == 100 ? 64 : 0);
+        assert_int_equal(elements_count(&c.left.copy, 0, REWRITE_LOADS, w), loads);
+        assert_int_equal(elements_count(&c.left.copy, 0, REWRITE_STORES, w), 0);
+        assert_int_equal(elements_count(&c.left.copy, 0, REWRITE_ATOMICS, w), w == 100 ? 64 : 0);
     }
     small_end(&c);
 }
@@ -597,8 +597,8 @@ static void whole_lines_are_counted_as_such(void **state)
     assert_int_equal(sum_of(&c, stores, 0), 0);
     assert_int_equal(sum_of(&c, stores, 1), 2);
     assert_int_equal(sum_of(&c, stores, 32), 2);
-    assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_LOADS, 31), 2);
-    assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_LOADS, 32), 0);
+    assert_int_equal(elements_count(&c.left.copy, 0, REWRITE_LOADS, 31), 2);
+    assert_int_equal(elements_count(&c.left.copy, 0, REWRITE_LOADS, 32), 0);
     small_end(&c);
 }
 
@@ -635,8 +635,8 @@ static void walks_of_loops_are_noted_behind_them(void **state)
     }
     for (uint32_t w = 0; w < WORDS; w++) {
         uint32_t want = (w < 128) + (w < 120 && w % 40 < 32);
-        assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_LOADS, w), 2 * want);
-        assert_int_equal(rewrite_touched(&c.left.copy, 0, w), want > 0);
+        assert_int_equal(elements_count(&c.left.copy, 0, REWRITE_LOADS, w), 2 * want);
+        assert_int_equal(elements_touched(&c.left.copy, 0, w), want > 0);
     }
     small_end(&c);
 }
@@ -669,7 +669,7 @@ static void walks_of_loops_are_marked_behind_them(void **state)
                 far |= w >= 40 * j && w < 40 * j + 64 && w % 2 == 0;
             assert_int_equal(starts[w], apart && w < 64 && w % 2 == 0);
             assert_int_equal(marks[w], w < 128);
-            assert_int_equal(rewrite_touched(&c.left.copy, 0, w), w < 128 || far);
+            assert_int_equal(elements_touched(&c.left.copy, 0, w), w < 128 || far);
         }
         small_end(&c);
         free(ptx);
@@ -698,7 +698,7 @@ static void full_blocks_keep_the_guard_of_their_last_access(void **state)
         small c;
         small_begin(&c, ptx, probes[i], true);
         for (uint32_t w = 0; w < WORDS; w++)
-            assert_int_equal(rewrite_touched(&c.left.copy, 0, w), w < 32 || (w >= 300 && w < 303));
+            assert_int_equal(elements_touched(&c.left.copy, 0, w), w < 32 || (w >= 300 && w < 303));
         assert_int_equal(rewrite_missed(&c.left.copy), 0);
         small_end(&c);
     }
@@ -723,7 +723,7 @@ static void sites_that_run_alike_are_marked_together(void **state)
     const uint8_t *marks = marks_at(&c, range_in(&c)->lines[0]);
     for (uint32_t w = 0; w < WORDS; w++) {
         assert_int_equal(marks[w], w < 256 || w == 400);
-        assert_int_equal(rewrite_touched(&c.left.copy, 0, w), w < 256 || w == 400);
+        assert_int_equal(elements_touched(&c.left.copy, 0, w), w < 256 || w == 400);
     }
     small_end(&c);
 }
@@ -745,7 +745,7 @@ static void lines_that_a_walk_covers_are_words_of_the_bitmap(void **state)
     for (uint32_t w = 0; w < WORDS; w++) {
         bool walked = w >= 5 && w < 105;
         assert_int_equal(marks[w], walked && (w < 32 || w >= 96));
-        assert_int_equal(rewrite_touched(&c.left.copy, 0, w), walked);
+        assert_int_equal(elements_touched(&c.left.copy, 0, w), walked);
     }
     for (int l = 0; l < WORDS / 32; l++)
         assert_int_equal(bits[l], l == 1 || l == 2 ? UINT32_MAX : 0);
@@ -774,7 +774,7 @@ static void marks_and_bits_are_for_lanes_side_by_side_and_scattered(void **state
             bool strided = w % 64 == 0 && w < 64 * 32;
             assert_int_equal(marks[w], w < 32 || (large && scattered));
             assert_int_equal(bits[w / 32] >> w % 32 & 1, (!large && scattered) || strided);
-            assert_int_equal(rewrite_touched(&c.left.copy, 0, w), w < 32 || scattered || strided);
+            assert_int_equal(elements_touched(&c.left.copy, 0, w), w < 32 || scattered || strided);
         }
         small_end(&c);
     }
@@ -794,8 +794,8 @@ static void counters_of_scattered_atomics_are_spread(void **state)
                 "frequency", false);
     assert_int_equal(c.k->nsites, 1);
     assert_true(range_in(&c)->spread >= 4 * WORDS);
-    assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_ATOMICS, 207), 60);
-    assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_ATOMICS, 202), 4);
+    assert_int_equal(elements_count(&c.left.copy, 0, REWRITE_ATOMICS, 207), 60);
+    assert_int_equal(elements_count(&c.left.copy, 0, REWRITE_ATOMICS, 202), 4);
     small_end(&c);
 }
 

@@ -55,7 +55,7 @@ test("payload.ts and the schema say the same", () => {
   assert.ok(!sameTypes(other, "other").same);
 });
 
-test("what rep_payload writes keeps to the schema and decodes", { skip: !sample }, async () => {
+test("the data of an HTML report keeps to the schema and decodes", { skip: !sample }, async () => {
   const report = await decode.decode(readFileSync(join(sample, "sample.payload"), "utf8"));
   assertValid(payloadSchema, report.payload);
   const [map] = report.payload.maps;

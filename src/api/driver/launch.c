@@ -41,47 +41,12 @@ dev_result dr_clusters(dev_call *call, int *out, CUfunction handle, const CUlaun
 enum { DISABLE_CACHING_OVERRIDE = 1 }; /* the only flag; of no effect here */
 enum { WARP = 32, MOST_THREADS = 1024, SIZES = MOST_THREADS / WARP };
 
-typedef struct potential {
-    int threads, blocks; /* best so far */
-} potential;
-
-/* Block sizes from the largest down; the first of those with most threads on an SM. */
-static dev_result best_size(dev_function *function, const size_t shared[SIZES], int limit,
-                            potential *best)
-{
-    int most;
-    dev_result r = dev_function_get(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most);
-    if (limit <= 0 || limit > most)
-        limit = most;
-    *best = (potential){0};
-    for (int i = SIZES - 1; r == DEV_OK && i >= 0; i--) {
-        int threads = (i + 1) * WARP, blocks;
-        if (threads - WARP >= limit)
-            continue;
-        threads = threads < limit ? threads : limit;
-        r = dev_occupancy(function, threads, shared[i], &blocks);
-        if (r == DEV_OK && blocks * threads > best->blocks * best->threads)
-            *best = (potential){threads, blocks};
-    }
-    return r;
-}
-
 static dev_result potential_size(dev_call *call, int *grid, int *block, CUfunction handle,
                                  const size_t shared[SIZES], int limit)
 {
     dev_function *function;
-    potential best;
-    int sms = 0;
     dev_result r = grid && block ? dr_resolve(call->context, handle, &function) : DEV_INVALID_VALUE;
-    if (r == DEV_OK)
-        r = best_size(function, shared, limit, &best);
-    if (r)
-        return r;
-    cuda_device_attribute(dev_gpu_description(dev_context_device(call->context)),
-                          CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &sms);
-    *block = best.threads;
-    *grid = best.blocks * sms;
-    return DEV_OK;
+    return r ? r : dev_occupancy_best(function, limit, shared, block, grid);
 }
 
 static CUresult ask_potential_size(const char *api, int *grid, int *block, CUfunction handle,

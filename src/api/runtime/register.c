@@ -231,7 +231,7 @@ WL_RUNTIME(char, __cudaInitModule, (void **handle))
 
 /* ---- finding ---- */
 
-rt_function *rt_function_find(const void *function)
+static rt_function *find_stub(const void *function)
 {
     rt_function *f;
     pthread_mutex_lock(&lock);
@@ -251,7 +251,7 @@ static dev_result unknown_function(const void *function)
 
 dev_result rt_resolve(dev_context *context, const void *function, dev_function **out)
 {
-    rt_function *f = function ? rt_function_find(function) : NULL;
+    rt_function *f = function ? find_stub(function) : NULL;
     if (!f) { /* it may be of a library */
         bool known = function && dr_resolve(context, function, out) == DEV_OK;
         return known ? DEV_OK : unknown_function(function);
@@ -285,14 +285,14 @@ WL_RUNTIME(int, __cudaGetKernel, (cudaKernel_t * kernel, const void *stub))
 {
     if (!kernel || !stub)
         return rt_fail(cudaErrorInvalidValue);
-    rt_function *f = rt_function_find(stub);
+    rt_function *f = find_stub(stub);
     *kernel = f ? (cudaKernel_t)f : (cudaKernel_t)(uintptr_t)stub;
     return cudaSuccess;
 }
 
 WL_RUNTIME(int, cudaGetKernel, (cudaKernel_t * kernel, const void *stub))
 {
-    rt_function *f = stub ? rt_function_find(stub) : NULL;
+    rt_function *f = stub ? find_stub(stub) : NULL;
     if (!kernel || !f)
         return rt_fail(kernel ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidValue);
     *kernel = (cudaKernel_t)f;

@@ -32,7 +32,6 @@ typedef struct rt_function rt_function; /* a kernel, found by the address of its
  * INVALID_DEVICE_FUNCTION where it is none of these; NO_BINARY_FOR_GPU and others where its module
  * cannot be loaded. */
 dev_result rt_resolve(dev_context *context, const void *function, dev_function **out);
-rt_function *rt_function_find(const void *function); /* NULL where it is not registered */
 /* A variable, by the address of its host shadow. INVALID_SYMBOL where there is none. */
 dev_result rt_symbol(dev_context *context, const void *shadow, uint64_t *address, size_t *size);
 

@@ -242,8 +242,6 @@ void rw_find_lanes_in(rw_body *b, uint32_t site, rw_reg address, rw_found *found
  * that name, or is none: then a new one is. */
 rw_found rw_find_deferred(rw_body *b, const rw_deferred *deferred, const rw_deferred *before,
                           rw_reg *from, rw_reg out);
-/* The address of what was deferred. */
-rw_reg rw_deferred_address(rw_body *b, const rw_deferred *deferred);
 
 /* Does the probe touch mark elements? Where they are counted, their counters say as much. */
 bool rw_marks(const rw_body *b);

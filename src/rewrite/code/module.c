@@ -6,22 +6,15 @@
 
 /* ---- names ---- */
 
-static const struct {
-    const char *name, *text;
-} probes[] = {
-#define X(id, name, text) {name, text},
+static const char *const probe_names[] = {
+#define X(id, name) name,
 #include "rewrite/probes.def"
 #undef X
 };
 
 const char *rewrite_probe_name(rewrite_probe probe)
 {
-    return probes[probe].name;
-}
-
-const char *rewrite_probe_text(rewrite_probe probe)
-{
-    return probes[probe].text;
+    return probe_names[probe];
 }
 
 static uint32_t probe_named(const char *name, size_t length)
@@ -29,7 +22,7 @@ static uint32_t probe_named(const char *name, size_t length)
     if (length == 3 && memcmp(name, "all", 3) == 0)
         return (1u << REWRITE_PROBE_COUNT) - 1;
     for (unsigned i = 0; i < REWRITE_PROBE_COUNT; i++)
-        if (strlen(probes[i].name) == length && memcmp(probes[i].name, name, length) == 0)
+        if (strlen(probe_names[i]) == length && memcmp(probe_names[i], name, length) == 0)
             return 1u << i;
     return 0;
 }

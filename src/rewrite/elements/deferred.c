@@ -97,13 +97,26 @@ static void keep_address(rw_body *b, rw_reg to)
         rw_do(b, selp_b64, to, b->address, rw_number(-1), b->guard);
 }
 
+/* Notes what waits. */
+static void note_deferred(rw_body *b)
+{
+    uint32_t n = b->elements.ndeferred;
+    const rw_opd guard = b->guard; /* of an access that is still to be noted, perhaps */
+    b->elements.ndeferred = 0;
+    if (n && rw_marks(b))
+        rw_mark_all_deferred(b, n);
+    for (uint32_t i = 0; i < n && !rw_marks(b); i++)
+        rw_count_deferred(b, &b->elements.deferred[i]);
+    b->guard = guard;
+}
+
 void rw_defer(rw_body *b, uint32_t site)
 {
     rw_element_code *e = &b->elements;
     if (!is_deferred(b, site))
         return;
     if (e->ndeferred == RW_DEFERRED)
-        rw_note_deferred(b);
+        note_deferred(b);
     uint32_t n = e->ndeferred;
     rw_deferred d = describe_deferred(b, site, n);
     const rw_deferred *base = d.guarded ? NULL : find_base(b, site);
@@ -118,7 +131,8 @@ void rw_defer(rw_body *b, uint32_t site)
 
 /* ---- finding what was deferred ---- */
 
-rw_reg rw_deferred_address(rw_body *b, const rw_deferred *d)
+/* The address of what was deferred. */
+static rw_reg address_of_deferred(rw_body *b, const rw_deferred *d)
 {
     return rw_get(b, add_s64, b->elements.kept[d->base], rw_number(d->offset));
 }
@@ -144,7 +158,7 @@ rw_found rw_find_deferred(rw_body *b, const rw_deferred *d, const rw_deferred *b
     rw_found found = {.out = out};
     find_guard(b, d);
     if (b->plan->sites[d->site].flags & ACC_GENERIC)
-        address = rw_deferred_address(b, d);
+        address = address_of_deferred(b, d);
     if (!before || before->base != d->base || p->slot_of[before->site] != slot)
         *from = rw_get(b, sub_s64, b->elements.kept[d->base], s->base);
     found.at = rw_get(b, add_s64, *from, rw_number(d->offset));
@@ -162,7 +176,7 @@ void rw_note_elsewhere(rw_body *b, const rw_deferred *d, rw_reg out)
 {
     rw_label done = rw_new_label(b, "known");
     rw_goto_if(b, rw_not(out), done);
-    rw_look_elsewhere(b, d->site, rw_deferred_address(b, d));
+    rw_look_elsewhere(b, d->site, address_of_deferred(b, d));
     rw_put_label(b, done);
 }
 
@@ -187,25 +201,13 @@ void rw_end_rest(rw_body *b, rw_label noted, ptx_text *out)
 
 /* ---- where blocks end ---- */
 
-void rw_note_deferred(rw_body *b)
-{
-    uint32_t n = b->elements.ndeferred;
-    const rw_opd guard = b->guard; /* of an access that is still to be noted, perhaps */
-    b->elements.ndeferred = 0;
-    if (n && rw_marks(b))
-        rw_mark_all_deferred(b, n);
-    for (uint32_t i = 0; i < n && !rw_marks(b); i++)
-        rw_count_deferred(b, &b->elements.deferred[i]);
-    b->guard = guard;
-}
-
 /* Room for what is deferred in the block that the branch goes around: where it does, the registers
  * say that nothing is accessed. */
 static void make_room_for_body(rw_body *b, uint32_t body)
 {
     uint32_t n = deferred_in(b, body);
     if (b->elements.ndeferred + n > MOST_CARRIED)
-        rw_note_deferred(b);
+        note_deferred(b);
     for (uint32_t i = 0; i < n; i++)
         rw_do(b, mov_b64, b->elements.kept[b->elements.ndeferred + i], rw_number(-1));
 }
@@ -223,7 +225,7 @@ void rw_finish_block(rw_body *b, uint32_t insn)
     if (defers && body != FLOW_NONE && deferred_in(b, body) && is_carried(b, body))
         make_room_for_body(b, body);
     else
-        rw_note_deferred(b);
+        note_deferred(b);
 }
 
 /* Calls, which need their arguments side by side, are in scopes, but not in blocks that wait for
@@ -234,5 +236,5 @@ void rw_finish_scope(rw_body *b)
     const rw_deferred *last = e->ndeferred ? &e->deferred[e->ndeferred - 1] : NULL;
     bool waits = last && last->guarded && is_in_if(b, last->site);
     if (!waits)
-        rw_note_deferred(b);
+        note_deferred(b);
 }

@@ -6,9 +6,7 @@
 
 /* Has the access wait, unless it is noted after its loop or by another site. */
 void rw_defer(rw_body *b, uint32_t site);
-/* Notes what waits. */
-void rw_note_deferred(rw_body *b);
-/* Likewise, where a block ends that others do not wait for, and before a scope is opened or
+/* Notes what waits, where a block ends that others do not wait for, and before a scope is opened or
  * closed. */
 void rw_finish_block(rw_body *b, uint32_t insn);
 void rw_finish_scope(rw_body *b);

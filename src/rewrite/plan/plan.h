@@ -121,8 +121,6 @@ typedef struct rw_plan {
 /* Fills the plan and plan->out, but for the text. */
 wl_status rw_plan_kernel(rw_plan *plan);
 bool rw_pass_find(const char *name, rw_pass *out);
-/* What the pass found, for people. */
-void rw_dump(const rw_plan *plan, rw_pass pass, FILE *out);
 
 #define X(name, summary) wl_status rw_pass_##name(rw_plan *plan);
 #include "rewrite/passes.def"
@@ -207,8 +205,6 @@ uint32_t rw_common_loop(const rw_plan *plan, const flow_function *f, uint32_t bl
 uint32_t rw_waiting_loop(const flow_function *f, uint32_t block);
 /* Does the instruction's guard follow from the thread's index in its block? */
 bool rw_guard_follows_thread(rw_plan *plan, const flow_function *f, const ir_insn *insn);
-/* Or from the launch? */
-bool rw_guard_follows_launch(rw_plan *plan, const flow_function *f, const ir_insn *insn);
 
 /* ---- how the addresses of a warp's lanes lie at a site (patterns.c) ---- */
 

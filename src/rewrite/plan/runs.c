@@ -59,7 +59,8 @@ bool rw_guard_follows_thread(rw_plan *p, const flow_function *f, const ir_insn *
     return value != FLOW_NONE && rw_follows_thread(p, f, value);
 }
 
-bool rw_guard_follows_launch(rw_plan *p, const flow_function *f, const ir_insn *insn)
+/* Does the instruction's guard follow from the launch? */
+static bool guard_follows_launch(rw_plan *p, const flow_function *f, const ir_insn *insn)
 {
     uint32_t value = guard_value(f, insn);
     return value != FLOW_NONE && rw_follows_launch(p, f, value);
@@ -137,7 +138,7 @@ static rw_run run_of_block(rw_plan *p, const flow_function *f, uint32_t block)
     run.from = from;
     run.taken = target == run.root;
     run.by_thread = rw_guard_follows_thread(p, f, rw_last_of(f, from));
-    run.by_launch = rw_guard_follows_launch(p, f, rw_last_of(f, from));
+    run.by_launch = guard_follows_launch(p, f, rw_last_of(f, from));
     /* Code that stands after the function cannot go to labels within inner scopes. */
     if (f->loops.of[from] == FLOW_NONE &&
         f->func->labels[rw_last_of(f, from)->operands[0].label].scope == 0)

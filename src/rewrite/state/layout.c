@@ -91,7 +91,8 @@ static uint64_t copies_of_counters(const rewrite_object *o)
 }
 
 /* Are there marks, and not counters that say as much? */
-bool rw_has_marks(const rewrite_kernel *k)
+/* Has the kernel marks, and not counters that say as much? */
+static bool has_marks(const rewrite_kernel *k)
 {
     return has_probe(k, REWRITE_TOUCH) && !has_probe(k, REWRITE_FREQUENCY);
 }
@@ -180,14 +181,14 @@ static uint64_t lay_out_tables(const rewrite_kernel *k, const rewrite_setup *set
     for (uint32_t i = 0; i < out->nranges; i++) {
         unsigned classes = needed_classes(k, &n, i);
         at += table_bytes(k, &setup->objects[i], classes);
-        out->nwords += rw_has_marks(k) && classes ? bitmap_words(&setup->objects[i]) : 0;
+        out->nwords += has_marks(k) && classes ? bitmap_words(&setup->objects[i]) : 0;
     }
     for (uint32_t i = 0; i < k->nwalks; i++) {
         uint32_t object = walked_object(k, setup, &n, i);
         if (object == UINT32_MAX)
             continue;
         at += walk_bytes(k, &setup->objects[object]);
-        out->nwords += rw_has_marks(k) ? bitmap_words(&setup->objects[object]) : 0;
+        out->nwords += has_marks(k) ? bitmap_words(&setup->objects[object]) : 0;
     }
     if (!out->nwords)
         return at;
@@ -267,7 +268,7 @@ typedef struct filling {
 static void fill_marks(const rewrite_kernel *k, const rewrite_object *o, filling *f,
                        uint64_t *marked, uint64_t *bits)
 {
-    if (!rw_has_marks(k))
+    if (!has_marks(k))
         return;
     *marked = f->address + f->layout->marks_at + 32 * f->word;
     *bits = f->address + f->layout->bits_at + 4 * f->word;
