@@ -9,7 +9,7 @@ __global__ void kernel2(const float *a, const float *r, float *q, int k)
     q[i * SIZE + k] = x / norm;   // finds: strided d_q (tiny)
 }
 
-__global__ void kernel3(float *a, float *r, const float *q, int k)
+__global__ void kernel3(float *a, float *r, const float *q, int k) // finds: too-few-blocks -
 {
     int j = blockIdx.x * blockDim.x + threadIdx.x;
     if (j <= k)

@@ -12,7 +12,7 @@ __global__ void kernel2(const float *column, const float *r, float *q, int k)
     q[k * SIZE + i] = column[i] / norm;
 }
 
-__global__ void kernel3(float *a, float *r, const float *q, int k)
+__global__ void kernel3(float *a, float *r, const float *q, int k) // finds: too-few-blocks -
 {
     __shared__ float column[SIZE];
     int j = blockIdx.x * blockDim.x + threadIdx.x;

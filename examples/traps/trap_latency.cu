@@ -4,7 +4,7 @@
 
 constexpr int CHAINS = 256, THREADS = 64, STEPS = 2000;
 
-__global__ void follow(const int *next, int *ends)
+__global__ void follow(const int *next, int *ends) // finds: too-few-blocks -
 {
     int chain = blockIdx.x * THREADS + threadIdx.x, at = chain;
 #pragma unroll 1

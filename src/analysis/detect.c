@@ -99,14 +99,27 @@ static bool set_paying_lines(const ana_input *input, const ana_draft *d, ana_fin
     return lines && f->lines;
 }
 
-/* Where the object is allocated or defined. */
+/* Whether instructions pay, so that their lines are the finding's. */
+static bool has_paying_lines(const ana_draft *d)
+{
+    for (uint32_t i = 0; i < d->ninsns; i++) {
+        if (d->insn_excess[i] > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where the object is allocated or defined, or the kernel begins. */
 static bool set_site(const ana_input *input, const ana_draft *d, ana_finding *f)
 {
     const prof_object *o = prof_find_object(&input->program->objects, d->object);
-    const prof_file *file = o ? prof_find_file(&input->program->files, o->file) : NULL;
+    const prof_kernel *k = input->kernel;
+    uint32_t line = o ? o->line : k ? k->line : 0;
+    const prof_file *file = prof_find_file(&input->program->files, o ? o->file : k ? k->file : 0);
     f->lines = wl_new(input->arena, ana_line);
-    if (f->lines && file && o->line) {
-        f->lines[f->nlines++] = (ana_line){.file = file->path, .line = o->line};
+    if (f->lines && file && line) {
+        f->lines[f->nlines++] = (ana_line){.file = file->path, .line = line};
     }
     return f->lines != NULL;
 }
@@ -163,8 +176,8 @@ static bool append_finding(detect_run *run, const ana_input *input, const ana_dr
     };
     f.evidence = wl_arena_copy(run->arena, d->evidence, d->nevidence * sizeof *f.evidence);
     bool good = f.advice && f.evidence;
-    good = good && (d->ninsns ? set_paying_lines(input, d, &f) && set_access(input, d, &f)
-                              : set_site(input, d, &f));
+    good = good && (has_paying_lines(d) ? set_paying_lines(input, d, &f) && set_access(input, d, &f)
+                                        : set_site(input, d, &f));
     return good && wl_push(&run->found, f);
 }
 
@@ -223,6 +236,7 @@ static wl_status detect_in_kernel(detect_run *run, const prof_kernel *kernel, wl
     run->traffic[kernel->id] = traffic;
     run->program.totals[ANA_SECTORS] += input.totals[ANA_SECTORS];
     run->program.totals[ANA_WAVEFRONTS] += input.totals[ANA_WAVEFRONTS];
+    run->program.totals[ANA_INSTRUCTIONS] += input.totals[ANA_INSTRUCTIONS];
     free(drafts.rows);
     wl_arena_free(input.scratch);
     return status;

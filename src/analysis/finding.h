@@ -21,7 +21,7 @@ typedef enum ana_unit { /* what a cost counts */
                         ANA_UNIT_COUNT
 } ana_unit;
 
-typedef enum ana_resource { ANA_TRAFFIC, ANA_MEMORY, ANA_RESOURCE_COUNT } ana_resource;
+typedef enum ana_resource { ANA_TRAFFIC, ANA_MEMORY, ANA_DEVICE, ANA_RESOURCE_COUNT } ana_resource;
 
 typedef enum ana_pattern {
 #define X(id, name, title, unit, remedy) ANA_##id,

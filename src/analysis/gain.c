@@ -105,6 +105,9 @@ static ana_gain judge_gain(const gain_input *in, const gain_kernel *k, const ana
     if (k->share < in->thresholds->small_kernel) {
         return ANA_GAIN_TINY;
     }
+    if (f->pattern == ANA_TOO_FEW_BLOCKS) { /* few warps are what it is about */
+        return ANA_GAIN_FULL;
+    }
     if (k->sms && k->warps < in->thresholds->latency_warps * k->sms) {
         return ANA_GAIN_LATENCY;
     }

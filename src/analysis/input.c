@@ -77,6 +77,35 @@ static wl_status group_instructions(ana_input *input, const prof_instruction_row
     return WL_OK;
 }
 
+uint32_t ana_multiprocessors(const ana_program *program, const prof_launch *launch)
+{
+    for (uint32_t i = 0; i < program->devices.count; i++) {
+        const prof_device *d = &program->devices.rows[i];
+        if (d->process == launch->process && d->ordinal == launch->device) {
+            return d->num_sms;
+        }
+    }
+    return 0;
+}
+
+double ana_room_of(const ana_program *program, const prof_launch *launch)
+{
+    double sms = ana_multiprocessors(program, launch), done = (double)launch->warp_instructions;
+    double blocks = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    return blocks > 0 && blocks < sms ? done / blocks * sms : done;
+}
+
+static void add_room(ana_input *input)
+{
+    const prof_launch_rows *launches = &input->program->launches;
+    for (uint32_t i = 0; i < launches->count; i++) {
+        const prof_launch *l = &launches->rows[i];
+        input->totals[ANA_INSTRUCTIONS] += l->kernel == input->kernel->id
+                                               ? ana_room_of(input->program, l)
+                                               : 0;
+    }
+}
+
 static bool is_fully_counted(const ana_input *input)
 {
     const prof_launch_rows *launches = &input->program->launches;
@@ -118,6 +147,7 @@ wl_status ana_input_load(ana_input *input, wl_error *err)
         return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
     }
     attach(input, &traffic, &heats);
+    add_room(input);
     input->counted = is_fully_counted(input);
     return WL_OK;
 }

@@ -57,6 +57,13 @@ typedef struct ana_input {
 /* Loads what belongs to input->kernel. `input` comes with program, kernel and the arenas. */
 wl_status ana_input_load(ana_input *input, wl_error *err);
 
+/* Multiprocessors of the device that the launch ran on; 0: not known. */
+uint32_t ana_multiprocessors(const ana_program *program, const prof_launch *launch);
+
+/* Warp instructions that all multiprocessors had room for while the launch's blocks ran: at least
+ * what it executed. */
+double ana_room_of(const ana_program *program, const prof_launch *launch);
+
 /* How many blocks the map's stands for; 1 where that is not known. */
 double ana_alike(const ana_input *input, const prof_heat_info *heat);
 

@@ -138,7 +138,7 @@ static void findings(csv *c)
         text(c, line ? f->lines[0].file : NULL);
         known(c, line, line ? f->lines[0].line : 0);
         count_cell(c, f->cost.excess);
-        text(c, ana_unit_text(pattern->unit));
+        text(c, ana_unit_text(f->cost.unit));
         number_cell(c, f->cost.share_of_kernel);
         number_cell(c, f->cost.share_of_program);
         number_cell(c, f->kernel_share_of_time);

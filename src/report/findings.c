@@ -29,15 +29,15 @@ static bool is_private(ana_pattern pattern)
     return pattern == ANA_SHARED_THREAD_LOCAL || pattern == ANA_SHARED_WARP_LOCAL;
 }
 
-static const char *line_cost(const rep_terminal *t, const ana_line *l, ana_pattern pattern)
+static const char *line_cost(const rep_terminal *t, const ana_line *l, const ana_finding *f)
 {
-    ana_unit unit = ana_pattern_get(pattern)->unit;
+    ana_unit unit = f->cost.unit;
     uint64_t now, min;
     cost_of(l, unit, &now, &min);
     const char *each = rep_ratio(t->arena, (double)now, (double)l->requests);
     const char *best = rep_ratio(t->arena, (double)min, (double)l->requests);
     const char *requests = rep_plural(t->arena, l->requests, "request", "requests");
-    if (is_private(pattern))
+    if (is_private(f->pattern))
         return wl_arena_printf(t->arena, "%s; at best %s %s each", requests, best,
                                ana_unit_text(unit));
     if (now > min)
@@ -67,7 +67,7 @@ static void draw_line(const rep_terminal *t, const ana_line *l, const ana_findin
     if (l->requests == 0)
         return;
     fputs("       ", t->out);
-    rep_wrap(t, 7, line_cost(t, l, f->pattern));
+    rep_wrap(t, 7, line_cost(t, l, f));
 }
 
 static void draw_lines(const rep_terminal *t, const ana_finding_group *g)
@@ -220,7 +220,11 @@ static void draw_title(const rep_terminal *t, const ana_finding *f)
 /* What the shares of costs in a unit are parts of. */
 static const char *whole_of(ana_unit unit)
 {
-    return ana_unit_resource(unit) == ANA_MEMORY ? "the program's memory" : "the program's traffic";
+    switch (ana_unit_resource(unit)) {
+    case ANA_MEMORY: return "the program's memory";
+    case ANA_DEVICE: return "the device idle";
+    default: return "the program's traffic";
+    }
 }
 
 static void draw_cost(const rep_terminal *t, const ana_finding_group *g)
@@ -229,14 +233,16 @@ static void draw_cost(const rep_terminal *t, const ana_finding_group *g)
     const char *share = wl_arena_printf(t->arena, "%s of %s",
                                         rep_percent(t->arena, g->cost.share_of_program),
                                         whole_of(g->cost.unit));
-    const char *of_kernel = g->count > 1 || !f->kernel
+    const char *of_kernel = g->count > 1 || !f->kernel || g->cost.unit == ANA_INSTRUCTIONS
                                 ? ""
                                 : wl_arena_printf(t->arena, ", %s of the kernel's",
                                                   rep_percent(t->arena, f->cost.share_of_kernel));
     fprintf(t->out, "     %s%s%s: ", t->s.warn, share ? share : "", t->s.off);
+    bool idle = g->cost.unit == ANA_INSTRUCTIONS;
     rep_wrap_at(t, 5, share ? 7 + (unsigned)rep_width(share) : 7,
-                wl_arena_printf(t->arena, "%s %s too many%s", rep_count(t->arena, g->cost.excess),
-                                ana_unit_text(g->cost.unit), of_kernel));
+                wl_arena_printf(t->arena, "%s%s %s%s%s", idle ? "room for " : "",
+                                rep_count(t->arena, g->cost.excess), ana_unit_text(g->cost.unit),
+                                idle ? " more" : " too many", of_kernel));
 }
 
 static void draw_group(const rep_terminal *t, const ana_finding_group *g)
@@ -264,12 +270,23 @@ static bool is_group_wanted(const rep_terminal *t, const ana_finding_group *g)
     return !t->o->kernels;
 }
 
-static const char *order_of(const ana_findings *all)
+static bool has_resource(const ana_findings *all, ana_resource resource)
 {
     for (uint32_t i = 0; i < all->ngroups; i++)
-        if (ana_unit_resource(all->groups[i].cost.unit) == ANA_MEMORY)
-            return "costliest first, by their share of the program's traffic or memory";
-    return "costliest first, by their share of all sectors and wavefronts";
+        if (ana_unit_resource(all->groups[i].cost.unit) == resource)
+            return true;
+    return false;
+}
+
+static const char *order_of(const ana_findings *all)
+{
+    bool memory = has_resource(all, ANA_MEMORY), device = has_resource(all, ANA_DEVICE);
+    return memory && device
+               ? "costliest first, by their share of the program's traffic, memory or device"
+           : memory ? "costliest first, by their share of the program's traffic or memory"
+           : device
+               ? "costliest first, by their share of all sectors and wavefronts, or of the device"
+               : "costliest first, by their share of all sectors and wavefronts";
 }
 
 /* Above the first finding of a section; those of little gain say why once for all of one reason,

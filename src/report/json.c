@@ -235,6 +235,7 @@ static const char *cost_key(ana_unit unit)
     case ANA_SECTORS: return K(cost, excess_sectors);
     case ANA_WAVEFRONTS: return K(cost, excess_wavefronts);
     case ANA_BYTES: return K(cost, excess_bytes);
+    case ANA_INSTRUCTIONS: return K(cost, excess_instructions);
     case ANA_UNIT_COUNT: break;
     }
     return "";

@@ -104,6 +104,9 @@ static void latency(void **state)
     assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);
     f->launches[0].grid[0] = 49;
     assert_int_equal(judge(f, 0.5), ANA_GAIN_LATENCY);
+    f->finding.pattern = ANA_TOO_FEW_BLOCKS; /* that is what it is about */
+    assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);
+    f->finding.pattern = ANA_HOT;
     f->launches[1].kernel = 1; /* its largest launch decides */
     assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);
     f->launches[1].kernel = 2;

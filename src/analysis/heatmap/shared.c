@@ -1,6 +1,8 @@
 /* Patterns of shared memory. Wavefronts are charged once:
  *   bank-conflict                       those beyond the fewest possible
  *   same-address                        the same, of atomic updates of one word by all lanes
+ *   divergent                           where pairs are added up by ever fewer lanes: of the fewest
+ *                                       possible those that full warps would not need
  *   shared-thread-local                 the fewest possible ones, which registers would save as
  *                                       well
  *   shared-warp-local                   of the fewest possible those of stores and atomics: a
@@ -109,6 +111,14 @@ static bool updates_one_word(const obs_insn *c)
     return (c->op == ACC_ATOMIC || c->op == ACC_REDUCTION) && c->uniform * 2 > c->requests;
 }
 
+/* The fewest passes beyond those that the lanes would need in full warps. */
+static double idle_passes(const obs_insn *c)
+{
+    enum { PASS_BYTES = 128 };
+    double full = (double)c->active_lanes * c->bytes / PASS_BYTES, now = (double)c->wavefronts_min;
+    return now > full ? now - full : 0;
+}
+
 static double excess_of(const ana_input *input, ana_pattern pattern, const obs_insn *c)
 {
     switch (pattern) {
@@ -117,6 +127,7 @@ static double excess_of(const ana_input *input, ana_pattern pattern, const obs_i
         return is_conflict(input, c) && updates_one_word(c) == (pattern == ANA_SAME_ADDRESS)
                    ? (double)(c->wavefronts - c->wavefronts_min)
                    : 0;
+    case ANA_DIVERGENT: return idle_passes(c);
     case ANA_SHARED_WARP_LOCAL: return c->op == ACC_LOAD ? 0 : (double)c->wavefronts_min;
     default: return (double)c->wavefronts_min;
     }
@@ -215,6 +226,42 @@ static bool draft_conflict(const ana_input *input, ana_pattern pattern, const wo
     return words_set(d, input, &f, kind);
 }
 
+/* Only the lines that add up pairs by ever fewer lanes pay. */
+static void charge_sums(const ana_input *input, ana_draft *d)
+{
+    d->excess = 0;
+    d->requests = 0;
+    for (uint32_t i = 0; i < d->group->ninsns; i++) {
+        const obs_insn *c = &d->group->insns[i].c;
+        const prof_code *code = prof_find_code(&input->code, input->kernel->id, c->pc);
+        if (!code || !code->line || !adds_up(input, d->group, code)) {
+            d->insn_excess[i] = 0;
+        }
+        d->excess += d->insn_excess[i];
+        d->requests += d->insn_excess[i] > 0 ? c->requests : 0;
+    }
+    d->alone = d->excess;
+}
+
+/* Lanes that are idle late in a sum, or between those that add. */
+static bool draft_idle_lanes(const ana_input *input, ana_drafts *drafts)
+{
+    ana_draft *d = ana_draft_add(drafts, input, ANA_DIVERGENT);
+    if (!d) {
+        return false;
+    }
+    d->unit = ANA_WAVEFRONTS;
+    words_facts f = charge(input, d);
+    charge_sums(input, d);
+    if (!f.reduction || d->excess <= 0) {
+        drafts->count--;
+        return true;
+    }
+    ana_add_evidence(d, "requests", "requests", (double)d->requests, "");
+    ana_add_evidence(d, "lanes", "lanes that take part", f.lanes, "");
+    return words_set(d, input, &f, &words_idle_lanes);
+}
+
 /* The fewest wavefronts that all accesses to the array take; at least 1. */
 static uint64_t passes_of(const ana_group *g)
 {
@@ -289,6 +336,7 @@ wl_status ana_detect_shared(const ana_input *input, ana_drafts *drafts, wl_error
     }
     bool good = draft_conflict(input, ANA_BANK_CONFLICT, &words_bank_conflict, drafts) &&
                 draft_conflict(input, ANA_SAME_ADDRESS, &words_same_address, drafts) &&
+                draft_idle_lanes(input, drafts) &&
                 (holds_barrier(input, group) || draft_local(input, group, &o, drafts));
     return good ? WL_OK : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
 }

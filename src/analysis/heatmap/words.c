@@ -95,6 +95,15 @@ static const char *divergent_summary(const texts *t)
                 t->f->lanes, t->what, t->f->sectors_per_request, t->f->fewest_per_request);
 }
 
+static const char *idle_lanes_summary(const texts *t)
+{
+    return TEXT(
+        t,
+        "Ever fewer lanes add up pairs of %s: on average %.1f of a warp's 32 take part in a "
+        "request, and the others wait.",
+        t->what, t->f->lanes);
+}
+
 static const char *same_address_summary(const texts *t)
 {
     if (t->draft->unit == ANA_WAVEFRONTS) {
@@ -322,6 +331,18 @@ static const char *divergent_remedy(const texts *t)
            "whole warp share the work of one of them.";
 }
 
+static const char sum_remedy[] =
+    "Let neighbouring threads add up " ANA_OBJECT
+    " (thread t the elements t and t + d, with d half as "
+    "large in each step), so that whole warps have nothing left to do, and the last 64 values be "
+    "added by the shuffles of one warp.";
+
+static const char *idle_lanes_remedy(const texts *t)
+{
+    (void)t;
+    return sum_remedy;
+}
+
 static const char *same_address_remedy(const texts *t)
 {
     if (!t->f->broadcast) {
@@ -410,9 +431,7 @@ static const char *bank_conflict_remedy(const texts *t)
                "its index, so that lanes update different banks.";
     }
     if (t->f->reduction) {
-        return "Pairs of " ANA_OBJECT " are added up that get further apart from step to step. Let "
-               "neighbouring threads add (thread t the elements t and t + d, with d half as large "
-               "in each step), and the last 32 values be added by warp shuffles.";
+        return sum_remedy;
     }
     if (apart >= ROW_ELEMENTS) {
         return "Pad each row of " ANA_OBJECT " by one element, or permute the column index, so "
@@ -447,6 +466,7 @@ const words_kind words_misaligned = {misaligned_summary, misaligned_remedy};
 const words_kind words_strided = {strided_summary, strided_remedy};
 const words_kind words_uncoalesced = {uncoalesced_summary, uncoalesced_remedy};
 const words_kind words_divergent = {divergent_summary, divergent_remedy};
+const words_kind words_idle_lanes = {idle_lanes_summary, idle_lanes_remedy};
 const words_kind words_same_address = {same_address_summary, same_address_remedy};
 const words_kind words_scattered_atomics = {scattered_atomics_summary, scattered_atomics_remedy};
 const words_kind words_thread_local = {thread_local_summary, thread_local_remedy};

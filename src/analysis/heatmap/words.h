@@ -28,8 +28,8 @@ typedef struct words_facts {
 /* What there is to say about a pattern: one for each that the heat map's detectors tell. */
 typedef struct words_kind words_kind;
 extern const words_kind words_hot, words_hot_random, words_false_sharing, words_misaligned,
-    words_strided, words_uncoalesced, words_divergent, words_same_address, words_scattered_atomics,
-    words_thread_local, words_warp_local, words_bank_conflict;
+    words_strided, words_uncoalesced, words_divergent, words_idle_lanes, words_same_address,
+    words_scattered_atomics, words_thread_local, words_warp_local, words_bank_conflict;
 
 /* Sets summary and remedy; false when memory is exhausted. */
 bool words_set(ana_draft *draft, const ana_input *input, const words_facts *facts,

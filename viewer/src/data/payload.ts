@@ -21,9 +21,10 @@ export type Pattern =
   | "shared-thread-local"
   | "shared-warp-local"
   | "bank-conflict"
+  | "too-few-blocks"
   | "local-memory";
 export type Scope = "program" | "object" | "kernel" | "kernel-and-object";
-export type Unit = "sectors" | "wavefronts" | "bytes";
+export type Unit = "sectors" | "wavefronts" | "bytes" | "warp instructions";
 export type Gain = "full" | "cached" | "latency" | "shuffles" | "tiny";
 export type Level = "error" | "warning" | "info" | "debug";
 
