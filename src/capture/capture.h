@@ -93,12 +93,20 @@ typedef struct cap_object {
     uint32_t kind;
     uint32_t device;
     uint64_t base, bytes;
-    uint32_t call;    /* the CALL that made it; 0 for module symbols */
-    uint32_t module;  /* for symbols, else 0 */
-    const char *name; /* symbol name, else "" */
-    uint32_t parent;  /* the object that it is a part of; 0: none */
-    uint32_t pool;    /* cap_pool that it was taken from; 0: none */
+    uint32_t call;      /* the CALL that made it; 0 for module symbols */
+    uint32_t module;    /* of a symbol, or of the kernel; else 0 */
+    const char *name;   /* symbol name, else "" */
+    uint32_t parent;    /* the object that it is a part of; 0: none */
+    uint32_t pool;      /* cap_pool that it was taken from; 0: none */
+    const char *kernel; /* mangled, of CAP_OBJECT_HEAP: whose malloc() made it; else "" */
+    uint32_t pc;        /* then: of the call of malloc() in the kernel */
 } cap_object;
+
+/* Device-side allocations, in what a call ran, that have no OBJECT: there were too many. */
+typedef struct cap_left_out {
+    uint32_t call;
+    uint64_t objects;
+} cap_left_out;
 
 typedef struct cap_annotation { /* what the program says of one of its objects */
     uint32_t object;

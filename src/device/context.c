@@ -1,5 +1,5 @@
 /* Contexts: the primary one of each device and those that the driver API makes. */
-#include "device/impl.h"
+#include "device/heap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +95,7 @@ dev_result dev_context_destroy(dev_context *context)
     dev_flush_printed(context);
     dev_textures_forget(context);
     dev_context_modules_unload(context);
+    dev_heap_release(context);
     dev_release_context_memory(context);
     destroy_handles(context);
     if (context->device->primary == context)

@@ -3,6 +3,7 @@
 #include "inject/guard.h"
 
 #include "device/check.h"
+#include "device/heap.h"
 #include "device/same.h"
 #include "program/kernel_name.h"
 
@@ -244,11 +245,12 @@ emu_launch dev_launch_emulated(const dev_op *op)
                         .threads = dev_g.settings.threads};
 }
 
-/* The kernel's own fault loses the context, as on a GPU; a failure of the emulation is told apart. */
+/* After its record. The kernel's own fault loses the context, as on a GPU; a failure of the emulation is told apart. */
 static void settle_launch(dev_op *op, uint32_t call, wl_status status, emu_result *result,
                           const wl_error *err)
 {
     const char *kernel = op->launch.function->name;
+    dev_heap_write_freed(call);
     if (status == WL_OK)
         return;
     if (status == WL_FAULT) {
@@ -261,13 +263,14 @@ static void settle_launch(dev_op *op, uint32_t call, wl_status status, emu_resul
     dev_lose(op->context, status == WL_NOMEM ? DEV_NOMEM : DEV_LAUNCH_FAILED);
 }
 
-static wl_status run_kernel(dev_op *op, const acc_observer *observer, emu_result *result,
-                            wl_error *err)
+static wl_status run_kernel(dev_op *op, uint32_t call, const acc_observer *observer,
+                            emu_result *result, wl_error *err)
 {
     progress shown = {.kernel = op->launch.function->name, .start_ns = rec_now()};
     const prog_options *options = prog_options_get();
     emu_launch launch = dev_launch_emulated(op);
     launch.observer = observer;
+    launch.heap = dev_heap_begin(op);
     launch.time_limit = (double)options->time_limit;
     launch.print = print;
     launch.print_ctx = op->context;
@@ -279,6 +282,7 @@ static wl_status run_kernel(dev_op *op, const acc_observer *observer, emu_result
     inj_guard_end();
     if (shown.shown)
         fputs("\r\x1b[K", stderr);
+    dev_heap_write_made(op, call);
     return status;
 }
 
@@ -286,7 +290,7 @@ static void run_unobserved(dev_op *op, const dev_turn *turn, const char *reason)
 {
     emu_result result = {0};
     wl_error err = {0};
-    wl_status status = run_kernel(op, NULL, &result, &err);
+    wl_status status = run_kernel(op, turn->call, NULL, &result, &err);
     if (reason && (status == WL_OK || status == WL_FAULT))
         rec_skipped(turn->call, op->launch.function->name, "%s%s%s", reason,
                     status == WL_FAULT ? "; it failed: " : "",
@@ -308,7 +312,7 @@ static void run_repeat(dev_op *op, const dev_turn *turn, const replay_repeat *re
 {
     emu_result result = {0};
     wl_error err = {0};
-    wl_status status = run_kernel(op, NULL, &result, &err);
+    wl_status status = run_kernel(op, turn->call, NULL, &result, &err);
     if (status == WL_FAULT)
         write_failed(op, turn, &result);
     else if (status == WL_OK && !dev_same_write(op, turn, repeat, &result))
@@ -322,7 +326,7 @@ static void run_observed(dev_op *op, const dev_turn *turn, replay_watch *w,
 {
     emu_result result = {0};
     wl_error err = {0};
-    wl_status status = run_kernel(op, &w->observer, &result, &err);
+    wl_status status = run_kernel(op, turn->call, &w->observer, &result, &err);
     if (status == WL_OK || status == WL_FAULT)
         write_launch(w, op, turn, &result, repeat);
     settle_launch(op, turn->call, status, &result, &err);

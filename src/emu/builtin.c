@@ -69,6 +69,15 @@ static void run_vprintf(emu_warp *w, const emu_call *call, uint32_t mask)
     }
 }
 
+static void tell_of_malloc(const emu_warp *w, const emu_call *call, uint64_t address, uint64_t size)
+{
+    const emu_run_state *run = w->worker->run;
+    const emu_heap_alloc made = {address, size, w->cta->index, call->pc};
+    if (run->launch->heap)
+        emu_memory_set_id(&run->machine->memory, address,
+                          run->launch->heap->made(run->launch->heap->ctx, &made));
+}
+
 static void run_malloc(emu_warp *w, const emu_call *call, uint32_t mask)
 {
     for (uint32_t m = mask; m; m &= m - 1) {
@@ -77,6 +86,8 @@ static void run_malloc(emu_warp *w, const emu_call *call, uint32_t mask)
         if (size &&
             emu_mem_alloc(w->worker->run->machine, size, 16, EMU_ALLOC_HEAP, 0, &address) != WL_OK)
             address = 0;
+        if (address)
+            tell_of_malloc(w, call, address, size);
         set_call_result(w, call, 0, lane, address);
     }
 }
@@ -92,8 +103,12 @@ static void run_free(emu_warp *w, const emu_call *call, uint32_t mask)
         if (address && !heap)
             emu_raise(w, call->pc, EMU_FAULT_ILLEGAL_ADDRESS, lane, address, 0,
                       "frees what malloc has not given");
-        if (address)
-            emu_mem_free(w->worker->run->machine, address);
+        if (!address)
+            continue;
+        const emu_heap_observer *told = w->worker->run->launch->heap;
+        if (told && alloc.id)
+            told->freed(told->ctx, alloc.id);
+        emu_mem_free(w->worker->run->machine, address);
     }
 }
 

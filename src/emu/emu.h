@@ -179,6 +179,20 @@ const ir_module *emu_kernel_module(const emu_kernel *kernel);
 
 /* ---- launches ---- */
 
+typedef struct emu_heap_alloc { /* what a lane's malloc() gave it */
+    uint64_t address, bytes;
+    uint64_t block; /* linear index */
+    uint32_t pc;    /* of the call */
+} emu_heap_alloc;
+
+/* Is told of device-side malloc() and free(), from several threads at once. */
+typedef struct emu_heap_observer {
+    void *ctx;
+    uint32_t (*made)(void *ctx,
+                     const emu_heap_alloc *made); /* returns its id, as emu_alloc has it */
+    void (*freed)(void *ctx, uint32_t id);        /* not of id 0 */
+} emu_heap_observer;
+
 typedef struct emu_launch {
     emu_dim grid, block, cluster; /* cluster {0,0,0} or {1,1,1}: none */
     uint32_t dynamic_shared;
@@ -187,9 +201,10 @@ typedef struct emu_launch {
     /* Linear indices of the blocks to run (of a launch with clusters: of the clusters); NULL: all. */
     const uint64_t *only;
     uint64_t nonly;
-    uint32_t threads;             /* host threads; 0: all cores */
-    double time_limit;            /* seconds; 0: none */
-    const acc_observer *observer; /* NULL: nobody watches */
+    uint32_t threads;              /* host threads; 0: all cores */
+    double time_limit;             /* seconds; 0: none */
+    const acc_observer *observer;  /* NULL: nobody watches */
+    const emu_heap_observer *heap; /* likewise */
     /* Receives what vprintf writes; NULL: the process's stdout. */
     void (*print)(void *ctx, const char *text, size_t length);
     void *print_ctx;

@@ -286,7 +286,8 @@ wl_status prof_end_process(prof_builder *b, const char *cut_off, wl_error *err)
     status = status == WL_OK ? write_skips(b, err) : status;
     if (status == WL_OK && p->named) {
         status = db_run(b->stmt[ST_PROCESS_END], err, db_int(p->id),
-                        p->ended ? db_int((uint64_t)p->end_ns) : db_null(), db_text(cut_off));
+                        p->ended ? db_int((uint64_t)p->end_ns) : db_null(), db_text(cut_off),
+                        db_int(p->objects_dropped));
     }
     process_clear(p);
     return status;

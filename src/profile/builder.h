@@ -187,6 +187,7 @@ typedef struct process {
     wl_vec(obs_shared) last_arrays; /* its arrays, by index; there may be more */
     skip *skips;
     uint64_t order; /* of allocations and frees */
+    uint64_t objects_dropped;
 } process;
 
 struct prof_builder {
@@ -249,6 +250,8 @@ wl_status builder_objects(prof_builder *b, wl_error *err);
 
 /* kernels.c: the kernel of a launch, written with its code when it is first launched. */
 wl_status builder_kernel(prof_builder *b, const cap_launch *launch, kernel **out, wl_error *err);
+/* The kernel of a module (as the capture numbers it) that was launched; NULL: no such was observed. */
+const kernel *builder_launched_kernel(prof_builder *b, uint32_t module_number, const char *mangled);
 /* The profile's object for an array of the kernel's shared memory or for its local memory. */
 wl_status builder_kernel_object(prof_builder *b, kernel *k, uint32_t kind, const obs_shared *array,
                                 uint32_t *id, wl_error *err);

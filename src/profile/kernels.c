@@ -346,11 +346,26 @@ static wl_status make_kernel(prof_builder *b, const cap_launch *launch, module *
     return m->ptx ? write_body(b, k, launch, m, err) : write_without_ptx(b, k, launch, m, err);
 }
 
+static char *kernel_map_key(prof_builder *b, const module *m, const char *mangled)
+{
+    return wl_arena_printf(b->process.arena, "%llx %s", m ? (unsigned long long)m->hash : 0,
+                           mangled);
+}
+
+const kernel *builder_launched_kernel(prof_builder *b, uint32_t module_number, const char *mangled)
+{
+    kernel *found = NULL;
+    const char *key = kernel_map_key(b, find_parsed_module(b, module_number), mangled);
+    if (key) {
+        HASH_FIND_STR(b->kernels, key, found);
+    }
+    return found;
+}
+
 wl_status builder_kernel(prof_builder *b, const cap_launch *launch, kernel **out, wl_error *err)
 {
     module *m = find_parsed_module(b, launch->module);
-    char *key = wl_arena_printf(b->process.arena, "%llx %s", m ? (unsigned long long)m->hash : 0,
-                                launch->kernel);
+    char *key = kernel_map_key(b, m, launch->kernel);
     if (!key) {
         return NOMEM(err);
     }

@@ -585,6 +585,7 @@ wl_status prof_load_coverage(prof_db *db, wl_arena *arena, prof_coverage *out, w
         {&out->sectors_dropped, "SELECT sum(dropped) FROM heats"},
         {&out->processes, "SELECT count(*) FROM processes"},
         {&out->processes_cut_off, "SELECT count(*) FROM processes WHERE cut_off IS NOT NULL"},
+        {&out->objects_dropped, "SELECT sum(objects_dropped) FROM processes"},
         {&out->objects_without_site,
          "SELECT count(*) FROM objects WHERE alloc_call IS NOT NULL AND line IS NULL"},
         {&out->sources_missing, "SELECT count(*) FROM files WHERE text IS NULL AND NOT system"},

@@ -149,7 +149,8 @@ static wl_status add_announced_object(prof_builder *b, const cap_object *r, wl_e
     o.tag = "";
     o.id = builder_id(b, &p->objects_by_number, r->id, &b->nobjects);
     o.record.name = wl_arena_strdup(p->arena, r->name);
-    if (b->nomem || !o.record.name || !wl_push(&p->objects, o) ||
+    o.record.kernel = wl_arena_strdup(p->arena, r->kernel);
+    if (b->nomem || !o.record.name || !o.record.kernel || !wl_push(&p->objects, o) ||
         !builder_place(p, o.id, r->base, r->bytes)) {
         return NOMEM(err);
     }
@@ -343,6 +344,7 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_OBJECT: return add_announced_object(b, &record->object, err);
     case CAP_FREE: return add_free(b, &record->free, err);
     case CAP_ANNOTATION: return add_annotation(b, &record->annotation, err);
+    case CAP_LEFT_OUT: b->process.objects_dropped += record->left_out.objects; return WL_OK;
     case CAP_POOL: return add_pool(b, &record->pool, err);
     case CAP_CALL: return add_call(b, &record->call, err);
     case CAP_STREAM: return add_stream(b, &record->stream, err);

@@ -272,6 +272,7 @@ typedef struct prof_object {
     uint32_t pool;                  /* prof_pool.pool, that it was taken from; 0: none */
     const char *tag;                /* what the program called it; "" where it did not */
     uint32_t element_bytes;         /* as the program said; 0: it did not */
+    uint32_t made_by_kernel, made_by_pc; /* whose malloc() made it, and where; kernel 0: none */
     bool freed;
     uint32_t freed_how; /* cap_freed_how; UNTOLD, too, where the process did not end in order */
     uint64_t alloc_order,
@@ -416,6 +417,7 @@ typedef struct prof_coverage {
     uint64_t sectors_dropped; /* of heat maps that were full */
     uint64_t processes, processes_cut_off;
     uint64_t objects_without_site, sources_missing;
+    uint64_t objects_dropped;    /* allocations by kernels that have no object: too many */
     uint64_t launches_estimated; /* counts are scaled from some of their blocks */
     uint64_t launches_repeated;  /* have the rows of an earlier one */
 } prof_coverage;

@@ -11,13 +11,15 @@ CREATE TABLE names (
   PRIMARY KEY (kind, value)
 ) WITHOUT ROWID;
 
+-- objects_dropped: allocations by kernels without a row in objects, since there were too many.
 CREATE TABLE processes (
   id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, parent_pid INTEGER NOT NULL,
   executable TEXT NOT NULL, directory TEXT NOT NULL, host TEXT NOT NULL,
   collector TEXT NOT NULL, version TEXT NOT NULL, options TEXT NOT NULL,
   start_ns INTEGER NOT NULL,
   end_ns INTEGER,
-  cut_off TEXT
+  cut_off TEXT,
+  objects_dropped INTEGER NOT NULL
 );
 
 CREATE TABLE arguments (
@@ -197,7 +199,8 @@ CREATE TABLE blocks (
 -- Data objects. process: NULL for a kernel's shared and local memory, which have a kernel instead.
 -- freed_how ('freed' in names): 'exit' was never freed; NULL where the process did not end in order.
 -- parent: the object that it is a part of. pool: of pools. tag, element_bytes: what the program called it
--- ('' where it did not), and the size of its elements.
+-- ('' where it did not), and the size of its elements. made_by: of device-side malloc, the kernel and
+-- the instruction that called it.
 CREATE TABLE objects (
   id INTEGER PRIMARY KEY, process INTEGER, kernel INTEGER,
   kind INTEGER NOT NULL, space INTEGER NOT NULL, device INTEGER NOT NULL,
@@ -205,6 +208,7 @@ CREATE TABLE objects (
   base INTEGER NOT NULL, bytes INTEGER NOT NULL,
   alloc_call INTEGER, free_call INTEGER, alloc_order INTEGER NOT NULL, free_order INTEGER,
   freed_how INTEGER, parent INTEGER, pool INTEGER, tag TEXT NOT NULL, element_bytes INTEGER,
+  made_by_kernel INTEGER, made_by_pc INTEGER,
   file INTEGER, line INTEGER, function TEXT NOT NULL
 );
 
@@ -544,7 +548,8 @@ LEFT JOIN names n ON n.kind = 'known' AND n.value = u.known;
 CREATE VIEW v_objects AS
 SELECT o.id, o.name, n.name AS kind, s.name AS space, o.bytes, k.short_name AS kernel,
        f.path AS file, o.line, o.function, a.api AS allocated_by, r.api AS freed_by,
-       h.name AS freed_how, p.name AS parent, o.pool, o.tag, o.element_bytes
+       h.name AS freed_how, p.name AS parent, o.pool, o.tag, o.element_bytes,
+       b.short_name AS made_by
 FROM objects o
 LEFT JOIN names n ON n.kind = 'object' AND n.value = o.kind
 LEFT JOIN names s ON s.kind = 'space' AND s.value = o.space
@@ -553,7 +558,8 @@ LEFT JOIN files f ON f.id = o.file
 LEFT JOIN calls a ON a.id = o.alloc_call
 LEFT JOIN calls r ON r.id = o.free_call
 LEFT JOIN names h ON h.kind = 'freed' AND h.value = o.freed_how
-LEFT JOIN objects p ON p.id = o.parent;
+LEFT JOIN objects p ON p.id = o.parent
+LEFT JOIN kernels b ON b.id = o.made_by_kernel;
 
 CREATE VIEW v_pools AS
 SELECT l.process, l.pool, n.name AS kind, l.device, count(o.id) AS objects, sum(o.bytes) AS bytes

@@ -17,6 +17,7 @@ typedef struct site {
     uint32_t frame; /* in the stack; its count: the place is not in the stack */
     uint32_t file, line;
     const char *function, *variable;
+    uint32_t kernel; /* that allocated it; 0: the host did */
 } site;
 
 typedef struct sites {
@@ -28,9 +29,13 @@ typedef struct sites {
         *texts; /* the known sources and what they include, to search in; made when it is needed */
 } sites;
 
-static const call_info *call_of(const process *p, uint32_t id)
+static const call_info *call_of(const process *p, const object_info *o)
 {
-    static const call_info none;
+    static const call_info none, by_kernel = {.api = "malloc"};
+    uint32_t id = o->alloc_call;
+    if (o->record.kind == CAP_OBJECT_HEAP) {
+        return &by_kernel;
+    }
     size_t index = id - p->first_call;
     return id && index < p->calls.count ? &p->calls.data[index] : &none;
 }
@@ -66,6 +71,45 @@ static bool set_frame(sites *s, site *row, uint32_t frame)
     return set_variable(s, row, f->column);
 }
 
+/* ---- what kernels allocated ---- */
+
+/* The place of the call of malloc(); the variable that the statement there assigns it to. */
+static wl_status place_in_kernel(sites *s, site *row, wl_error *err)
+{
+    const cap_object *o = &row->object->record;
+    const kernel *k = builder_launched_kernel(s->b, o->module, o->kernel);
+    prof_code_rows code = {0};
+    if (!k) {
+        return WL_OK;
+    }
+    row->kernel = k->id;
+    wl_status status = table_load(s->b->sql, TABLE_code, "code WHERE kernel = ? AND pc = ?",
+                                  DB_VALUES(db_int(k->id), db_int(o->pc)), 2, s->arena, &code.count,
+                                  &code.rows, err);
+    if (status != WL_OK || !code.count) {
+        return status;
+    }
+    row->file = code.rows[0].file;
+    row->line = code.rows[0].line;
+    row->function = code.rows[0].function;
+    const char *text = row->line ? statement_at(s, row->file, row->line) : "";
+    row->variable = text ? statement_variable(s->arena, text, "", code.rows[0].column) : NULL;
+    return row->variable ? WL_OK : NOMEM(err);
+}
+
+static wl_status place_heap(sites *s, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (size_t i = 0; i < s->count && status == WL_OK; i++) {
+        if (s->rows[i].object->record.kind == CAP_OBJECT_HEAP) {
+            status = place_in_kernel(s, &s->rows[i], err);
+        }
+    }
+    return status;
+}
+
+/* ---- what the host allocated ---- */
+
 static bool begin_sites(sites *s, process *p)
 {
     s->count = p->objects.count;
@@ -73,8 +117,7 @@ static bool begin_sites(sites *s, process *p)
     for (size_t i = 0; s->rows && i < s->count; i++) {
         site *row = &s->rows[i];
         object_info *o = &p->objects.data[i];
-        *row = (site){
-            .object = o, .call = call_of(p, o->alloc_call), .function = "", .variable = ""};
+        *row = (site){.object = o, .call = call_of(p, o), .function = "", .variable = ""};
         const stack *made_at = row->call->stack;
         row->frame = made_at ? made_at->count : 0;
         if (made_at && made_at->site < made_at->count && !set_frame(s, row, made_at->site)) {
@@ -487,6 +530,8 @@ static wl_status write_object_row(sites *s, const site *row, const char *name, w
                                  .pool = o->record.pool,
                                  .tag = o->tag,
                                  .element_bytes = o->element_bytes,
+                                 .made_by_kernel = row->kernel,
+                                 .made_by_pc = o->record.pc,
                                  .file = row->file,
                                  .line = row->line,
                                  .function = row->function};
@@ -496,7 +541,7 @@ static wl_status write_object_row(sites *s, const site *row, const char *name, w
 /* A call whose line the stack does not tell. */
 static wl_status write_place(sites *s, const site *row, wl_error *err)
 {
-    if (!row->line || !row->object->alloc_call) {
+    if (!row->line || !row->object->alloc_call || row->kernel) {
         return WL_OK;
     }
     return db_run(s->b->stmt[ST_CALL_PLACE], err, db_int(row->object->alloc_call), db_id(row->file),
@@ -530,5 +575,6 @@ wl_status builder_objects(prof_builder *b, wl_error *err)
     bool good = begin_sites(&s, &b->process) && guess_places(&s) && climb_helpers(&s) &&
                 set_symbols(&s);
     sources_free(s.texts);
-    return good ? write_objects(&s, err) : NOMEM(err);
+    wl_status status = good ? place_heap(&s, err) : NOMEM(err);
+    return status == WL_OK ? write_objects(&s, err) : status;
 }

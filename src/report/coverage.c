@@ -221,6 +221,11 @@ void rep_coverage(const rep_terminal *t)
                              rep_plural(t->arena, c->sectors_dropped, "sector", "sectors")));
     else
         fact(t, true, "nothing dropped");
+    if (c->objects_dropped)
+        fact(t, false,
+             wl_arena_printf(t->arena, "%s by kernels not told apart: there were too many",
+                             rep_plural(t->arena, c->objects_dropped, "allocation",
+                                        "allocations")));
     if (c->objects_without_site)
         fact(t, false,
              wl_arena_printf(

@@ -179,7 +179,7 @@ void rep_put_use(json_t *row, const ana_use *u, uint64_t bytes)
 }
 
 /* What an allocation was taken from, what ended it, and what the program said of it. */
-static void put_life(json_t *row, const prof_object *o)
+static void put_life(json_t *row, const rep_data *d, const prof_object *o)
 {
     if (o->freed_how)
         rep_put_text(row, K(object, freed_how), prof_freed_text(o->freed_how));
@@ -191,6 +191,8 @@ static void put_life(json_t *row, const prof_object *o)
         rep_put_text(row, K(object, tag), o->tag);
     if (o->element_bytes)
         rep_put_count(row, K(object, element_bytes), o->element_bytes);
+    if (o->made_by_kernel)
+        rep_put_text(row, K(object, made_by), rep_kernel_name(d, o->made_by_kernel));
 }
 
 static void put_objects(rep_json_out *j, const rep_data *d)
@@ -208,7 +210,7 @@ static void put_objects(rep_json_out *j, const rep_data *d)
             rep_put_text(row, K(object, file), rep_file_path(d, o->file));
             rep_put_count(row, K(object, line), o->line);
         }
-        put_life(row, o);
+        put_life(row, d, o);
         if (rep_use_of(d, o->id))
             rep_put_use(row, rep_use_of(d, o->id), o->bytes);
         rep_json_row(j, row);
@@ -439,6 +441,8 @@ static json_t *coverage_json(const rep_data *d)
         rep_put(coverage, K(coverage, gaps), rep_gaps_json(d));
     rep_put_count(coverage, K(coverage, blocks_sampled), d->coverage.blocks_sampled);
     rep_put_count(coverage, K(coverage, records_dropped), d->coverage.records_dropped);
+    if (d->coverage.objects_dropped)
+        rep_put_count(coverage, K(coverage, objects_dropped), d->coverage.objects_dropped);
     for (uint32_t i = 0; i < d->unsupported.count; i++)
         json_array_append_new(calls, rep_text_json(d->unsupported.rows[i].api));
     rep_put(coverage, K(coverage, unsupported_calls), calls);

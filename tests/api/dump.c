@@ -197,12 +197,17 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
         break;
     case CAP_OBJECT:
         fprintf(out,
-                "%u kind %u device %u bytes %" PRIu64 " call %u module %u parent %u pool %u %s\n",
+                "%u kind %u device %u bytes %" PRIu64
+                " call %u module %u parent %u pool %u %s%s pc %u\n",
                 r->object.id, r->object.kind, r->object.device, r->object.bytes, r->object.call,
-                r->object.module, r->object.parent, r->object.pool, r->object.name);
+                r->object.module, r->object.parent, r->object.pool, r->object.name,
+                r->object.kernel, r->object.pc);
         break;
     case CAP_FREE:
         fprintf(out, "%u call %u how %u\n", r->free.object, r->free.call, r->free.how);
+        break;
+    case CAP_LEFT_OUT:
+        fprintf(out, "call %u objects %" PRIu64 "\n", r->left_out.call, r->left_out.objects);
         break;
     case CAP_POOL:
         fprintf(out, "%u kind %u device %u\n", r->pool.id, r->pool.kind, r->pool.device);

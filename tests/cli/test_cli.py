@@ -224,19 +224,50 @@ class CudaPrograms(Case):
     def test_what_became_of_objects(self):
         done = self.profile(compile_program("lives"))
         self.assertEqual((done.returncode, done.stdout), (0, "done\n"), done.stderr)
-        self.assertEqual(self.query("SELECT bytes / 1024, freed_how, freed_by, pool FROM v_objects WHERE bytes > 0 ORDER BY 1"), [
+        self.assertEqual(self.query("SELECT bytes / 1024, freed_how, freed_by, pool FROM v_objects WHERE kind = 'device' ORDER BY 1"), [
             (1, "program", "cudaFree", None),
             (2, "program", "cudaFreeAsync", 1),
             (3, "program", "cudaFreeAsync", 2),
             (4, "program", "cudaFreeAsync", 3),
             (5, "context", None, None),
             (6, "exit", None, None),
+            (7, "program", "cudaFree", None),
         ])
         self.assertEqual(self.query("SELECT pool, kind, device, objects, bytes / 1024 FROM v_pools ORDER BY 1"),
                          [(1, "default", 0, 1, 2), (2, "created", 0, 1, 3), (3, "created", 0, 1, 4)])
         objects = {o["bytes"] >> 10: o for o in self.stats()["objects"]}
         self.assertEqual([objects[kib]["freed_how"] for kib in range(1, 7)], ["program"] * 4 + ["context", "exit"])
         self.assertEqual([objects[kib].get("pool") for kib in range(1, 7)], [None, 1, 2, 3, None, None])
+
+    def test_what_kernels_allocate(self):
+        told = "SELECT bytes / 1024, made_by, name, freed_how, allocated_by, freed_by FROM v_objects WHERE kind = 'heap' ORDER BY id"
+        runs = []
+        for threads in "1", "2":
+            done = self.profile(compile_program("lives"), options=["-f", "--threads", threads])
+            self.assertEqual((done.returncode, done.stdout), (0, "done\n"), done.stderr)
+            runs.append(self.query(told))
+        self.assertEqual(runs[0], runs[1])
+        lines = {}
+        with open(os.path.join(HERE, "programs", "lives.cu")) as f:
+            for number, line in enumerate(f, 1):
+                lines.update({line.split("*")[1].split()[0]: number} if "= static_cast<char *>(malloc" in line else {})
+        first, second = (f"{name} (lives.cu:{lines[name]})" for name in ("shortly", "longer"))
+        launch = "cudaLaunchKernel"
+        self.assertEqual(runs[0][:4], [
+            (10, "cut", first, "kernel", launch, launch),
+            (11, "cut", second, "kernel", launch, launch),
+            (10, "cut", first + " #2", "kernel", launch, launch),
+            (11, "cut", second + " #2", "context", launch, None),
+        ])
+        self.assertEqual({row[:2] + row[3:] for row in runs[0][4:]}, {(12, "litter", "exit", launch, None)})
+        self.assertEqual(len(runs[0][4:]), 256)  # of 600
+        written = self.query("SELECT object, requests FROM v_instructions WHERE kernel = 'cut' AND access = 'store' AND object LIKE 'longer%'")
+        self.assertEqual(sorted(written), [(second, 1), (second + " #2", 1)])
+        stats = self.stats()
+        self.assertEqual(stats["coverage"]["objects_dropped"], 344)
+        self.assertEqual({o.get("made_by") for o in stats["objects"]}, {None, "cut(char**)", "litter()"})
+        self.assertEqual(stats["memory"]["peak_bytes"], 7 * 1024)  # the heap is not the program's
+        self.assertIn("344 allocations by kernels not told apart", run(WARPLENS, "stats", self.wlprof).stdout)
 
     def keys(self, folder, source):
         """What a build of the source in a folder of its own gives: the keys of its kernels by name,

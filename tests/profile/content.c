@@ -48,7 +48,7 @@ static const char *const stable[] = {
     "SELECT id, process, kernel, kind, space, device, name, variable, CASE WHEN kernel IS NULL "
     "THEN 0 ELSE base END, "
     "bytes, alloc_call, free_call, alloc_order, free_order, freed_how, parent, pool, tag, "
-    "element_bytes, file, line, function FROM "
+    "element_bytes, made_by_kernel, made_by_pc, file, line, function FROM "
     "objects "
     "ORDER BY id",
     "SELECT id, process, number, api, kind, stream, result, source_object, source_offset, "

@@ -5,10 +5,12 @@
 
 enum { PEAKS = 2 };
 
-/* Pinned and registered memory is the host's. */
+/* Pinned and registered memory is the host's. The heap of kernels is set aside before they run, and a
+ * part counts with the object that it is in. */
 static bool counts_on_device(const prof_object *o)
 {
-    return o->process && o->kind != CAP_OBJECT_PINNED && o->kind != CAP_OBJECT_REGISTERED;
+    return o->process && o->kind != CAP_OBJECT_PINNED && o->kind != CAP_OBJECT_REGISTERED &&
+           o->kind != CAP_OBJECT_HEAP && !o->parent;
 }
 
 typedef struct event { /* an allocation or a free */

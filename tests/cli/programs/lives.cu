@@ -34,12 +34,44 @@ static void use_pools()
     CHECK(cudaDeviceSynchronize());
 }
 
+__global__ void cut(char **kept)
+{
+    char *shortly = static_cast<char *>(malloc(10 * 1024));
+    char *longer = static_cast<char *>(malloc(11 * 1024));
+    shortly[0] = 'a';
+    longer[0] = shortly[0];
+    free(shortly);
+    kept[blockIdx.x] = longer;
+}
+
+__global__ void give_back(char **kept)
+{
+    free(kept[0]);
+}
+
+__global__ void litter()
+{
+    malloc(12 * 1024);
+}
+
+static void use_heap()
+{
+    char **kept = reinterpret_cast<char **>(allocate(7));
+    cut<<<2, 1>>>(kept);
+    give_back<<<1, 1>>>(kept);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaFree(kept));
+}
+
 int main()
 {
     CHECK(cudaFree(filled(256, 1)));
     use_pools();
+    use_heap();
     allocate(5);
     CHECK(cudaDeviceReset());
     allocate(6);
+    litter<<<300, 2>>>();
+    CHECK(cudaDeviceSynchronize());
     std::printf("done\n");
 }
