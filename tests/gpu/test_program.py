@@ -230,7 +230,8 @@ def main():
     parser.add_argument("--devices", default="h200", help="what the emulator has")
     parser.add_argument("--exact", action="store_true", help="all is recorded: nothing may be unknown or an estimate")
     parser.add_argument("--says", metavar="PATTERN", help="what the report must say where all kernels have probes")
-    parser.add_argument("--threads", action="store_true", help="several threads launch")
+    parser.add_argument("--threads", "--any-order", action="store_true",
+                        help="several threads launch, or what a kernel does depends on the order of atomics")
     for name in ("warplens", "libraries", "runtime", "work", "nvcc"):
         parser.add_argument("--" + name, required=True)
     o = parser.parse_args()
