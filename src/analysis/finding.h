@@ -65,9 +65,9 @@ const char *ana_gain_name(ana_gain gain);                /* "full" */
 /* Why fixing gains little, a sentence; "" for ANA_GAIN_FULL. */
 const char *ana_gain_reason(ana_gain gain);
 
-/* Thresholds of all patterns: thresholds.def, X(id, default, "option", "reason"). */
+/* Thresholds of all patterns: thresholds.def, X(id, default, "reason"). */
 typedef struct ana_thresholds {
-#define X(id, value, option, reason) double id;
+#define X(id, value, reason) double id;
 #include "analysis/thresholds.def"
 #undef X
 } ana_thresholds;

@@ -74,7 +74,7 @@ const char *ana_gain_reason(ana_gain gain)
 ana_thresholds ana_thresholds_default(void)
 {
     return (ana_thresholds){
-#define X(id, value, option, reason) .id = value,
+#define X(id, value, reason) .id = value,
 #include "analysis/thresholds.def"
 #undef X
     };
