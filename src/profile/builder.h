@@ -89,6 +89,7 @@ typedef struct kernel {
     const char *short_name;
     uint32_t file, line; /* where its code begins */
     uint32_t ncode;      /* static instructions; 0 where there is no code */
+    uint32_t *blocks;    /* [ncode]: basic blocks, by pc */
     shared_entry *shared;
     UT_hash_handle hh;
 } kernel;

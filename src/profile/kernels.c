@@ -183,7 +183,7 @@ typedef struct body {
     module *m;
     ir_kernel code;
     const char **functions; /* demangled, by index in code */
-    const obs_summary *summary;
+    uint32_t nblocks;
     uint32_t *blocks; /* by pc */
 } body;
 
@@ -192,21 +192,20 @@ static uint32_t ncode(const body *c)
     return c->code.npcs;
 }
 
+/* Numbers basic blocks as the emulator does: one that is empty, at the end of a function, counts. */
 static bool set_blocks(body *c)
 {
-    uint32_t n = ncode(c);
-    c->blocks = wl_new_array(c->b->process.arena, uint32_t, n);
-    if (!c->blocks) {
-        return false;
-    }
-    memset(c->blocks, 0xff, n * sizeof *c->blocks);
-    for (uint32_t i = 0; i < c->summary->nblocks; i++) {
-        const obs_block_count *block = &c->summary->blocks[i];
-        for (uint32_t k = 0; k < block->ninsns && block->first_pc + k < n; k++) {
-            c->blocks[block->first_pc + k] = i;
+    c->blocks = wl_new_array(c->b->arena, uint32_t, ncode(c));
+    for (uint32_t f = 0; c->blocks && f < c->code.count; f++) {
+        uint32_t first = c->code.first_pc[f], end = c->code.first_pc[f + 1];
+        for (uint32_t pc = first; pc <= end; pc++) {
+            c->nblocks += c->code.leader[pc + f];
+            if (pc < end) {
+                c->blocks[pc] = c->nblocks - 1;
+            }
         }
     }
-    return true;
+    return c->blocks != NULL;
 }
 
 static wl_status write_code_row(body *c, kernel *k, uint32_t function, uint32_t i, wl_error *err)
@@ -293,7 +292,7 @@ static wl_status write_kernel_row(prof_builder *b, const kernel *k, const cap_la
                              .file = k->file,
                              .line = k->file ? k->line : 0,
                              .ncode = c ? ncode(c) : 0,
-                             .nblocks = launch->summary.nblocks,
+                             .nblocks = c ? c->nblocks : 0,
                              .missing = missing};
     return table_insert_kernels(b->insert[TABLE_kernels], &row, err);
 }
@@ -305,7 +304,7 @@ static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch
     if (!func) {
         return write_kernel_row(b, k, launch, m, NULL, "the module's PTX does not define it", err);
     }
-    body c = {.b = b, .m = m, .summary = &launch->summary};
+    body c = {.b = b, .m = m};
     if (ir_kernel_of(m->ptx, func, b->process.arena, &c.code) != WL_OK || !set_blocks(&c) ||
         !set_functions(&c)) {
         return NOMEM(err);
@@ -315,6 +314,7 @@ static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch
     status = status == WL_OK ? builder_facts(b, k->id, &c.code, err) : status;
     k->line = first_line(&c);
     k->ncode = ncode(&c);
+    k->blocks = c.blocks;
     return status == WL_OK ? write_kernel_row(b, k, launch, m, &c, "", err) : status;
 }
 

@@ -99,6 +99,15 @@ static void blocks(void **state)
                 "15 6 - 1.5 -\n");
 }
 
+/* Those of a kernel that nobody saw run: the profile has only its note. */
+static void instructions_know_their_blocks(void **state)
+{
+    expect_rows(*state, "SELECT block, min(pc), count(*) FROM code WHERE kernel = 1 GROUP BY block",
+                "0 0 7\n1 7 8\n2 15 6\n");
+    /* With the empty one at the function's end. */
+    expect_rows(*state, "SELECT nblocks FROM kernels WHERE id = 1", "4\n");
+}
+
 static void classes_are_those_of_the_types(void **state)
 {
     expect_rows(*state,
@@ -140,6 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks),
+        cmocka_unit_test(instructions_know_their_blocks),
         cmocka_unit_test(classes_are_those_of_the_types),
         cmocka_unit_test(loops),
         cmocka_unit_test(forms),
