@@ -307,12 +307,13 @@ wl_status flow_prove_kernel(flow_kernel *kernel, wl_arena *arena, flow_proof *ou
 
 /* What an access may touch. Needs: origins. */
 typedef struct flow_reach {
-    uint32_t object;     /* the only one, or FLOW_NONE */
-    int64_t offset;      /* in it, or FLOW_OFFSET_UNKNOWN */
-    const uint64_t *set; /* else: elements, to be taken where reaches_object() says so; NULL: none */
-    ir_space space;      /* of the access */
-    bool global;         /* global memory */
-    bool shared, local;  /* some shared, some local memory */
+    uint32_t object; /* the only one, or FLOW_NONE */
+    int64_t offset;  /* in it, or FLOW_OFFSET_UNKNOWN */
+    const uint64_t
+        *set;           /* else: elements, to be taken where reaches_object() says so; NULL: none */
+    ir_space space;     /* of the access */
+    bool global;        /* global memory */
+    bool shared, local; /* some shared, some local memory */
 } flow_reach;
 
 flow_reach flow_reach_of(const flow_kernel *kernel, const flow_function *f,

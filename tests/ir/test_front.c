@@ -9,12 +9,14 @@
 #include "tiny.h"
 
 #include "flow/flow.h"
-#include "profile/profile.h"
 #include "replay/session.h"
+#include "report/impl.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 /* out[i] = in[i] for i = block * size + tid */
 static const char copy[] = "tiny copy in out\n"
@@ -167,31 +169,124 @@ static void build(prof_builder *builder, const cap_launch *launch)
     assert_int_equal(prof_finish(builder, &err), WL_OK);
 }
 
-static void profile_shows_its_text(void **state)
+/* A launch of the kernel, replayed and imported. */
+typedef struct shown {
+    wl_arena *arena;
+    prof_db *db;
+} shown;
+
+static const char path[] = "tiny.wlprof";
+
+static void begin_shown(shown *s)
 {
-    (void)state;
-    static const char path[] = "tiny.wlprof";
     prof_options options = {.force = true};
     prof_builder *builder;
-    prof_db *db;
-    prof_code_rows code;
     replay_outcome out;
     replay_session *session = begin();
-    wl_arena *arena = wl_arena_new();
     replay(session, &out);
     assert_int_equal(prof_create(path, &options, &builder, &err), WL_OK);
     build(builder, &out.launch);
-    assert_int_equal(prof_open(path, &db, &err), WL_OK);
-    assert_int_equal(prof_load_code(db, 1, arena, &code, &err), WL_OK);
+    assert_int_equal(prof_open(path, &s->db, &err), WL_OK);
+    s->arena = wl_arena_new();
+    replay_session_free(session);
+}
+
+static void end_shown(shown *s)
+{
+    prof_close(s->db);
+    wl_arena_free(s->arena);
+    unlink(path);
+}
+
+static void profile_shows_its_text(void **state)
+{
+    (void)state;
+    shown s;
+    prof_code_rows code;
+    begin_shown(&s);
+    assert_int_equal(prof_load_code(s.db, 1, s.arena, &code, &err), WL_OK);
     assert_int_equal(code.count, INSNS);
     assert_string_equal(code.rows[GET].text, "get v q");
     assert_string_equal(code.rows[6].text, "arg p in");
     assert_string_equal(code.rows[2].text, "size n");
     assert_string_equal(code.rows[PUT].op, "st.global.u32");
-    prof_close(db);
-    wl_arena_free(arena);
-    replay_session_free(session);
-    unlink(path);
+    end_shown(&s);
+}
+
+/* ---- report ---- */
+
+static void load_report(const shown *s, rep_data *data)
+{
+    static ana_findings findings;
+    ana_thresholds thresholds = ana_thresholds_default();
+    unsigned parts = REP_PART_LAUNCH_ROWS | REP_PART_HEATS | REP_PART_SOURCES;
+    assert_int_equal(ana_find(s->db, &thresholds, s->arena, &findings, &err), WL_OK);
+    assert_int_equal(rep_load(s->db, &findings, parts, s->arena, data, &err), WL_OK);
+}
+
+typedef enum drawing { AS_TEXT, AS_JSON, AS_CSV } drawing;
+
+/* To be freed. */
+static char *drawn(const rep_data *data, drawing how)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    wl_status status = how == AS_TEXT   ? rep_text(data, NULL, out, &err)
+                       : how == AS_JSON ? rep_json(data, out, &err)
+                                        : rep_csv(data, REP_TABLE_INSTRUCTIONS, out, &err);
+    assert_int_equal(status, WL_OK);
+    fclose(out);
+    return text;
+}
+
+static void assert_drawn(const rep_data *data, drawing how, const char *want)
+{
+    char *text = drawn(data, how);
+    if (!strstr(text, want))
+        fail_msg("no '%s' in: %s", want, text);
+    free(text);
+}
+
+static bool part_holds(const rep_part *part, const char *want)
+{
+    static uint8_t bytes[1 << 20];
+    z_stream z = {.next_in = part->data,
+                  .avail_in = (uInt)part->size,
+                  .next_out = bytes,
+                  .avail_out = sizeof bytes};
+    assert_int_equal(inflateInit2(&z, MAX_WBITS + 16), Z_OK);
+    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+    inflateEnd(&z);
+    return memmem(bytes, z.total_out, want, strlen(want)) != NULL;
+}
+
+static void assert_on_page(const rep_parts *parts, const char *want)
+{
+    for (uint32_t i = 0; i < parts->count; i++)
+        if (part_holds(&parts->rows[i], want))
+            return;
+    fail_msg("no '%s' in the page's data", want);
+}
+
+static void reports_show_its_text(void **state)
+{
+    (void)state;
+    shown s;
+    rep_data data;
+    rep_parts parts;
+    begin_shown(&s);
+    load_report(&s, &data);
+    assert_drawn(&data, AS_TEXT, "copy");
+    assert_drawn(&data, AS_JSON, "\"kernel\":\"copy\",\"pc\":8,");
+    assert_drawn(&data, AS_CSV, "get v q");
+    assert_drawn(&data, AS_CSV, "put s v");
+    assert_int_equal(rep_payload_parts(&data, &parts, &err), WL_OK);
+    assert_on_page(&parts, "\"text\":\"get v q\"");
+    assert_on_page(&parts, "\"text\":\"times m b n\"");
+    rep_free_parts(&parts);
+    end_shown(&s);
 }
 
 static int set_up(void **state)
@@ -202,8 +297,8 @@ static int set_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(flow_proves),
-                                       cmocka_unit_test(summary_is_as_counted),
-                                       cmocka_unit_test(profile_shows_its_text)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flow_proves), cmocka_unit_test(summary_is_as_counted),
+        cmocka_unit_test(profile_shows_its_text), cmocka_unit_test(reports_show_its_text)};
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
