@@ -210,15 +210,34 @@ static wl_status run_in_kernel(const detect_run *run, ana_input *input, ana_draf
     return status == WL_OK ? run_detectors(run, input, ANA_SCOPE_KERNEL, drafts, err) : status;
 }
 
+static void note_left_out(detect_run *run, const ana_input *input, const ana_draft *d)
+{
+    ana_left_out *out = &run->left_out;
+    double share = d->excess / total_of(input, d);
+    if (d->excess < 1) {
+        return;
+    }
+    out->count++;
+    if (share > out->share) {
+        out->share = share;
+        out->pattern = d->pattern;
+        out->kernel = d->kernel;
+        out->object = d->object;
+    }
+}
+
 static wl_status tell_drafts(detect_run *run, const ana_input *input, const ana_drafts *drafts,
                              wl_error *err)
 {
     for (uint32_t i = 0; i < drafts->count; i++) {
         const ana_draft *d = &drafts->rows[i];
-        if (is_worth_telling(input, d) && !append_finding(run, input, d)) {
+        if (!is_worth_telling(input, d)) {
+            note_left_out(run, input, d);
+        } else if (!append_finding(run, input, d)) {
             return ana_nomem(err);
         }
     }
+    run->unnamed += drafts->unnamed;
     return WL_OK;
 }
 

@@ -16,7 +16,9 @@ typedef struct detect_run {
     ana_program program;
     double *traffic;           /* sectors and wavefronts by kernel id */
     wl_vec(ana_finding) found; /* those of a kernel stand together; not yet judged */
-    wl_arena *arena;           /* of the results */
+    ana_left_out left_out;
+    double unnamed;  /* sectors, of all kernels */
+    wl_arena *arena; /* of the results */
 } detect_run;
 
 /* What an analysis ends with when memory is exhausted. */

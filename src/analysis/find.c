@@ -5,6 +5,7 @@
 #include "analysis/key.h"
 #include "analysis/times.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static int by_finding_cost(const void *a, const void *b)
@@ -125,6 +126,8 @@ wl_status find_with(const detect_row *detectors, size_t ndetectors, prof_db *pro
         status = run.traffic ? detect_all(&run, err) : ana_nomem(err);
     }
     status = status == WL_OK ? rank_findings(&run, out, err) : status;
+    out->left_out = run.left_out;
+    out->left_out.unnamed_sectors = (uint64_t)llround(run.unnamed);
     wl_vec_free(&run.found);
     return status;
 }

@@ -162,12 +162,24 @@ typedef struct ana_finding_group {
     const char *advice; /* with the names of all objects */
 } ana_finding_group;
 
+/* What was seen but costs too little to be told. */
+typedef struct ana_left_out {
+    uint32_t count; /* patterns, by kernel and object */
+    /* The one that costs its kernel the most (the program, where it is of none). */
+    ana_pattern pattern;
+    uint32_t kernel, object;
+    double share; /* of what that pays, 0..1 */
+    /* Sectors that requests move beyond the fewest possible, but that fit no pattern. */
+    uint64_t unnamed_sectors;
+} ana_left_out;
+
 typedef struct ana_findings {
     uint32_t count;
     ana_finding *rows; /* group after group */
     uint32_t ngroups;
     /* Those worth fixing first; costliest first: by share of the program, then excess. */
     ana_finding_group *groups;
+    ana_left_out left_out;
 } ana_findings;
 
 /* All findings of a profile; they lie in `arena`. */

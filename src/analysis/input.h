@@ -99,6 +99,8 @@ typedef struct ana_draft {
 typedef struct ana_drafts {
     uint32_t count, capacity;
     ana_draft *rows; /* malloc'ed */
+    /* Sectors beyond the fewest that requests move, and that no draft accounts for. */
+    double unnamed;
 } ana_drafts;
 
 /* Room for one more draft about what the input is about, zeroed but for that and its arrays; NULL

@@ -415,6 +415,39 @@ static uint32_t draw_groups(const rep_terminal *t, const ana_finding_group **res
     return wanted;
 }
 
+/* "3 patterns cost too little to be told, most of them misaligned on y in add: 0.4 % of ..." */
+static const char *left_out_text(const rep_terminal *t, const ana_left_out *left)
+{
+    const char *object = rep_object_name(t->d, left->object);
+    const char *kernel = rep_kernel_name(t->d, left->kernel);
+    if (left->count == 0)
+        return "";
+    return wl_arena_printf(t->arena, "%s too little to be told; the largest: %s%s%s%s%s, %s of %s.",
+                           left->count == 1
+                               ? "1 pattern costs"
+                               : wl_arena_printf(t->arena, "%u patterns cost", left->count),
+                           ana_pattern_get(left->pattern)->name, object ? " on " : "",
+                           object ? object : "", kernel ? " in " : "", kernel ? kernel : "",
+                           rep_percent(t->arena, left->share),
+                           kernel ? "what the kernel pays" : "what the program pays");
+}
+
+/* What is known, but was left out, in a line. */
+static void draw_left_out(const rep_terminal *t)
+{
+    const ana_left_out *left = &t->d->findings->left_out;
+    const char *told = left_out_text(t, left), *unnamed = "";
+    if (left->unnamed_sectors)
+        unnamed = wl_arena_printf(t->arena, "%s%s beyond the fewest fit no pattern.",
+                                  left->count ? " " : "",
+                                  rep_plural(t->arena, left->unnamed_sectors, "sector", "sectors"));
+    if (!told || !unnamed || (!*told && !*unnamed) || t->o->kernels || t->o->finding)
+        return;
+    rep_title(t, "Left out", NULL);
+    fputs("  ", t->out);
+    rep_wrap(t, 2, wl_arena_printf(t->arena, "%s%s", told, unnamed));
+}
+
 void rep_findings(const rep_terminal *t)
 {
     uint32_t nrest = 0;
@@ -426,6 +459,7 @@ void rep_findings(const rep_terminal *t)
         draw_none(t);
     else if (!t->o->finding)
         draw_brief(t, rest, nrest);
+    draw_left_out(t);
 }
 
 void rep_verdict(const rep_terminal *t)

@@ -222,6 +222,47 @@ static void partial_warps_change_nothing(void **state)
     sim_end(&s);
 }
 
+static int64_t in_order(const sim_thread *t, const void *p)
+{
+    return ((int64_t)t->block[0] * 256 + t->index) * 4 + *(const int *)p;
+}
+
+/* Eight bytes of each twelve: two sectors of three that move would do. */
+static int64_t two_of_three(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return ((int64_t)t->block[0] * 256 + t->index) * 12;
+}
+
+static void what_is_left_out_is_counted(void **state)
+{
+    (void)state;
+    const int aligned = 0;
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 16, 1, 256, 1);
+    uint32_t data = sim_alloc(&s, "data", 32768, 0), few = sim_alloc(&s, "few", 32768, 0);
+    for (uint32_t k = 0; k < 100; k++) {
+        sim_access(&s, 1, ACC_LOAD, data, 4, in_order, &aligned);
+    }
+    sim_access(&s, 2, ACC_LOAD, few, 4, one_word, NULL);
+    sim_find(&s, 1, &all);
+    assert_int_equal(all.count, 0);
+    assert_int_equal(all.left_out.count, 1);
+    assert_int_equal(all.left_out.pattern, ANA_HOT);
+    assert_true(all.left_out.share > 0 && all.left_out.share < 0.01);
+    assert_int_equal(all.left_out.unnamed_sectors, 0);
+    sim_end(&s);
+    sim_begin(&s, 16, 1, 256, 1);
+    data = sim_alloc(&s, "data", 65536, 0);
+    sim_access(&s, 1, ACC_LOAD, data, 8, two_of_three, NULL);
+    sim_find(&s, 1, &all);
+    assert_int_equal(all.left_out.count, 0);
+    /* 12 sectors a request where 8 would do, or told: nothing is lost */
+    assert_true(all.count == 1 || all.left_out.unnamed_sectors == 16 * 8 * 4);
+    sim_end(&s);
+}
+
 /* The tolerance itself, from both sides. */
 static void of_edges(void **state)
 {
@@ -304,6 +345,7 @@ int main(void)
         cmocka_unit_test(nothing_is_staged_twice),
         cmocka_unit_test(of_what_was_sampled),
         cmocka_unit_test(partial_warps_change_nothing),
+        cmocka_unit_test(what_is_left_out_is_counted),
         cmocka_unit_test(of_edges),
         cmocka_unit_test(of_blocks),
         cmocka_unit_test(of_neighbours),

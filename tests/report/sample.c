@@ -371,7 +371,16 @@ static ana_finding_group groups[] = {
      .cost = {.unit = ANA_SECTORS, .excess = REQUESTS * 28, .share_of_program = 0.6829},
      .advice = ""},
 };
-static const ana_findings findings = {COUNT(findings_rows), findings_rows, COUNT(groups), groups};
+static const ana_findings findings = {.count = COUNT(findings_rows),
+                                      .rows = findings_rows,
+                                      .ngroups = COUNT(groups),
+                                      .groups = groups,
+                                      .left_out = {.count = 2,
+                                                   .pattern = ANA_MISALIGNED,
+                                                   .kernel = 1,
+                                                   .object = 1,
+                                                   .share = 0.004,
+                                                   .unnamed_sectors = 1234}};
 
 static rep_source sources[] = {{1, source_text, sizeof source_text - 1}, {2, NULL, 0}};
 

@@ -138,7 +138,7 @@ static void test_text_of_a_finding_of_the_program(void **state)
     ana_finding_group group = {.count = 1,
                                .cost = {.unit = ANA_BYTES, .excess = 4096, .share_of_program = 0.5},
                                .advice = "Allocate less."};
-    ana_findings all = {1, &row, 1, &group};
+    ana_findings all = {.count = 1, .rows = &row, .ngroups = 1, .groups = &group};
     f->data.findings = &all;
     char *text = text_of(&f->data, &(rep_text_options){.width = 120});
     assert_has(text, "by their share of the program's traffic or memory\n");
@@ -301,6 +301,22 @@ static void test_text_limits_findings(void **state)
     assert_has(text, "\nFurther findings  ");
     assert_has(text, "\n  2.  ");
     assert_int_equal(count_of(text, " too many, "), 1);
+    free(text);
+}
+
+static void test_text_of_what_is_left_out(void **state)
+{
+    fixture *f = *state;
+    char *text = text_of(&f->data, &(rep_text_options){.width = 0});
+    assert_has(text, "2 patterns cost too little to be told; the largest: misaligned on ");
+    assert_has(text, "0.4 %");
+    assert_has(text, "1,234 sectors");
+    free(text);
+    ana_findings none = *f->data.findings;
+    none.left_out = (ana_left_out){0};
+    f->data.findings = &none;
+    text = text_of(&f->data, NULL);
+    assert_null(strstr(text, "Left out"));
     free(text);
 }
 
@@ -870,6 +886,7 @@ int main(void)
         T(test_text_keeps_to_the_width),
         T(test_text_is_inert),
         T(test_text_limits_findings),
+        T(test_text_of_what_is_left_out),
         T(test_text_of_nothing),
         T(test_json_has_the_documented_keys),
         T(test_json_values),

@@ -551,6 +551,22 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     return words_set(d, w->input, &f, kind);
 }
 
+/* What requests that the maps leave open move beyond the fewest sectors, and pay for no pattern. */
+static double count_unnamed_sectors(const work *w)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < w->group->ninsns; i++) {
+        const obs_insn *c = &w->group->insns[i].c;
+        charges paid = charge_requests(w, i);
+        double left = open_part(w, i) * ((double)c->sectors - (double)c->sectors_min);
+        for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+            left -= paid.of[p];
+        }
+        sum += left > 0 ? left : 0;
+    }
+    return sum;
+}
+
 wl_status ana_detect_global(const ana_input *input, ana_drafts *drafts, wl_error *err)
 {
     static const struct {
@@ -585,5 +601,6 @@ wl_status ana_detect_global(const ana_input *input, ana_drafts *drafts, wl_error
         bool told = p == ANA_SCATTERED_ATOMICS && w.example[p];
         good = told || draft_requests(&w, p, of_requests[i].kind, drafts);
     }
+    drafts->unnamed += status == WL_OK ? count_unnamed_sectors(&w) : 0;
     return status != WL_OK ? status : good ? WL_OK : ana_nomem(err);
 }
