@@ -54,15 +54,15 @@ static wl_status prepare_statements(prof_builder *b, wl_error *err)
 static wl_status write_profile_head(prof_builder *b, wl_error *err)
 {
     const char *command = b->options.command ? b->options.command : "";
-    wl_status status = db_run(b->stmt[ST_INFO], err, db_text("version"), db_text(WARPLENS_VERSION));
+    const row_info facts[] = {{"version", WARPLENS_VERSION}, {"command", command}};
+    wl_status status = table_insert_info(b->insert[TABLE_info], &facts[0], err);
     if (status == WL_OK) {
-        status = db_run(b->stmt[ST_INFO], err, db_text("command"), db_text(command));
+        status = table_insert_info(b->insert[TABLE_info], &facts[1], err);
     }
     size_t n;
     const word *words = vocabulary(&n);
     for (size_t i = 0; i < n && status == WL_OK; i++) {
-        status = db_run(b->stmt[ST_NAME], err, db_text(words[i].kind), db_int(words[i].value),
-                        db_text(words[i].text));
+        status = table_insert_names(b->insert[TABLE_names], &words[i], err);
     }
     return status;
 }
@@ -167,15 +167,20 @@ void prof_discard(prof_builder *b)
     free(b);
 }
 
+wl_status builder_message(prof_builder *b, uint32_t process_id, uint32_t level, const char *text,
+                          wl_error *err)
+{
+    const prof_message row = {.process = process_id, .level = level, .text = text};
+    return table_insert_messages(b->insert[TABLE_messages], &row, err);
+}
+
 static wl_status warn_changed(prof_builder *b, uint32_t file, wl_error *err)
 {
     const char *text = wl_arena_printf(b->arena,
                                        "%s was changed after the program was built: the lines "
                                        "shown may not be those that ran. Build it again.",
                                        sources_name(sources_path(b->sources, file)));
-    return text ? db_run(b->stmt[ST_MESSAGE], err, db_int(b->nprocesses), db_int(WL_LOG_WARN),
-                         db_text(text))
-                : NOMEM(err);
+    return text ? builder_message(b, b->nprocesses, WL_LOG_WARN, text, err) : NOMEM(err);
 }
 
 static wl_status write_file(prof_builder *b, uint32_t id, wl_error *err)
@@ -265,8 +270,9 @@ static wl_status write_skips(prof_builder *b, wl_error *err)
 {
     wl_status status = WL_OK;
     for (skip *s = b->process.skips; s && status == WL_OK; s = s->hh.next) {
-        status = db_run(b->stmt[ST_SKIP], err, db_int(b->process.id), db_text(s->kernel),
-                        db_text(s->reason), db_int(s->count));
+        const prof_skip row = {
+            .process = b->process.id, .kernel = s->kernel, .reason = s->reason, .count = s->count};
+        status = table_insert_skips(b->insert[TABLE_skips], &row, err);
     }
     return status;
 }
@@ -285,9 +291,9 @@ wl_status prof_end_process(prof_builder *b, const char *cut_off, wl_error *err)
     status = status == WL_OK ? builder_objects(b, err) : status;
     status = status == WL_OK ? write_skips(b, err) : status;
     if (status == WL_OK && p->named) {
-        status = db_run(b->stmt[ST_PROCESS_END], err, db_int(p->id),
-                        p->ended ? db_int((uint64_t)p->end_ns) : db_null(), db_text(cut_off),
-                        db_int(p->objects_dropped));
+        p->row.end_ns = p->ended ? p->end_ns : -1;
+        p->row.cut_off = cut_off;
+        status = table_insert_processes(b->insert[TABLE_processes], &p->row, err);
     }
     process_clear(p);
     return status;

@@ -187,8 +187,8 @@ typedef struct process {
     uint32_t nlast_arrays;
     wl_vec(obs_shared) last_arrays; /* its arrays, by index; there may be more */
     skip *skips;
-    uint64_t order; /* of allocations and frees */
-    uint64_t objects_dropped;
+    uint64_t order;   /* of allocations and frees */
+    prof_process row; /* is written when it ends */
 } process;
 
 struct prof_builder {
@@ -222,6 +222,8 @@ uint32_t builder_id(prof_builder *b, id_entry **table, uint32_t number, uint32_t
  * END */
 wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error *err);
 uint32_t builder_call(prof_builder *b, uint32_t number);
+wl_status builder_message(prof_builder *b, uint32_t process_id, uint32_t level, const char *text,
+                          wl_error *err);
 wl_status builder_skipped(prof_builder *b, const cap_skipped *record, wl_error *err);
 uint32_t builder_stream(prof_builder *b, uint64_t handle);
 /* The object that the capture numbers so; NULL where no OBJECT record has announced it. */

@@ -209,8 +209,8 @@ static wl_status write_launch_mix(writer *w)
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < sizeof mix->warp_instructions / sizeof *mix->warp_instructions; i++) {
         if (status == WL_OK && mix->warp_instructions[i]) {
-            status = db_run(w->b->stmt[ST_MIX], w->err, db_int(w->id), db_int(i),
-                            db_int(mix->warp_instructions[i]), db_int(mix->thread_instructions[i]));
+            const row_mix row = {w->id, i, mix->warp_instructions[i], mix->thread_instructions[i]};
+            status = table_insert_mix(w->b->insert[TABLE_mix], &row, w->err);
         }
     }
     return status;

@@ -68,29 +68,9 @@ wl_status prof_load_info(prof_db *db, wl_arena *arena, prof_info *out, wl_error 
                            : status;
 }
 
-static void fill_process(db_row *row, void *item)
-{
-    prof_process *p = item;
-    p->id = row_u32(row);
-    p->pid = row_u32(row);
-    p->parent_pid = row_u32(row);
-    p->executable = row_text(row);
-    p->directory = row_text(row);
-    p->host = row_text(row);
-    p->collector = row_text(row);
-    p->version = row_text(row);
-    p->options = row_text(row);
-    p->start_ns = row_i64(row);
-    bool ended = !row_is_null(row);
-    p->end_ns = row_i64(row);
-    p->end_ns = ended ? p->end_ns : -1;
-    p->cut_off = row_text_or_null(row);
-}
-
 wl_status prof_load_processes(prof_db *db, wl_arena *arena, prof_process_rows *out, wl_error *err)
 {
-    wl_status status = LOAD_ALL(db, arena, out, err, fill_process,
-                                "SELECT * FROM processes ORDER BY id");
+    wl_status status = LOAD_ALL_ROWS(db, processes, arena, out, err, "processes ORDER BY id");
     for (uint32_t i = 0; status == WL_OK && i < out->count; i++) {
         texts t;
         status = LOAD(db, arena, &t, err, fill_text,
@@ -149,25 +129,10 @@ wl_status prof_load_forms(prof_db *db, uint32_t kernel, wl_arena *arena, prof_fo
 
 /* ---- launches ---- */
 
-typedef struct mix_row {
-    uint32_t launch, class;
-    uint64_t warp, thread;
-} mix_row;
-
 typedef struct mix_rows {
     uint32_t count;
-    mix_row *rows;
+    row_mix *rows;
 } mix_rows;
-
-static void fill_mix(db_row *row, void *item)
-{
-    mix_row *m = item;
-    m->launch = row_u32(row);
-    m->class = row_u32(row);
-    m->warp = row_u64(row);
-    m->thread = row_u64(row);
-    row->bad |= m->class >= sizeof((obs_mix *)0)->warp_instructions / sizeof(uint64_t);
-}
 
 /* A launch that has rows of its own, and its mix. */
 typedef struct launch_mix {
@@ -184,11 +149,11 @@ static launch_mix *group_mix(const mix_rows *rows, wl_arena *arena, uint32_t *co
     }
     launch_mix *mixes = wl_new_array(arena, launch_mix, *count + 1), *to = mixes;
     for (uint32_t i = 0; mixes && i < rows->count; i++) {
-        const mix_row *m = &rows->rows[i];
+        const row_mix *m = &rows->rows[i];
         to += i && rows->rows[i - 1].launch != m->launch;
         to->launch = m->launch;
-        to->mix.warp_instructions[m->class] = m->warp;
-        to->mix.thread_instructions[m->class] = m->thread;
+        to->mix.warp_instructions[m->class] = m->warp_instructions;
+        to->mix.thread_instructions[m->class] = m->thread_instructions;
     }
     return mixes;
 }
@@ -199,11 +164,10 @@ static wl_status load_mix(prof_db *db, uint32_t kernel, wl_arena *arena, prof_la
     static const obs_mix none;
     mix_rows rows;
     uint32_t count;
-    wl_status status = LOAD(db, arena, &rows, err, fill_mix,
-                            "SELECT launch, class, warp_instructions, thread_instructions FROM mix "
-                            "WHERE launch IN (SELECT rows_of FROM launches WHERE " OF_KERNEL ") "
-                            "ORDER BY launch, class",
-                            db_int(kernel));
+    wl_status status = LOAD_ROWS(db, mix, arena, &rows, err,
+                                 "mix WHERE launch IN (SELECT rows_of FROM launches "
+                                 "WHERE " OF_KERNEL ") ORDER BY launch, class",
+                                 db_int(kernel));
     const launch_mix *mixes = status == WL_OK ? group_mix(&rows, arena, &count) : NULL;
     if (!mixes) {
         return status != WL_OK ? status
@@ -487,27 +451,12 @@ wl_status prof_load_source(prof_db *db, uint32_t file, wl_arena *arena, const ch
 
 /* ---- coverage ---- */
 
-static void fill_skip(db_row *row, void *item)
-{
-    prof_skip *s = item;
-    s->kernel = row_text(row);
-    s->reason = row_text(row);
-    s->count = row_u64(row);
-}
-
 wl_status prof_load_skips(prof_db *db, wl_arena *arena, prof_skip_rows *out, wl_error *err)
 {
-    return LOAD_ALL(db, arena, out, err, fill_skip,
-                    "SELECT kernel, reason, sum(count) AS n FROM skips GROUP BY kernel, reason "
-                    "ORDER BY n DESC, kernel, reason");
-}
-
-static void fill_gap(db_row *row, void *item)
-{
-    prof_gap *g = item;
-    g->kernel = row_u32(row);
-    g->pc = row_u32(row);
-    g->reason = row_text(row);
+    return LOAD_ALL_ROWS(db, skips, arena, out, err,
+                         "(SELECT min(id) AS id, min(process) AS process, kernel, reason, "
+                         "sum(count) AS count FROM skips GROUP BY kernel, reason) "
+                         "ORDER BY count DESC, kernel, reason");
 }
 
 wl_status prof_load_faults(prof_db *db, wl_arena *arena, prof_fault_rows *out, wl_error *err)
@@ -517,22 +466,12 @@ wl_status prof_load_faults(prof_db *db, wl_arena *arena, prof_fault_rows *out, w
 
 wl_status prof_load_gaps(prof_db *db, wl_arena *arena, prof_gap_rows *out, wl_error *err)
 {
-    return LOAD_ALL(db, arena, out, err, fill_gap,
-                    "SELECT kernel, pc, reason FROM kernel_gaps ORDER BY kernel, pc, reason");
-}
-
-static void fill_message(db_row *row, void *item)
-{
-    prof_message *m = item;
-    m->process = row_u32(row);
-    m->level = row_u32(row);
-    m->text = row_text(row);
+    return LOAD_ALL_ROWS(db, gaps, arena, out, err, "kernel_gaps ORDER BY kernel, pc, reason");
 }
 
 wl_status prof_load_messages(prof_db *db, wl_arena *arena, prof_message_rows *out, wl_error *err)
 {
-    return LOAD_ALL(db, arena, out, err, fill_message,
-                    "SELECT process, level, text FROM messages ORDER BY id");
+    return LOAD_ALL_ROWS(db, messages, arena, out, err, "messages ORDER BY id");
 }
 
 wl_status prof_load_unsupported(prof_db *db, wl_arena *arena, prof_unsupported_rows *out,

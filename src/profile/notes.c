@@ -95,8 +95,9 @@ wl_status builder_way(prof_builder *b, const cap_way *way, wl_error *err)
     }
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < way->count && status == WL_OK; i++) {
-        status = db_run(b->stmt[ST_GAP], err, db_int(entry->row.id), db_int(way->gaps[i].pc),
-                        db_text(way->gaps[i].reason));
+        const prof_gap row = {
+            .launch = entry->row.id, .pc = way->gaps[i].pc, .reason = way->gaps[i].reason};
+        status = table_insert_gaps(b->insert[TABLE_gaps], &row, err);
     }
     return status;
 }
@@ -119,7 +120,8 @@ static wl_status write_moves(prof_builder *b, const cap_repeat *r, uint32_t id, 
             return wl_fail(err, WL_CORRUPT, "The capture moves object %u, which is not there.",
                            r->moves[i].from);
         }
-        status = db_run(b->stmt[ST_MOVE], err, db_int(id), db_int(from), db_int(to));
+        const row_move row = {id, from, to};
+        status = table_insert_moves(b->insert[TABLE_moves], &row, err);
     }
     return status;
 }

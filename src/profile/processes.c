@@ -58,6 +58,29 @@ uint32_t builder_stream(prof_builder *b, uint64_t handle)
     return handle == 0 ? 0 : numbered(b, &b->process.streams, handle, &b->process.nstreams);
 }
 
+/* Its row, with texts of its own; false without memory. */
+static bool keep_process(process *p, const cap_process *r)
+{
+    p->row = (prof_process){.id = p->id,
+                            .pid = r->pid,
+                            .parent_pid = r->parent,
+                            .executable = r->executable,
+                            .directory = r->directory,
+                            .host = r->host,
+                            .collector = r->collector,
+                            .version = r->version,
+                            .options = r->options,
+                            .start_ns = r->start_ns};
+    const char **texts[] = {&p->row.executable, &p->row.directory, &p->row.host,
+                            &p->row.collector,  &p->row.version,   &p->row.options};
+    bool good = true;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        *texts[i] = wl_arena_strdup(p->arena, *texts[i]);
+        good &= *texts[i] != NULL;
+    }
+    return good;
+}
+
 static wl_status add_process(prof_builder *b, const cap_process *r, wl_error *err)
 {
     process *p = &b->process;
@@ -70,14 +93,12 @@ static wl_status add_process(prof_builder *b, const cap_process *r, wl_error *er
     symbols_reset(b->symbols, r->executable);
     sources_program(b->sources, r->executable);
     sources_binary(b->sources, r->executable);
-    wl_status status = db_run(b->stmt[ST_PROCESS], err, db_int(p->id), db_int(r->pid),
-                              db_int(r->parent), db_text(r->executable), db_text(r->directory),
-                              db_text(r->host), db_text(r->collector), db_text(r->version),
-                              db_text(r->options), db_int((uint64_t)r->start_ns));
+    wl_status status = p->directory && keep_process(p, r) ? WL_OK : NOMEM(err);
     for (uint32_t i = 0; i < r->argc && status == WL_OK; i++) {
-        status = db_run(b->stmt[ST_ARGUMENT], err, db_int(p->id), db_int(i), db_text(r->argv[i]));
+        const row_argument row = {p->id, i, r->argv[i]};
+        status = table_insert_arguments(b->insert[TABLE_arguments], &row, err);
     }
-    return status == WL_OK && !p->directory ? NOMEM(err) : status;
+    return status;
 }
 
 static wl_status add_process_device(prof_builder *b, const cap_device *r, wl_error *err)
@@ -303,9 +324,7 @@ static wl_status add_call(prof_builder *b, const cap_call *r, wl_error *err)
 static wl_status add_process_message(prof_builder *b, const cap_message *r, wl_error *err)
 {
     const char *text = prof_demangle_text(b->process.arena, r->text);
-    return text ? db_run(b->stmt[ST_MESSAGE], err, db_int(b->process.id), db_int(r->level),
-                         db_text(text))
-                : NOMEM(err);
+    return text ? builder_message(b, b->process.id, r->level, text, err) : NOMEM(err);
 }
 
 wl_status builder_skipped(prof_builder *b, const cap_skipped *r, wl_error *err)
@@ -344,7 +363,7 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_OBJECT: return add_announced_object(b, &record->object, err);
     case CAP_FREE: return add_free(b, &record->free, err);
     case CAP_ANNOTATION: return add_annotation(b, &record->annotation, err);
-    case CAP_LEFT_OUT: b->process.objects_dropped += record->left_out.objects; return WL_OK;
+    case CAP_LEFT_OUT: b->process.row.objects_dropped += record->left_out.objects; return WL_OK;
     case CAP_POOL: return add_pool(b, &record->pool, err);
     case CAP_CALL: return add_call(b, &record->call, err);
     case CAP_STREAM: return add_stream(b, &record->stream, err);

@@ -89,9 +89,10 @@ typedef struct prof_process {
     const char *executable, *directory, *host, *collector, *version, *options;
     uint32_t argc;
     const char **argv;
-    int64_t start_ns;    /* since the epoch */
-    int64_t end_ns;      /* since the process's start; -1: did not end in order */
-    const char *cut_off; /* why the capture ends early; NULL where it is whole */
+    int64_t start_ns;         /* since the epoch */
+    int64_t end_ns;           /* since the process's start; -1: did not end in order */
+    const char *cut_off;      /* why the capture ends early; NULL where it is whole */
+    uint64_t objects_dropped; /* allocations by kernels that have no object: too many */
 } prof_process;
 
 typedef struct prof_device {
@@ -388,19 +389,20 @@ typedef struct prof_traffic {
 
 /* Accesses of an instruction that were not observed in some launch. */
 typedef struct prof_gap {
-    uint32_t kernel, pc;
+    uint32_t kernel, launch, pc; /* launch: the first that has it */
     const char
         *reason; /* the end of a sentence: "its address depends on data loaded from memory" */
 } prof_gap;
 
 typedef struct prof_skip {
-    const char *kernel; /* demangled */
+    uint32_t id, process; /* of the first, where several are added up */
+    const char *kernel;   /* demangled */
     const char *reason;
     uint64_t count;
 } prof_skip;
 
 typedef struct prof_message {
-    uint32_t process, level; /* wl_log_level */
+    uint32_t id, process, level; /* wl_log_level */
     const char *text;
 } prof_message;
 

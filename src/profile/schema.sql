@@ -622,11 +622,12 @@ JOIN kernels k ON k.id = a.kernel
 LEFT JOIN code c ON c.kernel = a.kernel AND c.pc = a.pc
 LEFT JOIN files f ON f.id = c.file;
 
--- Instructions that were not observed in some launch of their kernel, and why.
+-- Instructions that were not observed in some launch of their kernel, and why; launch: the first.
 CREATE VIEW kernel_gaps AS
-SELECT DISTINCT l.kernel, g.pc, g.reason
+SELECT l.kernel, min(l.id) AS launch, g.pc, g.reason
 FROM launches l
-JOIN gaps g ON g.launch = l.rows_of;
+JOIN gaps g ON g.launch = l.rows_of
+GROUP BY l.kernel, g.pc, g.reason;
 
 CREATE VIEW v_gaps AS
 SELECT k.short_name AS kernel, g.pc, c.op, f.path AS file, c.line, g.reason

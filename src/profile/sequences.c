@@ -80,8 +80,8 @@ static wl_status write_sequence(writer *w, const obs_sequence *s, uint32_t *id)
         return WL_OK;
     }
     *id = entry->id = ++w->b->nsequences;
-    wl_status status = db_run(w->b->stmt[ST_SEQUENCE], w->err, db_int(*id), db_int(nsteps),
-                              db_int(s->nslots));
+    const row_sequence row = {*id, nsteps, s->nslots};
+    wl_status status = table_insert_sequences(w->b->insert[TABLE_sequences], &row, w->err);
     for (uint32_t i = 0; i < s->npages && status == WL_OK; i++)
         status = write_page(w, ST_SEQUENCE_PAGE, *id, i, &s->pages[i]);
     return status;
@@ -118,9 +118,10 @@ static wl_status write_sequence_object(writer *w, uint32_t group, uint32_t slot,
     else if (s->space == ACC_LOCAL)
         status = builder_kernel_object(w->b, w->launch->kernel, PROF_OBJECT_LOCAL, NULL, &id,
                                        w->err);
-    return status == WL_OK ? db_run(w->b->stmt[ST_WARP_OBJECT], w->err, db_int(group), db_int(slot),
-                                    db_int(s->space), db_id(id))
-                           : status;
+    const row_warp_object row = {group, slot, s->space, id};
+    return status == WL_OK
+               ? table_insert_warp_objects(w->b->insert[TABLE_warp_objects], &row, w->err)
+               : status;
 }
 
 static wl_status write_group(writer *w, const obs_warps *g)
@@ -137,9 +138,8 @@ static wl_status write_group(writer *w, const obs_warps *g)
         nwarps += g->pages[i].count;
     }
     uint32_t id = ++w->b->nwarp_groups;
-    wl_status status = db_run(w->b->stmt[ST_WARP_GROUP], w->err, db_int(id),
-                              db_int(w->launch->row.id), db_int(w->ids[g->sequence]),
-                              db_int(nwarps));
+    const row_warp_group row = {id, w->launch->row.id, w->ids[g->sequence], nwarps};
+    wl_status status = table_insert_warp_groups(w->b->insert[TABLE_warp_groups], &row, w->err);
     for (uint32_t i = 0; i < g->nslots && status == WL_OK; i++)
         status = write_sequence_object(w, id, i, &g->slots[i]);
     for (uint32_t i = 0; i < g->npages && status == WL_OK; i++)

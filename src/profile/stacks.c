@@ -120,9 +120,9 @@ static wl_status write_frames(prof_builder *b, const stack *s, wl_error *err)
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < s->count && status == WL_OK; i++) {
         const stack_frame *f = &s->frames[i];
-        status = db_run(b->stmt[ST_FRAME], err, db_int(s->id), db_int(i), db_text(f->function),
-                        db_id(f->file), db_id(f->line), db_text(f->binary), db_int(f->offset),
-                        db_int(f->inlined));
+        const row_frame row = {s->id,   i,         f->function, f->file,
+                               f->line, f->binary, f->offset,   f->inlined};
+        status = table_insert_frames(b->insert[TABLE_frames], &row, err);
     }
     return status;
 }

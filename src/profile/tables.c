@@ -7,8 +7,9 @@
 
 enum { MAX_STATEMENT = 2048 };
 
-/* The largest number of an unsigned type. */
-#define LARGEST(lvalue) _Generic((lvalue), uint32_t: UINT32_MAX, uint64_t: UINT64_MAX)
+/* What stands for NULL in a MAYBE. */
+#define ABSENT(lvalue) \
+    _Generic((lvalue), uint32_t: UINT32_MAX, uint64_t: UINT64_MAX, int64_t: INT64_C(-1))
 
 /* ---- reading ---- */
 
@@ -41,13 +42,14 @@ static bool take_null(db_row *row)
     READ(v->member);            \
     row->bad |= v->member >= (n);
 #define ID(column, member) READ(v->member);
-#define MAYBE(column, member)           \
-    if (take_null(row))                 \
-        v->member = LARGEST(v->member); \
-    else                                \
+#define MAYBE(column, member)          \
+    if (take_null(row))                \
+        v->member = ABSENT(v->member); \
+    else                               \
         READ(v->member);
 #define AMOUNT(column, member) v->member = row_seconds(row);
 #define TEXT(column, member) READ(v->member);
+#define REMARK(column, member) v->member = row_text_or_null(row);
 #define WHEN(condition, column, member) READ(v->member);
 #define JOINED(column, member) READ(v->member);
 #define SET(member, value) v->member = (value);
@@ -69,13 +71,20 @@ static bool take_null(db_row *row)
 #define NUMBER(column, member) db_int((uint64_t)v->member),
 #define ENUM(column, member, n) db_int(v->member),
 #define ID(column, member) db_id(v->member),
-#define MAYBE(column, member) v->member == LARGEST(v->member) ? db_null() : db_int(v->member),
+#define MAYBE(column, member) \
+    v->member == ABSENT(v->member) ? db_null() : db_int((uint64_t)v->member),
 #define AMOUNT(column, member) db_real(v->member),
 #define TEXT(column, member) db_text(v->member),
+#define REMARK(column, member) db_text(v->member),
 #define WHEN(condition, column, member) (condition) ? db_int(v->member) : db_null(),
 #include "profile/columns.def"
 
 /* ---- statements ---- */
+
+#define TABLE(table, type) static const char insert_##table[] = "INSERT"
+#define END(table) ;
+#define ONCE() " OR IGNORE"
+#include "profile/columns.def"
 
 /* ", id, process, ...": the columns that are written, as many question marks, and the columns that
  * are read. */
@@ -98,12 +107,13 @@ static bool take_null(db_row *row)
 enum { COMMA = 2 }; /* bytes before the first column */
 
 static const struct {
-    const char *name, *written, *marks, *read;
+    const char *name, *insert, *written, *marks, *read;
     size_t size; /* of the structure */
     db_fill *fill;
 } tables[TABLE_COUNT] = {
 #define TABLE(table, type)                      \
     [TABLE_##table] = {#table,                  \
+                       insert_##table,          \
                        written_##table + COMMA, \
                        marks_##table + COMMA,   \
                        read_##table + COMMA,    \
@@ -115,8 +125,8 @@ static const struct {
 wl_status table_prepare(sqlite3 *sql, table_id table, sqlite3_stmt **out, wl_error *err)
 {
     char text[MAX_STATEMENT];
-    snprintf(text, sizeof text, "INSERT INTO %s (%s) VALUES (%s)", tables[table].name,
-             tables[table].written, tables[table].marks);
+    snprintf(text, sizeof text, "%s INTO %s (%s) VALUES (%s)", tables[table].insert,
+             tables[table].name, tables[table].written, tables[table].marks);
     return db_prepare(sql, text, out, err);
 }
 

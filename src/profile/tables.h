@@ -4,6 +4,8 @@
 
 #include "profile/db.h"
 #include "profile/profile.h"
+#include "profile/rows.h"
+#include "profile/vocabulary.h"
 
 typedef enum table_id {
 #define TABLE(table, type) TABLE_##table,

@@ -62,6 +62,7 @@ static const column columns[] = {
 #define MAYBE(column, member) {NULL, #column, "INTEGER", false, false},
 #define AMOUNT(column, member) {NULL, #column, "REAL", false, false},
 #define TEXT(column, member) {NULL, #column, "TEXT", true, false},
+#define REMARK(column, member) {NULL, #column, "TEXT", false, false},
 #define WHEN(condition, column, member) {NULL, #column, "INTEGER", false, false},
 #include "profile/columns.def"
 };

@@ -207,9 +207,11 @@ static prof_instruction instructions[] = {
            .uniform = 1}},
 };
 
-static prof_skip skips[] = {{"warmup()", "left out by --kernel-name", 3}};
-static prof_message messages[] = {{1, 1, "the driver's version is older than the runtime's"},
-                                  {1, 1, "\033[31mloud\x80"}};
+static prof_skip skips[] = {
+    {.kernel = "warmup()", .reason = "left out by --kernel-name", .count = 3}};
+static prof_message messages[] = {
+    {.process = 1, .level = 1, .text = "the driver's version is older than the runtime's"},
+    {.process = 1, .level = 1, .text = "\033[31mloud\x80"}};
 static prof_unsupported unsupported[] = {{"cudaGraphInstantiate"}};
 
 static ana_kernel kernel_rows[] = {

@@ -208,15 +208,19 @@ static void test_text_of_long_names(void **state)
     fixture *f = *state;
     static const char *const why =
         "no PTX of _ZN2at6nativeL6vectorIN3c104HalfEfEEvPT_T0_i is there";
-    prof_skip skips[] = {{"void at::native::reduce<512, 1, at::op<float, float> >(at::op<float, "
-                          "float>, at::native::args)",
-                          why, 3},
-                         {"a", why, 1},
-                         {"b", why, 1},
-                         {"c", why, 1},
-                         {"d", why, 1}};
+    prof_skip skips[] = {
+        {.kernel = "void at::native::reduce<512, 1, at::op<float, float> >(at::op<float, "
+                   "float>, at::native::args)",
+         .reason = why,
+         .count = 3},
+        {.kernel = "a", .reason = why, .count = 1},
+        {.kernel = "b", .reason = why, .count = 1},
+        {.kernel = "c", .reason = why, .count = 1},
+        {.kernel = "d", .reason = why, .count = 1}};
     prof_message messages[] = {
-        {1, 1, "_Z3foov. With probes _Z3foov is slow; _Zebra is not a name."}};
+        {.process = 1,
+         .level = 1,
+         .text = "_Z3foov. With probes _Z3foov is slow; _Zebra is not a name."}};
     f->data.skips = (prof_skip_rows){5, skips};
     f->data.messages = (prof_message_rows){1, messages};
     char *text = text_of(&f->data, &(rep_text_options){.width = 160});
