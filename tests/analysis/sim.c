@@ -227,7 +227,6 @@ static void add_objects(const sim *s, prof_builder *builder)
         const sim_object *o = &s->objects[i];
         cap_record r = {.type = CAP_OBJECT};
         r.object = (cap_object){.id = i,
-                                .kernel = "",
                                 .kind = CAP_OBJECT_SYMBOL,
                                 .base = o->base,
                                 .bytes = o->bytes,

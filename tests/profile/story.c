@@ -111,8 +111,7 @@ cap_record story_object(uint32_t id, uint32_t call, uint64_t base, uint64_t byte
                             .base = base,
                             .bytes = bytes,
                             .call = call,
-                            .name = "",
-                            .kernel = ""};
+                            .name = ""};
     return r;
 }
 

@@ -14,7 +14,6 @@ static wl_error err;
 static cap_record object_of(cap_object object)
 {
     object.name = "";
-    object.kernel = object.kernel ? object.kernel : "";
     return (cap_record){.type = CAP_OBJECT, .object = object};
 }
 

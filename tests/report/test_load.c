@@ -138,7 +138,6 @@ static void make_profile(const char *path, const uint32_t *sampled, uint32_t nla
                                          .length = sizeof ptx_text - 1}});
     add(builder, (cap_record){.type = CAP_OBJECT,
                               .object = {.id = 1,
-                                         .kernel = "",
                                          .kind = CAP_OBJECT_SYMBOL,
                                          .base = BASE,
                                          .bytes = 65536,
