@@ -1,10 +1,9 @@
 /* Puts findings together that one change in the source fixes. */
 #include "analysis/group.h"
+#include "analysis/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include <xxhash.h>
 
 /* A finding with what it may share with others. */
 typedef struct item {
@@ -27,16 +26,6 @@ typedef struct work {
 #define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
 
 /* ---- what findings share ---- */
-
-static uint64_t hash_number(uint64_t hash, uint64_t value)
-{
-    return XXH3_64bits_withSeed(&value, sizeof value, hash);
-}
-
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    return text ? XXH3_64bits_withSeed(text, strlen(text), hash) : hash_number(hash, 0);
-}
 
 /* Findings that are not about accesses have none of the spaces. */
 static uint32_t finding_space_of(const ana_finding *f)

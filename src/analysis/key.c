@@ -1,22 +1,12 @@
 /* Keys of kernels, objects and findings that survive a rebuild and a moved line. */
 #include "analysis/key.h"
 
+#include "analysis/hash.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <xxhash.h>
-
-static uint64_t key_with_number(uint64_t hash, uint64_t value)
-{
-    return XXH3_64bits_withSeed(&value, sizeof value, hash);
-}
-
-static uint64_t key_with_text(uint64_t hash, const char *text)
-{
-    return XXH3_64bits_withSeed(text, strlen(text), hash);
-}
 
 typedef struct alike { /* what a row is known by, before those that are alike are numbered */
     uint64_t identity;
@@ -41,7 +31,7 @@ static void number_alike(alike *rows, uint32_t count, uint64_t *keys)
     }
     for (uint32_t i = 0; i < count; i++) {
         number = i && rows[i].identity == rows[i - 1].identity ? number + 1 : 0;
-        keys[rows[i].row] = key_with_number(rows[i].identity, number);
+        keys[rows[i].row] = hash_number(rows[i].identity, number);
     }
 }
 
@@ -54,9 +44,8 @@ static uint64_t kernel_key(const ana_keys *keys, const prof_kernel_rows *kernels
 static uint64_t object_identity(const ana_keys *keys, const prof_kernel_rows *kernels,
                                 const prof_object *o)
 {
-    uint64_t hash = key_with_number(key_with_text(0, "object"),
-                                    kernel_key(keys, kernels, o->kernel));
-    return key_with_text(key_with_text(hash, o->function), o->variable);
+    uint64_t hash = hash_number(hash_text(0, "object"), kernel_key(keys, kernels, o->kernel));
+    return hash_text(hash_text(hash, o->function), o->variable);
 }
 
 bool ana_keys_of(const prof_kernel_rows *kernels, const prof_object_rows *objects, wl_arena *arena,
@@ -70,7 +59,7 @@ bool ana_keys_of(const prof_kernel_rows *kernels, const prof_object_rows *object
         return false;
     }
     for (uint32_t i = 0; i < kernels->count; i++) {
-        rows[i] = (alike){key_with_text(key_with_text(0, "kernel"), kernels->rows[i].name), i};
+        rows[i] = (alike){hash_text(hash_text(0, "kernel"), kernels->rows[i].name), i};
     }
     number_alike(rows, kernels->count, out->kernels);
     for (uint32_t i = 0; i < objects->count; i++) {
@@ -85,9 +74,9 @@ uint64_t ana_key_of_finding(const ana_keys *keys, const prof_kernel_rows *kernel
                             uint32_t object)
 {
     const prof_object *o = prof_find_object(objects, object);
-    uint64_t hash = key_with_text(key_with_text(0, "finding"), ana_pattern_get(pattern)->name);
-    hash = key_with_number(hash, kernel_key(keys, kernels, kernel));
-    return key_with_number(hash, o ? keys->objects[o - objects->rows] : 0);
+    uint64_t hash = hash_text(hash_text(0, "finding"), ana_pattern_get(pattern)->name);
+    hash = hash_number(hash, kernel_key(keys, kernels, kernel));
+    return hash_number(hash, o ? keys->objects[o - objects->rows] : 0);
 }
 
 void ana_key_text(uint64_t key, char text[ANA_KEY_TEXT])

@@ -1,9 +1,11 @@
 #include "base/spans.h"
 
+#include "base/varint.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 10 /* of a number */, NUMBERS = 2 + WL_CLASSES };
+enum { NUMBERS = 2 + WL_CLASSES };
 
 /* ---- writing ---- */
 
@@ -20,11 +22,9 @@ static bool reserve_span_bytes(wl_spans *s, size_t more)
     return true;
 }
 
-static void put_varint(wl_spans *s, uint64_t number)
+static void put_in_span(wl_spans *s, uint64_t number)
 {
-    for (; number > 127; number >>= 7)
-        s->data[s->size++] = (uint8_t)(number | 128);
-    s->data[s->size++] = (uint8_t)number;
+    s->size = (size_t)(wl_varint_put(s->data + s->size, number) - s->data);
 }
 
 static void pack_last(wl_spans *s)
@@ -32,14 +32,14 @@ static void pack_last(wl_spans *s)
     const wl_span *last = &s->last;
     if (!last->count)
         return;
-    if (!reserve_span_bytes(s, NUMBERS * MOST_BYTES)) {
+    if (!reserve_span_bytes(s, NUMBERS * WL_VARINT_BYTES)) {
         s->failed = true;
         return;
     }
-    put_varint(s, last->first - s->end);
-    put_varint(s, last->count);
+    put_in_span(s, last->first - s->end);
+    put_in_span(s, last->count);
     for (int c = 0; s->counted && c < WL_CLASSES; c++)
-        put_varint(s, last->times[c]);
+        put_in_span(s, last->times[c]);
     s->end = last->first + last->count;
 }
 
@@ -83,17 +83,11 @@ wl_span_reader wl_spans_read(const void *data, size_t size, bool counted)
     return (wl_span_reader){.at = at, .end = size ? at + size : at, .counted = counted};
 }
 
-static uint64_t get_varint(wl_span_reader *r)
+static uint64_t read_span_number(wl_span_reader *r)
 {
-    uint64_t number = 0;
-    for (unsigned shift = 0; r->at < r->end && shift < 64; shift += 7) {
-        uint8_t byte = *r->at++;
-        number |= (uint64_t)(byte & 127) << shift;
-        if (byte < 128)
-            return shift < 63 || byte < 2 ? number : (r->damaged = true, 0);
-    }
-    r->damaged = true;
-    return 0;
+    uint64_t number;
+    r->damaged |= !wl_varint_get(&r->at, r->end, &number);
+    return r->damaged ? 0 : number;
 }
 
 bool wl_span_next(wl_span_reader *r, wl_span *span)
@@ -101,10 +95,10 @@ bool wl_span_next(wl_span_reader *r, wl_span *span)
     *span = (wl_span){0};
     if (r->at == r->end || r->damaged)
         return false;
-    uint64_t gap = get_varint(r), most = INT64_MAX - r->position, any = 0;
-    span->count = get_varint(r);
+    uint64_t gap = read_span_number(r), most = INT64_MAX - r->position, any = 0;
+    span->count = read_span_number(r);
     for (int c = 0; r->counted && c < WL_CLASSES; c++)
-        any |= span->times[c] = get_varint(r);
+        any |= span->times[c] = read_span_number(r);
     span->first = r->position + gap;
     r->damaged |= gap > most || !span->count || span->count > most - gap || (r->counted && !any);
     r->position = span->first + span->count;

@@ -1,14 +1,15 @@
 /* Pages of steps and warps: writing them, and reading them, whoever wrote them. */
 #include "base/steps.h"
 
+#include "base/varint.h"
+
 #include <stdlib.h>
 
 /* ---- writing ---- */
 
 enum {
-    VARINT = 10, /* bytes at most */
-    MOST_STEP = (5 + WL_STEP_LANES) * VARINT,
-    MOST_WARP = (2 + WL_MOST_SLOTS) * VARINT
+    MOST_STEP = (5 + WL_STEP_LANES) * WL_VARINT_BYTES,
+    MOST_WARP = (2 + WL_MOST_SLOTS) * WL_VARINT_BYTES
 };
 
 static bool reserve_in_page(wl_page_writer *p, size_t bytes)
@@ -26,9 +27,7 @@ static bool reserve_in_page(wl_page_writer *p, size_t bytes)
 
 static void put_page_varint(wl_page_writer *p, uint64_t number)
 {
-    for (; number > 127; number >>= 7)
-        p->data[p->size++] = (uint8_t)(number | 128);
-    p->data[p->size++] = (uint8_t)number;
+    p->size = (size_t)(wl_varint_put(p->data + p->size, number) - p->data);
 }
 
 /* 2 * n, or -2 * n - 1 where negative. */
@@ -121,15 +120,9 @@ wl_page_reader wl_page_read(const void *data, size_t size, uint32_t nslots)
 
 static uint64_t read_page_varint(wl_page_reader *r)
 {
-    uint64_t number = 0;
-    for (int shift = 0; shift < 64 && r->at < r->end; shift += 7) {
-        uint8_t byte = *r->at++;
-        number |= (uint64_t)(byte & 127) << shift;
-        if (byte < 128)
-            return number;
-    }
-    r->damaged = true;
-    return 0;
+    uint64_t number;
+    r->damaged |= !wl_varint_get(&r->at, r->end, &number);
+    return r->damaged ? 0 : number;
 }
 
 /* Sums wrap, as the differences did. */

@@ -67,6 +67,13 @@ const char *cuda_device_folder(void);
 
 /* False where CUDA has no attribute of this number (cuDeviceGetAttribute gives CUDA_ERROR_INVALID_VALUE). */
 bool cuda_device_attribute(const cuda_device *device, int number, int *value);
+/* The same where the number is known to be one. */
+static inline int cuda_attribute_of(const cuda_device *device, int number)
+{
+    int value = 0;
+    cuda_device_attribute(device, number, &value);
+    return value;
+}
 
 /* "max_threads_per_block", as descriptions spell it. False, and "", where there is none. */
 enum { CUDA_ATTRIBUTE_KEY = 80 }; /* bytes that are enough for every key and its end */

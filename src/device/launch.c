@@ -15,17 +15,11 @@
 
 /* ---- checks ---- */
 
-static int device_limit(const cuda_device *device, int number)
-{
-    int value = 0;
-    cuda_device_attribute(device, number, &value);
-    return value;
-}
-
 static bool dims_within_limits(emu_dim d, const cuda_device *device, int x, int y, int z)
 {
-    return d.x && d.y && d.z && d.x <= (uint32_t)device_limit(device, x) &&
-           d.y <= (uint32_t)device_limit(device, y) && d.z <= (uint32_t)device_limit(device, z);
+    return d.x && d.y && d.z && d.x <= (uint32_t)cuda_attribute_of(device, x) &&
+           d.y <= (uint32_t)cuda_attribute_of(device, y) &&
+           d.z <= (uint32_t)cuda_attribute_of(device, z);
 }
 
 static bool has_cluster(const dev_launch *l)
@@ -44,7 +38,7 @@ static dev_result check_shape(const dev_launch *l, const cuda_device *device)
                             CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z))
         return bad;
     uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
-    if (threads > (uint64_t)device_limit(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK))
+    if (threads > (uint64_t)cuda_attribute_of(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK))
         return bad;
     if (has_cluster(l) &&
         (l->grid.x % l->cluster.x || l->grid.y % l->cluster.y || l->grid.z % l->cluster.z))
@@ -67,7 +61,7 @@ static dev_result check_resources(const dev_launch *l, const emu_kernel_info *in
         return r ? r : DEV_OUT_OF_RESOURCES;
     uint64_t grid = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
     uint64_t room = (uint64_t)blocks *
-                    (uint64_t)device_limit(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+                    (uint64_t)cuda_attribute_of(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     return l->cooperative && grid > room ? DEV_COOPERATIVE_TOO_LARGE : DEV_OK;
 }
 

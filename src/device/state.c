@@ -28,13 +28,6 @@ bool dev_is(const void *handle, dev_kind kind)
     return found && found->kind == kind;
 }
 
-static int described_attribute(const cuda_device *device, int number)
-{
-    int value = 0;
-    cuda_device_attribute(device, number, &value);
-    return value;
-}
-
 static void record_emulated_device(const dev_gpu *device)
 {
     const cuda_device *d = &device->description;
@@ -43,7 +36,7 @@ static void record_emulated_device(const dev_gpu *device)
         .name = d->name,
         .cc_major = d->sm / 10,
         .cc_minor = d->sm % 10,
-        .num_sms = (uint32_t)described_attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+        .num_sms = (uint32_t)cuda_attribute_of(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
         .global_bytes = d->global_bytes,
         .file = d->id};
     REC_WRITE(device, &record);
@@ -55,15 +48,15 @@ static emu_device machine_of(const cuda_device *d)
 {
     return (emu_device){
         .sm = d->sm,
-        .num_sms = (uint32_t)described_attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+        .num_sms = (uint32_t)cuda_attribute_of(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
         .max_threads_per_block = (uint32_t)
-            described_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+            cuda_attribute_of(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
         .max_shared_per_block = d->limits.shared_per_block_optin,
         .max_blocks_per_sm = d->limits.blocks,
         .max_threads_per_sm = d->limits.threads,
         .shared_per_sm = d->limits.shared,
         .global_bytes = d->global_bytes,
-        .clock_khz = (uint32_t)described_attribute(d, CU_DEVICE_ATTRIBUTE_CLOCK_RATE)};
+        .clock_khz = (uint32_t)cuda_attribute_of(d, CU_DEVICE_ATTRIBUTE_CLOCK_RATE)};
 }
 
 static bool add_emulated_device(const char *name)

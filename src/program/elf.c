@@ -1,6 +1,7 @@
 /* The few sections of an ELF file that say how a program uses CUDA. */
 #include "program/elf.h"
 
+#include "base/order.h"
 #include "base/vec.h"
 
 #include <elf.h>
@@ -145,18 +146,12 @@ static int by_address(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-static int by_start_address(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void measure_room(reader *r)
 {
     if (!r->functions.count)
         return;
     qsort(r->functions.data, r->functions.count, sizeof *r->functions.data, by_address);
-    qsort(r->starts.data, r->starts.count, sizeof *r->starts.data, by_start_address);
+    qsort(r->starts.data, r->starts.count, sizeof *r->starts.data, wl_by_number);
     size_t next = 0;
     for (size_t i = 0; i < r->functions.count; i++) {
         prog_elf_function *f = &r->functions.data[i];

@@ -159,15 +159,24 @@ static void parse_index(ptx_parser *p, ir_operand *o, const ir_var *var)
     ptx_expect(&p->lex, ']', "behind the index");
 }
 
+bool ptx_parse_addend(ptx_parser *p, const char *wrong, ptx_value *v, bool *minus)
+{
+    *minus = ptx_is(&p->lex, '-');
+    if (!*minus && !ptx_is(&p->lex, '+'))
+        return false;
+    ptx_next(&p->lex);
+    *v = ptx_parse_const(p);
+    if (v->kind != PTX_VALUE_INT)
+        ptx_fail(p, "%s", wrong);
+    return true;
+}
+
 static void parse_offset(ptx_parser *p, ir_operand *o)
 {
-    bool minus = ptx_is(&p->lex, '-');
-    if (!minus && !ptx_is(&p->lex, '+'))
+    bool minus;
+    ptx_value v;
+    if (!ptx_parse_addend(p, "the offset of an address is an integer", &v, &minus))
         return;
-    ptx_next(&p->lex);
-    ptx_value v = ptx_parse_const(p);
-    if (v.kind != PTX_VALUE_INT)
-        ptx_fail(p, "the offset of an address is an integer");
     o->imm = minus ? 0 - v.bits : v.bits;
     o->imm_hex = v.hex && !minus && v.bits != 0 && v.bits <= INT64_MAX;
     o->zero_offset = v.bits == 0;

@@ -214,14 +214,10 @@ static void parse_init_list(ptx_parser *p, ir_init *init)
 
 static void parse_addend(ptx_parser *p, ir_init *init)
 {
-    bool minus = ptx_is(&p->lex, '-');
-    if (!minus && !ptx_is(&p->lex, '+'))
-        return;
-    ptx_next(&p->lex);
-    ptx_value v = ptx_parse_const(p);
-    if (v.kind != PTX_VALUE_INT)
-        ptx_fail(p, "what is added to an address is an integer");
-    init->bits += minus ? 0 - v.bits : v.bits;
+    bool minus;
+    ptx_value v;
+    if (ptx_parse_addend(p, "what is added to an address is an integer", &v, &minus))
+        init->bits += minus ? 0 - v.bits : v.bits;
 }
 
 /* sym, sym + n, generic(sym) + n */

@@ -3,6 +3,8 @@
 #include "replay/recorded_impl.h"
 #include "replay/run.h"
 
+#include "base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +141,7 @@ static void count_recorded_blocks(struct replay_recorded_trace *t, uint32_t npcs
 /* Does the probe `objects` say that the instruction ran in no block? */
 static bool is_recorded_idle(const struct replay_recorded_trace *t, uint32_t pc)
 {
-    if (!(t->kernel->probes >> REWRITE_OBJECTS & 1))
+    if (!rewrite_has_probe(t->kernel, REWRITE_OBJECTS))
         return false;
     for (uint32_t i = 0; i < t->kernel->nsites; i++)
         if (t->kernel->sites[i].pc == pc && rewrite_site_ran(&t->copy, i))
@@ -169,7 +171,7 @@ wl_status replay_recorded_indirect(const replay_recorded_launch *l, wl_arena *ar
 {
     const cap_probe *probe = l->probe;
     *out = (cap_indirect){0};
-    if (!(l->trace->kernel->probes >> REWRITE_OBJECTS & 1))
+    if (!rewrite_has_probe(l->trace->kernel, REWRITE_OBJECTS))
         return WL_OK;
     out->launch = probe->note;
     out->objects = wl_new_array(arena, cap_reached, probe->count + 1);
@@ -186,7 +188,7 @@ wl_status replay_recorded_indirect(const replay_recorded_launch *l, wl_arena *ar
 static void mark_covered(replay_recorded_launch *l)
 {
     const struct replay_recorded_trace *t = l->trace;
-    bool traced = t->kernel->probes >> REWRITE_TRACE & 1,
+    bool traced = rewrite_has_probe(t->kernel, REWRITE_TRACE),
          all = traced && l->nblocks == t->blocks && !l->dropped;
     for (uint32_t i = 0; i < t->kernel->nsites; i++) {
         uint32_t pc = t->kernel->sites[i].pc;
@@ -195,19 +197,13 @@ static void mark_covered(replay_recorded_launch *l)
     }
 }
 
-static int by_block_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static wl_status list_blocks(replay_recorded_launch *l, const cap_probe *probe, wl_arena *arena)
 {
     uint64_t *blocks = wl_arena_copy(arena, probe->blocks, probe->nblocks * sizeof *blocks);
     uint32_t kept = 0;
     if (!blocks)
         return WL_NOMEM;
-    qsort(blocks, probe->nblocks, sizeof *blocks, by_block_number);
+    qsort(blocks, probe->nblocks, sizeof *blocks, wl_by_number);
     for (uint32_t i = 0; i < probe->nblocks; i++)
         if (blocks[i] < l->trace->blocks && (!kept || blocks[kept - 1] != blocks[i]))
             blocks[kept++] = blocks[i];
@@ -257,7 +253,7 @@ wl_status replay_recorded_begin(replay_recorded *r, const replay_recorded_part *
     out->tables = found->tables;
     out->tables_length = found->tables_length;
     lay_out_trace(out, part->note, &found->probe, arena);
-    if (k->probes >> REWRITE_TRACE & 1 && !rewrite_trace_is_readable(&out->trace->copy))
+    if (rewrite_has_probe(k, REWRITE_TRACE) && !rewrite_trace_is_readable(&out->trace->copy))
         return WL_UNSUPPORTED;
     status = find_variable_places(out, part, arena);
     if (status != WL_OK)
@@ -270,7 +266,7 @@ wl_status replay_recorded_begin(replay_recorded *r, const replay_recorded_part *
 
 bool replay_recorded_traced(const replay_recorded_launch *launch, uint64_t block)
 {
-    return bsearch(&block, launch->blocks, launch->nblocks, sizeof block, by_block_number) != NULL;
+    return bsearch(&block, launch->blocks, launch->nblocks, sizeof block, wl_by_number) != NULL;
 }
 
 /* ---- the whole launch ---- */

@@ -2,6 +2,7 @@
 #include "replay/run.h"
 
 #include "base/clock.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,15 +86,9 @@ static uint64_t sampling_unit_of(const progress *p, uint64_t block)
     return (z * (g.y / c.y) + y) * (g.x / c.x) + x;
 }
 
-static int by_unit(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool is_first(const progress *p, uint64_t unit)
 {
-    return bsearch(&unit, p->first, p->nfirst, sizeof *p->first, by_unit) != NULL;
+    return bsearch(&unit, p->first, p->nfirst, sizeof *p->first, wl_by_number) != NULL;
 }
 
 static void choose_first(progress *p)
@@ -103,7 +98,7 @@ static void choose_first(progress *p)
         p->first[p->nfirst++] = (uint64_t)((double)i * (double)p->units / (double)least);
     for (uint32_t i = 0; i < p->run->nsampled; i++)
         p->first[p->nfirst++] = sampling_unit_of(p, p->run->sampled[i]);
-    qsort(p->first, p->nfirst, sizeof *p->first, by_unit);
+    qsort(p->first, p->nfirst, sizeof *p->first, wl_by_number);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->nfirst; i++)
         if (!kept || p->first[kept - 1] != p->first[i])

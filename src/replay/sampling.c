@@ -1,6 +1,7 @@
 /* Blocks that get heat maps, and what is counted of elements. */
 #include "replay/sampling.h"
 
+#include "base/order.h"
 #include "replay/elements.h"
 
 #include <stdlib.h>
@@ -11,12 +12,6 @@ enum { LOGS_TOGETHER = 64 << 20, SMALLEST_LOG = 4096 }; /* bytes */
 static uint64_t blocks_in_grid(emu_dim grid)
 {
     return (uint64_t)grid.x * grid.y * grid.z;
-}
-
-static int by_block_index(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
 }
 
 /* Those that the user named and the grid has, each once. */
@@ -32,7 +27,7 @@ static bool list_named_blocks(const prog_blocks *named, wl_arena *arena, emu_dim
         if (b.x < grid.x && b.y < grid.y && b.z < grid.z)
             (*list)[n++] = ((uint64_t)b.z * grid.y + b.y) * grid.x + b.x;
     }
-    qsort(*list, n, sizeof **list, by_block_index);
+    qsort(*list, n, sizeof **list, wl_by_number);
     for (uint32_t i = 0; i < n; i++)
         if (!kept || (*list)[kept - 1] != (*list)[i])
             (*list)[kept++] = (*list)[i];

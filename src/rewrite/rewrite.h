@@ -180,6 +180,11 @@ typedef struct rewrite_kernel {
     uint32_t fixed_bytes; /* the end of what has a fixed size */
 } rewrite_kernel;
 
+static inline bool rewrite_has_probe(const rewrite_kernel *kernel, rewrite_probe probe)
+{
+    return kernel->probes >> probe & 1;
+}
+
 typedef struct rewrite_result {
     char *text; /* malloc'ed, NUL-terminated; NULL where no kernel was rewritten */
     size_t length;

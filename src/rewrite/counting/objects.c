@@ -244,7 +244,7 @@ bool rewrite_site_ran(const rewrite_copy *c, uint32_t site)
 {
     const rw_plan *p = c->kernel->plan;
     uint32_t bit = p->objects->bit[site];
-    if (!(c->kernel->probes >> REWRITE_OBJECTS & 1))
+    if (!rewrite_has_probe(c->kernel, REWRITE_OBJECTS))
         return false;
     return bit != IR_NONE ? is_set(c, bit)
                           : rw_any_thread(c, gets_to, &p->objects->first_of[site]) != RW_NO;

@@ -69,7 +69,7 @@ static void add_thread_accesses(reading *r, uint64_t *counts)
 wl_status rewrite_read_shared(const rewrite_copy *c, uint64_t *counts)
 {
     const rw_plan *p = c->kernel->plan;
-    if (!(c->kernel->probes >> REWRITE_SHARED & 1) || !c->layout->shared_bytes)
+    if (!rewrite_has_probe(c->kernel, REWRITE_SHARED) || !c->layout->shared_bytes)
         return WL_OK;
     rw_add_by_address(c, counts);
     reading r = {.copy = c,

@@ -119,7 +119,7 @@ static void find_walk(reading *r, uint32_t object, uint32_t number)
 
 static bool begin_reading(reading *r, const rewrite_copy *c, uint32_t object)
 {
-    *r = (reading){.copy = c, .counted = c->kernel->probes >> REWRITE_FREQUENCY & 1};
+    *r = (reading){.copy = c, .counted = rewrite_has_probe(c->kernel, REWRITE_FREQUENCY)};
     if (c->size < sizeof(rewrite_state) || !find_nonempty_range(c, object, &r->range))
         return false;
     const rewrite_range *range = &r->range;
@@ -201,7 +201,7 @@ wl_status rewrite_read_elements(const rewrite_copy *c, uint32_t object, wl_spans
 bool rewrite_knows_elements(const rewrite_copy *c, uint32_t object)
 {
     rewrite_range r;
-    bool counted = c->kernel->probes >> REWRITE_FREQUENCY & 1;
+    bool counted = rewrite_has_probe(c->kernel, REWRITE_FREQUENCY);
     if (!find_nonempty_range(c, object, &r))
         return false;
     bool all = true;

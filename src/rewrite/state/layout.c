@@ -6,11 +6,6 @@
 
 /* ---- before a launch ---- */
 
-static bool has_probe(const rewrite_kernel *k, rewrite_probe probe)
-{
-    return k->probes >> probe & 1;
-}
-
 unsigned rewrite_class(const rewrite_site *site)
 {
     return site->op == ACC_LOAD    ? REWRITE_LOADS
@@ -94,7 +89,7 @@ static uint64_t copies_of_counters(const rewrite_object *o)
 /* Has the kernel marks, and not counters that say as much? */
 static bool has_marks(const rewrite_kernel *k)
 {
-    return has_probe(k, REWRITE_TOUCH) && !has_probe(k, REWRITE_FREQUENCY);
+    return rewrite_has_probe(k, REWRITE_TOUCH) && !rewrite_has_probe(k, REWRITE_FREQUENCY);
 }
 
 /* Words of a bitmap of elements, with room for an access that leaves the object. */
@@ -107,7 +102,7 @@ static uint64_t bitmap_words(const rewrite_object *o)
 static uint64_t table_bytes(const rewrite_kernel *k, const rewrite_object *o, unsigned classes)
 {
     uint64_t bytes = 0;
-    if (has_probe(k, REWRITE_FREQUENCY))
+    if (rewrite_has_probe(k, REWRITE_FREQUENCY))
         bytes += (uint64_t)__builtin_popcount(classes) * copies_of_counters(o) * counter_bytes(o);
     return round_to_256(bytes);
 }
@@ -120,7 +115,8 @@ static uint32_t trace_rows(const rewrite_kernel *k, const rewrite_setup *setup)
 /* Of the counters of walks through the object. */
 static uint64_t walk_bytes(const rewrite_kernel *k, const rewrite_object *o)
 {
-    return has_probe(k, REWRITE_FREQUENCY) ? round_to_256(128 * lines_of_object(o) + 128) : 0;
+    return rewrite_has_probe(k, REWRITE_FREQUENCY) ? round_to_256(128 * lines_of_object(o) + 128)
+                                                   : 0;
 }
 
 /* The object that the walk goes through, where it gets tables; else UINT32_MAX. */
@@ -156,7 +152,7 @@ static uint32_t copies_of(uint64_t bytes)
 static uint64_t lay_out_shared_counters(const rewrite_kernel *k, const rewrite_setup *setup,
                                         uint64_t at, rewrite_layout *out)
 {
-    if (!has_probe(k, REWRITE_SHARED) || !setup->shared_bytes)
+    if (!rewrite_has_probe(k, REWRITE_SHARED) || !setup->shared_bytes)
         return at;
     out->shared_bytes = (setup->shared_bytes + 3) / 4 * 4;
     out->place_bytes = 4 * k->nplaces * rw_threads_of(out);
@@ -202,8 +198,8 @@ void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrit
     *out = (rewrite_layout){.blocks = setup->blocks,
                             .threads = {setup->threads[0], setup->threads[1], setup->threads[2]}};
     uint64_t at = k->fixed_bytes;
-    bool elements = has_probe(k, REWRITE_TOUCH) || has_probe(k, REWRITE_FREQUENCY);
-    if ((elements || has_probe(k, REWRITE_OBJECTS)) && setup->nobjects) {
+    bool elements = rewrite_has_probe(k, REWRITE_TOUCH) || rewrite_has_probe(k, REWRITE_FREQUENCY);
+    if ((elements || rewrite_has_probe(k, REWRITE_OBJECTS)) && setup->nobjects) {
         out->nranges = setup->nobjects;
         out->ranges_at = at;
         at = round_to_256(at + sizeof(rewrite_range) * (uint64_t)setup->nobjects);
@@ -212,7 +208,7 @@ void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrit
     if (elements && out->nranges)
         at = lay_out_tables(k, setup, at, out);
     out->pool_at = at;
-    if (has_probe(k, REWRITE_TRACE))
+    if (rewrite_has_probe(k, REWRITE_TRACE))
         out->nregions = setup->ntraced * rw_warps_of(out);
     out->bytes = at + (uint64_t)out->nregions * trace_rows(k, setup) * REWRITE_ROW;
 }
@@ -221,14 +217,14 @@ static void fill_range(const rewrite_kernel *k, const rewrite_object *o, unsigne
                        uint64_t at, rewrite_range *out)
 {
     *out = (rewrite_range){.base = o->base, .bytes = o->bytes};
-    for (unsigned c = 0; has_probe(k, REWRITE_FREQUENCY) && c < REWRITE_CLASSES; c++) {
+    for (unsigned c = 0; rewrite_has_probe(k, REWRITE_FREQUENCY) && c < REWRITE_CLASSES; c++) {
         if (!(classes >> c & 1))
             continue;
         out->counts[c] = at;
         out->lines[c] = at + counter_bytes(o) - 4 * lines_of_object(o);
         at += counter_bytes(o) * copies_of_counters(o);
     }
-    if (has_probe(k, REWRITE_FREQUENCY) && copies_of_counters(o) > 1)
+    if (rewrite_has_probe(k, REWRITE_FREQUENCY) && copies_of_counters(o) > 1)
         out->spread = (uint32_t)counter_bytes(o);
 }
 
@@ -244,14 +240,14 @@ static void fill_slot(const rewrite_kernel *k, const rewrite_setup *setup, uint3
             out->base = UINT64_MAX;
     if (object == UINT32_MAX || r->base % 128 != 0)
         return;
-    uint64_t lines = r->lines[has_probe(k, REWRITE_FREQUENCY) ? c : 0];
+    uint64_t lines = r->lines[rewrite_has_probe(k, REWRITE_FREQUENCY) ? c : 0];
     *out = (rewrite_slot){r->base, r->bytes, r->bits, r->counts[c], lines, r->spread, 0};
 }
 
 static void fill_walk(const rewrite_kernel *k, const rewrite_walk_key *key, uint64_t at,
                       rewrite_walk *out)
 {
-    bool counts = has_probe(k, REWRITE_FREQUENCY);
+    bool counts = rewrite_has_probe(k, REWRITE_FREQUENCY);
     if (counts && key->step % 4 == 0)
         out->counts = at;
     out->step = key->step;

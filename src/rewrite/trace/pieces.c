@@ -21,18 +21,13 @@ static const ir_insn *insn_of(const rw_plan *p, const flow_function *f, uint32_t
     return &f->func->insns[p->sites[site].pc - f->first_pc];
 }
 
-static bool is_matrix(const ir_insn *insn)
-{
-    return insn->op == IR_ldmatrix || insn->op == IR_stmatrix;
-}
-
 /* Has the site a base of its own, with the whole address, or none where the lane's guard is
  * false? */
 static bool is_alone(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     const ir_insn *insn = insn_of(p, f, site);
     const ir_operand *o = p->addresses[site]->operand;
-    return insn->guard != IR_NONE || is_matrix(insn) || o->reg == IR_NONE || o->component ||
+    return insn->guard != IR_NONE || rw_is_matrix(insn) || o->reg == IR_NONE || o->component ||
            p->sites[site].flags & (ACC_GENERIC | ACC_ASYNC);
 }
 
@@ -84,7 +79,7 @@ rewrite_spot rw_spot_of(const rw_plan *p, const flow_function *f, uint32_t site)
     int64_t offset;
     const ir_insn *insn = insn_of(p, f, site);
     bool alone = is_alone(p, f, site);
-    if (insn->guard == IR_NONE && !is_matrix(insn) && !o->component &&
+    if (insn->guard == IR_NONE && !rw_is_matrix(insn) && !o->component &&
         !(p->sites[site].flags & (ACC_GENERIC | ACC_ASYNC)) && is_of_var(p, f, site, &var, &offset))
         return (rewrite_spot){.var = 1 + var, .offset = offset + (int64_t)o->imm};
     return (rewrite_spot){.alone = alone,
@@ -98,7 +93,7 @@ static bool is_linear_site(const rw_plan *p, const flow_function *f, uint32_t si
 {
     const flow_address *a = p->addresses[site];
     const ir_insn *insn = insn_of(p, f, site);
-    if (insn->guard != IR_NONE || is_matrix(insn) || a->operand->component ||
+    if (insn->guard != IR_NONE || rw_is_matrix(insn) || a->operand->component ||
         p->sites[site].flags & (ACC_GENERIC | ACC_ASYNC))
         return false;
     return a->operand->reg == IR_NONE || (a->value != FLOW_NONE && f->affine[a->value] &&

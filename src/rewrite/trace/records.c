@@ -291,7 +291,7 @@ static void read_region(reader *r)
 
 static bool read_state_head(const rewrite_copy *c, rewrite_state *head)
 {
-    if (c->size < sizeof *head || !(c->kernel->probes >> REWRITE_TRACE & 1))
+    if (c->size < sizeof *head || !rewrite_has_probe(c->kernel, REWRITE_TRACE))
         return false;
     memcpy(head, c->state, sizeof *head);
     return head->version == REWRITE_VERSION && head->rows &&

@@ -9,11 +9,6 @@ enum { FIRST_ROWS = 2560 }; /* of a warp; a launch that needed more gives the ne
 
 static uint32_t without_memory; /* launches that would have recorded */
 
-static bool kernel_has_probe(const rewrite_kernel *k, rewrite_probe probe)
-{
-    return k->probes >> probe & 1;
-}
-
 /* ---- which launches record ---- */
 
 /* The first ones, then every power of two: what a kernel does seldom changes with each launch. */
@@ -102,7 +97,7 @@ static probe_need need_of(probe_kernel *k, const drv_function *f, const drv_shap
     const uint32_t *threads = shape->block;
     probe_need need = {
         .kernel = k, .blocks = blocks_of(shape), .threads = {threads[0], threads[1], threads[2]}};
-    if (kernel_has_probe(k->kernel, REWRITE_SHARED))
+    if (rewrite_has_probe(k->kernel, REWRITE_SHARED))
         need.shared_bytes = f->static_shared + shape->shared + SYSTEM_SHARED;
     return need;
 }

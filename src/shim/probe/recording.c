@@ -179,15 +179,10 @@ static probe_recording *get_memory(CUcontext context, uint64_t bytes, uint64_t s
 
 /* ---- what is to be recorded ---- */
 
-static bool takes_probe(const rewrite_kernel *k, rewrite_probe probe)
-{
-    return k->probes >> probe & 1;
-}
-
 static bool knows_objects(const rewrite_kernel *k)
 {
-    return takes_probe(k, REWRITE_OBJECTS) || takes_probe(k, REWRITE_TOUCH) ||
-           takes_probe(k, REWRITE_FREQUENCY);
+    return rewrite_has_probe(k, REWRITE_OBJECTS) || rewrite_has_probe(k, REWRITE_TOUCH) ||
+           rewrite_has_probe(k, REWRITE_FREQUENCY);
 }
 
 static bool add_recorded_object(probe_recording *r, const drv_object *o)
@@ -284,8 +279,9 @@ static bool serves_objects(const probe_recording *r, const probe_need *need)
 static bool serves(const probe_recording *r, const probe_need *need, CUcontext context)
 {
     const rewrite_kernel *k = need->kernel->kernel;
-    return r->context == context && (!takes_probe(k, REWRITE_TRACE) || serves_trace(r, need)) &&
-           (!takes_probe(k, REWRITE_SHARED) ||
+    return r->context == context &&
+           (!rewrite_has_probe(k, REWRITE_TRACE) || serves_trace(r, need)) &&
+           (!rewrite_has_probe(k, REWRITE_SHARED) ||
             (r->setup.shared_bytes == need->shared_bytes && same_threads(r, need))) &&
            (!knows_objects(k) || serves_objects(r, need));
 }
@@ -398,7 +394,7 @@ static bool is_stale(const probe_recording *r, const probe_kernel *k)
 {
     return (knows_objects(k->kernel) && (r->objects_version != drv_objects_version() ||
                                          r->setup.everywhere != k->everywhere)) ||
-           (takes_probe(k->kernel, REWRITE_TRACE) && r->setup.rows < k->rows);
+           (rewrite_has_probe(k->kernel, REWRITE_TRACE) && r->setup.rows < k->rows);
 }
 
 /* The kernel's ready one that serves. Else one that is changed to: a stale one, or any where there
