@@ -330,6 +330,33 @@ test("an example of irregular addresses has the measured number of sectors", () 
   }
 });
 
+test("atomic updates of one word take a pass each, and are drawn so", () => {
+  const shapes = { uniform: 10, contiguous: 0, misaligned: 0, strided: 0, irregular: 0 };
+  const i = { shapes, bytes: 4, requests: 10, active_lanes: 320, stride: 0, space: "shared", sectors: 0 };
+  const atomic = layout.lanesOf({ ...i, op: "atomic", wavefronts: 320 }, 4);
+  assert.equal(layout.wavefrontsOf(atomic).length, 32);
+  assert.equal(layout.wavefrontsOf(layout.combined(atomic)).length, 1);
+  assert.equal(layout.wavefrontsOf(layout.lanesOf({ ...i, op: "load", wavefronts: 10 }, 4)).length, 1);
+});
+
+test("an example of collisions in shared memory has the measured number of passes", () => {
+  const shapes = { uniform: 0, contiguous: 0, misaligned: 0, strided: 0, irregular: 10 };
+  for (let passes = 1; passes <= 32; passes++)
+    for (const op of ["load", "atomic"]) {
+      const i = { shapes, bytes: 4, requests: 10, active_lanes: 320, sectors: 0, stride: 0, space: "shared", op };
+      assert.equal(layout.wavefrontsOf(layout.lanesOf({ ...i, wavefronts: 10 * passes }, 4)).length, passes);
+    }
+});
+
+test("a picture says that it is an example where no request is known to have been so", () => {
+  const shapes = { uniform: 0, contiguous: 10, misaligned: 0, strided: 0, irregular: 0 };
+  const i = { shapes, bytes: 4, requests: 10, sectors: 40, stride: 0, space: "global", op: "load" };
+  assert.equal(layout.lanesOf({ ...i, active_lanes: 320 }, 4).example, false);
+  assert.equal(layout.lanesOf({ ...i, active_lanes: 311 }, 4).example, true); // a mean
+  const odd = { ...shapes, contiguous: 0, irregular: 10 };
+  assert.equal(layout.lanesOf({ ...i, shapes: odd, active_lanes: 320 }, 4).example, true);
+});
+
 test("what one lane alone takes is not drawn where requests move several sectors", () => {
   const shapes = { uniform: 11, contiguous: 0, misaligned: 0, strided: 1, irregular: 9 };
   const i = { shapes, bytes: 4, requests: 21, active_lanes: 21 * 3, stride: 4, space: "global" };

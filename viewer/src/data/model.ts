@@ -189,8 +189,12 @@ export function cost(
 }
 
 /** What shares of the program are parts of, for costs in this unit. */
-export const wholeOf = (unit: Unit): string =>
-  unit === "bytes" ? "the program's memory" : "the program's traffic";
+export function wholeOf(unit: Unit): string {
+  if (unit === "bytes") return "the program's memory";
+  return isTraffic(unit) ? "the program's traffic" : "the device idle";
+}
+
+export const isTraffic = (unit: Unit): boolean => unit === "sectors" || unit === "wavefronts";
 
 export const lineExcess = (row: LineRow): number => Math.max(0, row.now - row.min);
 
@@ -204,7 +208,7 @@ export function placesOf(m: Model, number: number): Finding[] {
 
 /** What the findings of a kernel cost together; without any, what its requests move beyond the fewest possible. */
 export function kernelExcess(m: Model, k: Kernel): number {
-  const findings = m.payload.findings.filter((f) => f.kernel === k.id && f.unit !== "bytes");
+  const findings = m.payload.findings.filter((f) => f.kernel === k.id && isTraffic(f.unit));
   const found = findings.reduce((sum, f) => sum + f.excess, 0);
   if (found > 0) return Math.min(found, kernelTraffic(k));
   return Math.max(0, k.sectors - k.sectors_min) + Math.max(0, k.wavefronts - k.wavefronts_min);

@@ -6,7 +6,12 @@ export interface Lanes {
   bytes: number; // per lane
   shape: keyof Shapes;
   share: number; // of the instruction's requests that have this shape
-  schematic: boolean; // no constant pattern: addresses are made up to show the measured number of sectors
+  /** No constant pattern: addresses are made up to show the measured number of sectors, or passes. */
+  schematic: boolean;
+  /** No request is known to have been just so: addresses are made up, or lanes are a mean. */
+  example: boolean;
+  /** Atomic: lanes that take one word are served one after the other. */
+  updates: boolean;
 }
 
 export interface Piece {
@@ -52,6 +57,24 @@ function scattered(lanes: number, sectors: number, bytes: number): number[] {
   return addresses;
 }
 
+/** As many lanes in one bank as there are passes, the others in banks of their own. */
+function colliding(lanes: number, passes: number, bytes: number): number[] {
+  const row = BANKS * 4;
+  const together = Math.max(1, Math.min(lanes, Math.round(passes)));
+  return Array.from({ length: lanes }, (_, lane) =>
+    lane < together ? lane * row : (lane * bytes) % row,
+  );
+}
+
+const isUpdate = (i: Instruction): boolean => i.op === "atomic" || i.op === "reduction";
+
+function madeUp(i: Instruction, lanes: number): number[] {
+  const requests = Math.max(1, i.requests);
+  return i.space === "shared"
+    ? colliding(lanes, i.wavefronts / requests, i.bytes)
+    : scattered(lanes, i.sectors / requests, i.bytes);
+}
+
 export const activeLanes = (i: Instruction): number =>
   i.requests > 0 ? Math.min(WARP, Math.max(1, Math.round(i.active_lanes / i.requests))) : WARP;
 
@@ -62,13 +85,13 @@ export function lanesOf(i: Instruction, misalignment: number): Lanes {
   const first = step < 0 ? -step * (n - 1) : shape === "misaligned" ? misalignment : 0;
   const schematic = shape === "irregular";
   return {
-    address: schematic
-      ? scattered(n, i.sectors / Math.max(1, i.requests), i.bytes)
-      : Array.from({ length: n }, (_, lane) => first + lane * step),
+    address: schematic ? madeUp(i, n) : Array.from({ length: n }, (_, lane) => first + lane * step),
     bytes: i.bytes,
     shape,
     share: i.requests > 0 ? i.shapes[shape] / i.requests : 0,
     schematic,
+    example: schematic || shape === "misaligned" || i.active_lanes !== n * i.requests,
+    updates: isUpdate(i),
   };
 }
 
@@ -78,6 +101,13 @@ export const ideal = (lanes: Lanes): Lanes => ({
   address: lanes.address.map((_, lane) => lane * lanes.bytes),
   shape: "contiguous",
   share: 1,
+  schematic: false,
+});
+
+/** What is left where the lanes' updates of one address are added up first. */
+export const combined = (lanes: Lanes): Lanes => ({
+  ...lanes,
+  address: lanes.address.slice(0, 1),
   schematic: false,
 });
 
@@ -110,9 +140,15 @@ export function sectorsOf(lanes: Lanes): SectorUse[] {
 /** Lanes served together: a whole warp up to 4 bytes a lane, half of it for 8, a quarter for 16. */
 const groupOf = (bytes: number): number => (bytes <= 4 ? WARP : bytes <= 8 ? WARP / 2 : WARP / 4);
 
-function addWord(groups: Wavefront[], words: Map<number, number>[], word: number, lane: number) {
+function addWord(
+  groups: Wavefront[],
+  words: Map<number, number>[],
+  word: number,
+  lane: number,
+  updates: boolean,
+) {
   const bank = ((word % BANKS) + BANKS) % BANKS;
-  let pass = words.findIndex((m) => !m.has(bank) || m.get(bank) === word);
+  let pass = words.findIndex((m) => !m.has(bank) || (!updates && m.get(bank) === word));
   if (pass < 0) {
     pass = words.length;
     words.push(new Map());
@@ -124,7 +160,8 @@ function addWord(groups: Wavefront[], words: Map<number, number>[], word: number
   else groups[pass]?.set(bank, [lane]);
 }
 
-/** Passes through shared memory of compute capability 5.0 and later: a bank gives one word a pass, to all who want it. */
+/** Passes through shared memory of compute capability 5.0 and later: a bank gives one word a pass, to all who want it;
+ * but atomic updates of one word are carried out one after the other. */
 export function wavefrontsOf(lanes: Lanes): Wavefront[] {
   const all: Wavefront[] = [];
   const size = groupOf(lanes.bytes);
@@ -135,7 +172,7 @@ export function wavefrontsOf(lanes: Lanes): Wavefront[] {
     for (let lane = start; lane < end; lane++) {
       const first = lanes.address[lane] ?? 0;
       for (let a = Math.floor(first / 4); a * 4 < first + lanes.bytes; a++) {
-        addWord(passes, words, a, lane);
+        addWord(passes, words, a, lane, lanes.updates);
       }
     }
     all.push(...passes);

@@ -3,16 +3,17 @@ import {
   costliest,
   exampleOf,
   isAboutObject,
+  isTraffic,
   kernelOf,
   type Model,
   objectOf,
   placesOf,
   wholeOf,
 } from "../../data/model";
-import type { Finding, FindingLine, Group, Instruction, Shapes } from "../../data/payload";
+import type { Finding, FindingLine, Group, Instruction, Shapes, Unit } from "../../data/payload";
 import { BankPicture } from "../../pictures/banks";
 import { HeatStrip } from "../../pictures/heatstrip";
-import { ideal, lanesOf, sectorsOf } from "../../pictures/layout";
+import { combined, ideal, lanesOf, sectorsOf } from "../../pictures/layout";
 import { RemedySketch } from "../../pictures/remedy";
 import { SectorPicture, scaleFor } from "../../pictures/sectors";
 import { findingHref, href } from "../../state/route";
@@ -33,6 +34,14 @@ function Figure({ value, label, title }: { value: string; label: string; title?:
     </div>
   );
 }
+
+const TRAFFIC = "avoidable sectors and wavefronts, of all sectors and wavefronts";
+const WHOLE: Record<Unit, string> = {
+  sectors: TRAFFIC,
+  wavefronts: TRAFFIC,
+  bytes: "of what was in use at the peak",
+  "warp instructions": "what multiprocessors without a block had room for, of what all have",
+};
 
 /** The lines that cost more than they must; all of them where the cost is not within single requests. */
 function guilty(finding: Finding): FindingLine[] {
@@ -63,20 +72,20 @@ function Figures({ group, finding }: { group: Group; finding: Finding }) {
       <Figure
         value={percent(group.share_of_program)}
         label={`of ${wholeOf(unit)}`}
-        title={
-          unit === "bytes"
-            ? "of what was in use at the peak"
-            : "avoidable sectors and wavefronts, of all sectors and wavefronts"
-        }
+        title={WHOLE[unit]}
       />
-      {group.count === 1 && finding.share_of_kernel !== undefined && (
+      {group.count === 1 && isTraffic(unit) && finding.share_of_kernel !== undefined && (
         <Figure
           value={percent(finding.share_of_kernel)}
           label={`of the kernel's ${unit}${ofTime(finding)}`}
         />
       )}
-      <Figure value={count(group.excess)} label={`avoidable ${unit}`} title={exact(group.excess)} />
-      {requests > 0 && now > min && unit !== "bytes" && (
+      <Figure
+        value={count(group.excess)}
+        label={unit === "warp instructions" ? `${unit} would have had room` : `avoidable ${unit}`}
+        title={exact(group.excess)}
+      />
+      {requests > 0 && now > min && isTraffic(unit) && (
         <Figure
           value={`${ratio(now / requests)} → ${ratio(min / requests)}`}
           label={`${one}s per request, now and needed`}
@@ -104,7 +113,7 @@ function Sources({ m, finding }: { m: Model; finding: Finding }) {
       line: l.line,
       first: rank === 0,
       calm: !worst.includes(l),
-      note: `${count(now)} ${finding.unit}${each}`,
+      note: l.requests > 0 ? `${count(now)} ${finding.unit}${each}` : "",
     };
     const marks = byFile.get(l.file);
     if (marks) marks.push(mark);
@@ -145,8 +154,18 @@ function Caption({ i, finding }: { i: Instruction; finding: Finding }) {
       {count(i.requests)} requests, {plural(i.bytes, "byte")} per lane. Measured:{" "}
       <b class="num">{ratio(now / Math.max(1, i.requests))}</b> {one} per request, needed{" "}
       <b class="num">{ratio(min / Math.max(1, i.requests))}</b>.
+      {lanes.updates &&
+        lanes.shape === "uniform" &&
+        lanes.address.length > 1 &&
+        ` The ${lanes.address.length} updates of one address are carried out one after the other.`}
       {lanes.schematic &&
-        " The picture is an example: the number of sectors is as measured, which ones is not."}
+        (i.space === "shared"
+          ? " The picture is an example: the number of passes is as measured, which lanes collide is not."
+          : " The picture is an example: the number of sectors is as measured, which ones is not.")}
+      {lanes.example &&
+        !lanes.schematic &&
+        lanes.shape !== "misaligned" &&
+        " The picture is an example: so many lanes take part on average."}
       {lanes.shape === "misaligned" && " The picture shows a shift by one word as an example."}
     </p>
   );
@@ -154,24 +173,26 @@ function Caption({ i, finding }: { i: Instruction; finding: Finding }) {
 
 function RequestPicture({ i, finding }: { i: Instruction; finding: Finding }) {
   const now = lanesOf(i, BYTES_PER_WORD);
-  const best = ideal(now);
+  const added = finding.pattern === "same-address";
+  const best = added ? combined(now) : ideal(now);
   const scale = scaleFor(Math.max(sectorsOf(now).length, sectorsOf(best).length));
-  const title = now.schematic || now.shape === "misaligned" ? "Now, an example" : "Now";
+  const title = now.example ? "Now, an example" : "Now";
+  const mended = added
+    ? "If one lane updated it for all"
+    : now.shape === "uniform"
+      ? "If the lanes took neighbouring elements"
+      : "Ideal";
   return (
     <div class="pictures">
       {i.space === "shared" ? (
         <div class="pair">
           <BankPicture title={title} lanes={now} />
-          <BankPicture title="Without conflicts" lanes={best} />
+          <BankPicture title={added ? mended : "Without conflicts"} lanes={best} />
         </div>
       ) : (
         <>
           <SectorPicture title={title} lanes={now} scale={scale} />
-          <SectorPicture
-            title={now.shape === "uniform" ? "If the lanes took neighbouring elements" : "Ideal"}
-            lanes={best}
-            scale={scale}
-          />
+          <SectorPicture title={mended} lanes={best} scale={scale} />
         </>
       )}
       <Caption i={i} finding={finding} />
