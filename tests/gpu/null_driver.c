@@ -378,6 +378,22 @@ struct CUevent_st {
     double ms;
 };
 
+API CUresult cuMemcpy3DBatchAsync_v2(size_t n, CUDA_MEMCPY3D_BATCH_OP *list,
+                                     unsigned long long flags, CUstream stream);
+API CUresult cuMemcpy3DBatchAsync_v2(size_t n, CUDA_MEMCPY3D_BATCH_OP *list,
+                                     unsigned long long flags, CUstream stream)
+{
+    (void)n, (void)list, (void)flags, (void)stream;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream);
+API CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
+{
+    (void)address, (void)stream;
+    return CUDA_SUCCESS;
+}
+
 API CUresult cuEventCreate(CUevent *out, unsigned flags);
 API CUresult cuEventCreate(CUevent *out, unsigned flags)
 {

@@ -31,6 +31,7 @@ static drv_object *describe_both_sides(rec_call *call, const hook_moved *m)
 {
     drv_object *object;
     cap_call *r = &call->record;
+    r->nshapes = 0; /* of a batch the copy before may have had one */
     if (m->shape.rows > 1 || m->shape.slices > 1) {
         call->shape = m->shape;
         rec_call_shape(call);
@@ -336,6 +337,31 @@ static const void *array_of_operand(const CUmemcpy3DOperand *o)
     return o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? o->op.array.array : NULL;
 }
 
+/* Bytes from row to row, and rows from slice to slice; 0 in an array. A pointer without them has its
+ * rows, or slices, side by side. */
+static uint64_t operand_pitch(const CUmemcpy3DOperand *o, uint64_t element, size_t width)
+{
+    bool pointer = o->type == CU_MEMCPY_OPERAND_TYPE_POINTER;
+    return !pointer ? 0 : element * (o->op.ptr.rowLength ? o->op.ptr.rowLength : width);
+}
+
+static uint64_t operand_rows(const CUmemcpy3DOperand *o, size_t height)
+{
+    bool pointer = o->type == CU_MEMCPY_OPERAND_TYPE_POINTER;
+    return !pointer ? 0 : o->op.ptr.layerHeight ? o->op.ptr.layerHeight : height;
+}
+
+static cap_shape shape_of_volume(const CUDA_MEMCPY3D_BATCH_OP *c, uint64_t element)
+{
+    return (cap_shape){.width = element * c->extent.width,
+                       .rows = c->extent.height,
+                       .slices = c->extent.depth,
+                       .source_pitch = operand_pitch(&c->src, element, c->extent.width),
+                       .source_rows = operand_rows(&c->src, c->extent.height),
+                       .target_pitch = operand_pitch(&c->dst, element, c->extent.width),
+                       .target_rows = operand_rows(&c->dst, c->extent.height)};
+}
+
 static hook_moved volume(const void *list, size_t i)
 {
     const CUDA_MEMCPY3D_BATCH_OP *c = (const CUDA_MEMCPY3D_BATCH_OP *)list + i;
@@ -346,7 +372,8 @@ static hook_moved volume(const void *list, size_t i)
                         .to = address_of_operand(&c->dst),
                         .bytes = element * c->extent.width * c->extent.height * c->extent.depth,
                         .from_array = array_of_operand(&c->src),
-                        .to_array = array_of_operand(&c->dst)};
+                        .to_array = array_of_operand(&c->dst),
+                        .shape = shape_of_volume(c, element)};
 }
 
 BATCHES(cuMemcpy3DBatchAsync, volume, list, count,

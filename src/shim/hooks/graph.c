@@ -553,16 +553,19 @@ static void note_nodes(hook_call *call, graph *g)
                     "the device decided how often they ran");
 }
 
-#define LAUNCH(symbol, per_thread)                                                     \
-    HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream))                  \
-    {                                                                                  \
-        hook_call call;                                                                \
-        hook_begin_launch(&call, #symbol);                                             \
-        call.stream = drv_stream(stream, per_thread);                                  \
-        CUresult result = real_##symbol(exec, stream);                                 \
-        if (call.rec.active && result == CUDA_SUCCESS && !drv_in_capture(call.stream)) \
-            graph_launched(&call, exec);                                               \
-        return hook_end(&call, result);                                                \
+#define LAUNCH(symbol, per_thread)                                      \
+    HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream))   \
+    {                                                                   \
+        hook_call call;                                                 \
+        hook_begin_launch(&call, #symbol);                              \
+        call.stream = drv_stream(stream, per_thread);                   \
+        CUresult result = real_##symbol(exec, stream);                  \
+        bool captured = call.rec.active && drv_in_capture(call.stream); \
+        if (captured)                                                   \
+            call.rec.record.flags |= CAP_CALL_CAPTURED;                 \
+        else if (call.rec.active && result == CUDA_SUCCESS)             \
+            graph_launched(&call, exec);                                \
+        return hook_end(&call, result);                                 \
     }
 
 static void graph_launched(hook_call *call, CUgraphExec exec)

@@ -189,8 +189,10 @@ HOOK(cuMemPoolDestroy, (CUmemoryPool pool), (pool))
         hook_begin(&call, #symbol, CAP_CALL_FREE);                          \
         call.stream = drv_stream(stream, per_thread);                       \
         hook_async(&call);                                                  \
-        if (drv_in_capture(call.stream))                                    \
+        if (drv_in_capture(call.stream)) { /* a graph frees when it runs */ \
+            call.rec.record.flags |= CAP_CALL_CAPTURED;                     \
             return hook_end(&call, real_##symbol(address, stream));         \
+        }                                                                   \
         taken t = take_allocation(&call, address);                          \
         return memory_released(&call, real_##symbol(address, stream), &t);  \
     }
