@@ -348,8 +348,26 @@ typedef struct costs {
     double excess[ANA_PATTERN_COUNT], alone[ANA_PATTERN_COUNT], requests[ANA_PATTERN_COUNT];
 } costs;
 
+/* What the object's atomic updates pay for in place of hot and hot-random: kernels have one
+ * instruction that updates an object. */
+static int pattern_of_updates(const sim *s, uint32_t object)
+{
+    double n = 0, uniform = 0, lanes = 0, words = 0;
+    for (size_t i = 0; i < s->log.count; i++) {
+        const sim_request *r = &s->log.data[i];
+        if (r->object == object && kind_of(r) == 2) {
+            n++;
+            uniform += shape_of(r) == UNIFORM;
+            lanes += __builtin_popcount(r->mask);
+            words += sectors_of(r) * 32.0 / r->bytes;
+        }
+    }
+    return 2 * uniform > n || 2 * words <= lanes ? ANA_SAME_ADDRESS : ANA_SCATTERED_ATOMICS;
+}
+
 static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
 {
+    int updates = pattern_of_updates(s, object);
     double all = 0, temperature = 0, rows = 0, of[ANA_PATTERN_COUNT] = {0};
     for (uint32_t i = 0; i < m->count; i++) {
         all += transfers(&m->cells[i]);
@@ -381,9 +399,11 @@ static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
             } else if (c->label >= 0) {
                 left = n > 0;
             }
-            if (c->label >= 0) {
-                out->excess[c->label] += n - left;
-                out->alone[c->label] += n - left;
+            bool hot = c->label == ANA_HOT || c->label == ANA_HOT_RANDOM;
+            int label = k == 2 && hot ? updates : c->label;
+            if (label >= 0) {
+                out->excess[label] += n - left;
+                out->alone[label] += n - left;
             }
             if (c->sparse) {
                 out->excess[ANA_STRIDED] += left * unused;
@@ -399,12 +419,14 @@ static void request_costs(const sim *s, uint32_t object, const map *maps, costs 
 {
     for (uint32_t pc = next_pc(s, object, 0); pc < MOST_PCS; pc = next_pc(s, object, pc + 1)) {
         double n = 0, sectors = 0, fewest = 0, misaligned = 0, seen = 0, settled = 0, lanes = 0;
+        bool updates = false;
         for (size_t i = 0; i < s->log.count; i++) {
             const sim_request *r = &s->log.data[i];
             if (r->object != object || r->pc != pc) {
                 continue;
             }
             n++;
+            updates |= kind_of(r) == 2;
             lanes += __builtin_popcount(r->mask);
             sectors += sectors_of(r);
             fewest += fewest_of(r);
@@ -427,12 +449,16 @@ static void request_costs(const sim *s, uint32_t object, const map *maps, costs 
         }
         if (n && sectors >= 2 * EDGE * fewest && excess - one_each > 0 &&
             excess - one_each >= 2 * EDGE * open * n) {
-            out->excess[ANA_UNCOALESCED] += excess - one_each;
-            out->requests[ANA_UNCOALESCED] += n;
+            ana_pattern p = updates ? ANA_SCATTERED_ATOMICS : ANA_UNCOALESCED;
+            out->excess[p] += excess - one_each;
+            out->alone[p] += updates ? excess - one_each : 0;
+            out->requests[p] += n;
         } else if (n && lanes <= 8 * n && excess - one_each > 0 &&
                    excess - one_each >= 0.5 * EDGE * open * n) {
-            out->excess[ANA_DIVERGENT] += excess - one_each;
-            out->requests[ANA_DIVERGENT] += n;
+            ana_pattern p = updates ? ANA_SCATTERED_ATOMICS : ANA_DIVERGENT;
+            out->excess[p] += excess - one_each;
+            out->alone[p] += updates ? excess - one_each : 0;
+            out->requests[p] += n;
         }
     }
     out->alone[ANA_MISALIGNED] = out->excess[ANA_MISALIGNED];
@@ -527,7 +553,7 @@ double reference_passes(const sim *s)
 static void pass_costs(const sim *s, uint32_t object, costs *out)
 {
     for (uint32_t pc = next_pc(s, object, 0); pc < MOST_PCS; pc = next_pc(s, object, pc + 1)) {
-        double n = 0, now = 0, fewest = 0;
+        double n = 0, now = 0, fewest = 0, uniform = 0; /* of atomic updates */
         bool load = false;
         for (size_t i = 0; i < s->log.count; i++) {
             const sim_request *r = &s->log.data[i];
@@ -537,12 +563,14 @@ static void pass_costs(const sim *s, uint32_t object, costs *out)
                 n++;
                 now += a;
                 fewest += b;
+                uniform += kind_of(r) == 2 && shape_of(r) == UNIFORM;
                 load = r->op == ACC_LOAD;
             }
         }
         if (now > fewest && now >= 1.1 * fewest) {
-            out->excess[ANA_BANK_CONFLICT] += now - fewest;
-            out->requests[ANA_BANK_CONFLICT] += n;
+            ana_pattern p = 2 * uniform > n ? ANA_SAME_ADDRESS : ANA_BANK_CONFLICT;
+            out->excess[p] += now - fewest;
+            out->requests[p] += n;
         }
         out->excess[ANA_SHARED_THREAD_LOCAL] += fewest;
         out->requests[ANA_SHARED_THREAD_LOCAL] += n;
