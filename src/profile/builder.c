@@ -197,9 +197,13 @@ static wl_status write_file(prof_builder *b, uint32_t id, wl_error *err)
     if (status != WL_OK) {
         return status;
     }
-    return db_run(b->stmt[ST_FILE], err, db_int(id), db_text(sources_path(b->sources, id)),
-                  db_int(sources_system(b->sources, id)), db_int(length), db_text(text ? "" : why),
-                  text ? db_blob(b->compressed.data, b->compressed.size) : db_null());
+    const row_file row = {.id = id,
+                          .path = sources_path(b->sources, id),
+                          .system = sources_system(b->sources, id),
+                          .bytes = length,
+                          .missing = text ? "" : why,
+                          .text = {text ? b->compressed.data : NULL, b->compressed.size}};
+    return table_insert_files(b->insert[TABLE_files], &row, err);
 }
 
 static wl_status write_files(prof_builder *b, wl_error *err)

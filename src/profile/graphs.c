@@ -20,16 +20,16 @@ wl_status builder_graph(prof_builder *b, const cap_graph *graph, wl_error *err)
                        graph->id);
     }
     uint32_t id = builder_id(b, &b->process.graphs, graph->id, &b->ngraphs);
+    const row_graph row = {id, b->process.id, graph->edges_known};
     wl_status status = b->nomem ? NOMEM(err)
-                                : db_run(b->stmt[ST_GRAPH], err, db_int(id), db_int(b->process.id),
-                                         db_int(graph->edges_known));
+                                : table_insert_graphs(b->insert[TABLE_graphs], &row, err);
     for (uint32_t i = 0; i < graph->nnodes && status == WL_OK; i++) {
-        status = db_run(b->stmt[ST_GRAPH_NODE], err, db_int(id), db_int(i),
-                        db_int(graph->types[i]));
+        const row_graph_node node = {id, i, graph->types[i]};
+        status = table_insert_graph_nodes(b->insert[TABLE_graph_nodes], &node, err);
     }
     for (uint32_t i = 0; i < graph->nedges && status == WL_OK; i++) {
-        status = db_run(b->stmt[ST_GRAPH_EDGE], err, db_int(id), db_int(graph->edges[i].from),
-                        db_int(graph->edges[i].to));
+        const row_graph_edge edge = {id, graph->edges[i].from, graph->edges[i].to};
+        status = table_insert_graph_edges(b->insert[TABLE_graph_edges], &edge, err);
     }
     return status;
 }
@@ -43,11 +43,12 @@ wl_status builder_graph_run(prof_builder *b, const cap_graph_run *run, wl_error 
                    ? NOMEM(err)
                    : wl_fail(err, WL_CORRUPT, "The capture launches a graph without a number.");
     }
-    wl_status status = db_run(b->stmt[ST_GRAPH_RUN], err, db_int(call), db_int(id));
+    const row_graph_run row = {call, id};
+    wl_status status = table_insert_graph_runs(b->insert[TABLE_graph_runs], &row, err);
     for (uint32_t i = 0; i < run->nnodes && status == WL_OK; i++) {
         if (run->ordinals[i]) {
-            status = db_run(b->stmt[ST_GRAPH_STEP], err, db_int(call), db_int(i),
-                            db_int(run->ordinals[i]));
+            const row_graph_step step = {call, i, run->ordinals[i]};
+            status = table_insert_graph_steps(b->insert[TABLE_graph_steps], &step, err);
         }
     }
     return status;

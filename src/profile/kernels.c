@@ -46,9 +46,13 @@ static wl_status write_module(prof_builder *b, module *m, wl_error *err)
     }
     bool keep = m->kind == CAP_MODULE_PTX || b->compressed.size <= MAX_CUBIN;
     m->id = ++b->nmodules;
-    return db_run(b->stmt[ST_MODULE], err, db_int(m->id), db_int(m->kind), db_text(m->name),
-                  db_int(m->hash), db_int(m->length),
-                  keep ? db_blob(b->compressed.data, b->compressed.size) : db_null());
+    const row_module row = {.id = m->id,
+                            .kind = m->kind,
+                            .name = m->name,
+                            .hash = m->hash,
+                            .bytes = m->length,
+                            .code = {keep ? b->compressed.data : NULL, b->compressed.size}};
+    return table_insert_modules(b->insert[TABLE_modules], &row, err);
 }
 
 static module *find_parsed_module(prof_builder *b, uint32_t number)

@@ -335,9 +335,12 @@ static wl_status write_content(writer *w, const obs_heat *heat, uint64_t first_s
     entry->id = *id = ++b->ncontents;
     memcpy(entry->hash, hash.digest, sizeof entry->hash);
     HASH_ADD(hh, b->contents, hash, sizeof entry->hash, entry);
-    return db_run(b->stmt[ST_CONTENT], w->err, db_int(*id), db_int(heat->nrows),
-                  db_int(heat->npcsets), db_int(npcs),
-                  db_blob(b->compressed.data, b->compressed.size));
+    const row_content row = {.id = *id,
+                             .nrows = heat->nrows,
+                             .npcsets = heat->npcsets,
+                             .npcs = (uint32_t)npcs,
+                             .data = {b->compressed.data, b->compressed.size}};
+    return table_insert_contents(b->insert[TABLE_contents], &row, w->err);
 }
 
 static uint64_t first_sector_of(const writer *w, const obs_heat *heat)

@@ -89,23 +89,38 @@ wl_status prof_load_devices(prof_db *db, wl_arena *arena, prof_device_rows *out,
 
 /* ---- code ---- */
 
-static void fill_file(db_row *row, void *item)
+typedef struct file_rows {
+    uint32_t count;
+    row_file *rows;
+} file_rows;
+
+static prof_file file_of_row(const row_file *row)
 {
-    prof_file *f = item;
-    f->id = row_u32(row);
-    f->path = row_text(row);
-    f->system = row_bool(row);
-    f->bytes = row_u64(row);
-    f->missing = row_text(row);
-    f->has_text = row_bool(row);
-    f->name = sources_name(f->path);
+    return (prof_file){.id = row->id,
+                       .path = row->path,
+                       .name = sources_name(row->path),
+                       .system = row->system,
+                       .has_text = row->has_text,
+                       .missing = row->missing,
+                       .bytes = row->bytes};
 }
 
+/* Without their texts, which are large. */
 wl_status prof_load_files(prof_db *db, wl_arena *arena, prof_file_rows *out, wl_error *err)
 {
-    return LOAD_ALL(
-        db, arena, out, err, fill_file,
-        "SELECT id, path, system, bytes, missing, text IS NOT NULL FROM files ORDER BY id");
+    file_rows files = {0};
+    wl_status status = LOAD_ALL_ROWS(db, files, arena, &files, err,
+                                     "(SELECT id, path, system, bytes, missing, NULL AS text, "
+                                     "text IS NOT NULL AS has_text FROM files) ORDER BY id");
+    *out = (prof_file_rows){.count = files.count,
+                            .rows = wl_new_array(arena, prof_file, (size_t)files.count + 1)};
+    if (status == WL_OK && !out->rows) {
+        status = wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
+    }
+    for (uint32_t i = 0; status == WL_OK && i < files.count; i++) {
+        out->rows[i] = file_of_row(&files.rows[i]);
+    }
+    return status;
 }
 
 wl_status prof_load_kernels(prof_db *db, wl_arena *arena, prof_kernel_rows *out, wl_error *err)
@@ -255,44 +270,23 @@ wl_status prof_load_heats(prof_db *db, uint32_t kernel, wl_arena *arena, prof_he
                      db_int(kernel));
 }
 
-typedef struct packed { /* a blob and the sizes that it claims */
-    const void *data;
-    size_t size;
-    uint64_t nrows, npcsets, npcs, length;
-} packed;
-
-typedef struct packed_rows {
+typedef struct content_rows {
     uint32_t count;
-    packed *rows;
-} packed_rows;
+    row_content *rows;
+} content_rows;
 
-static void copy_blob(db_row *row, packed *p)
-{
-    const void *data = row_blob(row, &p->size);
-    p->data = data ? wl_arena_copy(row->arena, data, p->size) : NULL;
-    row->nomem |= data && !p->data;
-}
-
-static void fill_content(db_row *row, void *item)
-{
-    packed *p = item;
-    p->nrows = row_u32(row);
-    p->npcsets = row_u32(row);
-    p->npcs = row_u32(row);
-    copy_blob(row, p);
-}
-
-static wl_status unpack_heat(const packed *p, wl_arena *scratch, wl_arena *arena, prof_heat *out)
+static wl_status unpack_heat(const row_content *c, wl_arena *scratch, wl_arena *arena,
+                             prof_heat *out)
 {
     unsigned char *data;
-    uint64_t size = p->nrows * 60 + (p->npcsets + p->npcs) * 4;
-    wl_status status = blob_decompress(p->data, p->size, size, scratch, &data);
+    uint64_t size = (uint64_t)c->nrows * 60 + ((uint64_t)c->npcsets + c->npcs) * 4;
+    wl_status status = blob_decompress(c->data.data, c->data.size, size, scratch, &data);
     if (status != WL_OK) {
         return status;
     }
-    out->npcsets = (uint32_t)p->npcsets;
-    return blob_unpack_heat(data, size, (uint32_t)p->nrows, out->npcsets, (uint32_t)p->npcs, arena,
-                            &out->rows, &out->pcsets);
+    out->npcsets = c->npcsets;
+    return blob_unpack_heat(data, size, c->nrows, out->npcsets, c->npcs, arena, &out->rows,
+                            &out->pcsets);
 }
 
 /* ---- elements ---- */
@@ -305,27 +299,10 @@ wl_status prof_load_uses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_use
                      db_int(kernel));
 }
 
-typedef struct packed_spans {
-    const void *data;
-    size_t size;
-    uint64_t bytes;
-    bool counted;
-} packed_spans;
-
-typedef struct packed_spans_rows {
+typedef struct spans_rows {
     uint32_t count;
-    packed_spans *rows;
-} packed_spans_rows;
-
-static void fill_spans(db_row *row, void *item)
-{
-    packed_spans *p = item;
-    p->bytes = row_u64(row);
-    p->counted = row_bool(row);
-    const void *data = row_blob(row, &p->size);
-    p->data = data ? wl_arena_copy(row->arena, data, p->size) : NULL;
-    row->nomem |= data && !p->data;
-}
+    row_spans *rows;
+} spans_rows;
 
 static bool spans_valid(wl_span_reader reader)
 {
@@ -334,14 +311,14 @@ static bool spans_valid(wl_span_reader reader)
     return !reader.damaged;
 }
 
-static wl_status unpack_spans(const packed_spans_rows *rows, wl_arena *arena, wl_span_reader *out)
+static wl_status unpack_spans(const spans_rows *rows, wl_arena *arena, wl_span_reader *out)
 {
     unsigned char *data;
     if (rows->count != 1) {
         return WL_CORRUPT;
     }
-    const packed_spans *p = &rows->rows[0];
-    wl_status status = blob_decompress(p->data, p->size, p->bytes, arena, &data);
+    const row_spans *p = &rows->rows[0];
+    wl_status status = blob_decompress(p->data.data, p->data.size, p->bytes, arena, &data);
     if (status != WL_OK) {
         return status;
     }
@@ -352,12 +329,11 @@ static wl_status unpack_spans(const packed_spans_rows *rows, wl_arena *arena, wl
 wl_status prof_load_spans(prof_db *db, uint32_t spans, wl_arena *arena, wl_span_reader *out,
                           wl_error *err)
 {
-    packed_spans_rows rows = {0};
+    spans_rows rows = {0};
     *out = (wl_span_reader){0};
     wl_arena *scratch = wl_arena_new();
-    wl_status status = scratch ? LOAD(db, scratch, &rows, err, fill_spans,
-                                      "SELECT bytes, counted, data FROM spans WHERE id = ?",
-                                      db_int(spans))
+    wl_status status = scratch ? LOAD_ROWS(db, spans, scratch, &rows, err, "spans WHERE id = ?",
+                                           db_int(spans))
                                : wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
     if (status == WL_OK && (status = unpack_spans(&rows, arena, out)) != WL_OK) {
         wl_fail(err, status, "The elements %u of the profile cannot be read: %s.", spans,
@@ -379,7 +355,7 @@ wl_status prof_load_samples(prof_db *db, uint32_t kernel, wl_arena *arena, prof_
 wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *out, wl_error *err)
 {
     prof_heat_info_rows infos = {0};
-    packed_rows blobs = {0};
+    content_rows contents = {0};
     wl_arena *scratch = wl_arena_new();
     *out = (prof_heat){0};
     wl_status status = scratch
@@ -391,12 +367,12 @@ wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *o
     }
     if (status == WL_OK) {
         out->info = infos.rows[0];
-        status = LOAD(db, scratch, &blobs, err, fill_content,
-                      "SELECT nrows, npcsets, npcs, data FROM contents WHERE id = ?",
-                      db_int(out->info.content));
+        status = LOAD_ROWS(db, contents, scratch, &contents, err, "contents WHERE id = ?",
+                           db_int(out->info.content));
     }
     if (status == WL_OK) {
-        status = blobs.count == 1 ? unpack_heat(&blobs.rows[0], scratch, arena, out) : WL_CORRUPT;
+        status = contents.count == 1 ? unpack_heat(&contents.rows[0], scratch, arena, out)
+                                     : WL_CORRUPT;
         if (status != WL_OK) {
             wl_fail(err, status, "Heat map %u of the profile cannot be read: %s.", id,
                     wl_status_text(status));
@@ -408,31 +384,27 @@ wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *o
 
 /* ---- texts ---- */
 
-static void fill_packed_text(db_row *row, void *item)
+wl_status prof_load_source(prof_db *db, uint32_t file, wl_arena *arena, const char **text,
+                           size_t *length, wl_error *err)
 {
-    packed *p = item;
-    p->length = row_u64(row);
-    copy_blob(row, p);
-}
-
-static wl_status load_packed_text(prof_db *db, const char *sql, uint32_t id, wl_arena *arena,
-                                  const char **text, size_t *length, wl_error *err)
-{
-    packed_rows blobs = {0};
+    file_rows files = {0};
+    unsigned char *data;
     wl_arena *scratch = wl_arena_new();
     *text = NULL;
     *length = 0;
-    wl_status status = scratch ? LOAD(db, scratch, &blobs, err, fill_packed_text, sql, db_int(id))
+    wl_status status = scratch ? LOAD_ROWS(db, files, scratch, &files, err,
+                                           "(SELECT *, text IS NOT NULL AS has_text FROM files) "
+                                           "WHERE id = ?",
+                                           db_int(file))
                                : wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
-    if (status == WL_OK && (blobs.count == 0 || !blobs.rows[0].data)) {
+    const row_file *found = status == WL_OK && files.count ? &files.rows[0] : NULL;
+    if (status == WL_OK && (!found || !found->text.data)) {
         status = wl_fail(err, WL_NOENT, "The profile does not hold that text.");
     } else if (status == WL_OK) {
-        unsigned char *data;
-        status = blob_decompress(blobs.rows[0].data, blobs.rows[0].size, blobs.rows[0].length,
-                                 arena, &data);
+        status = blob_decompress(found->text.data, found->text.size, found->bytes, arena, &data);
         if (status == WL_OK) {
             *text = (const char *)data;
-            *length = db_mend_text((char *)data, blobs.rows[0].length);
+            *length = db_mend_text((char *)data, found->bytes);
         } else {
             wl_fail(err, status, "A text of the profile cannot be read: %s.",
                     wl_status_text(status));
@@ -440,13 +412,6 @@ static wl_status load_packed_text(prof_db *db, const char *sql, uint32_t id, wl_
     }
     wl_arena_free(scratch);
     return status;
-}
-
-wl_status prof_load_source(prof_db *db, uint32_t file, wl_arena *arena, const char **text,
-                           size_t *length, wl_error *err)
-{
-    return load_packed_text(db, "SELECT bytes, text FROM files WHERE id = ?", file, arena, text,
-                            length, err);
 }
 
 /* ---- coverage ---- */
@@ -477,7 +442,7 @@ wl_status prof_load_messages(prof_db *db, wl_arena *arena, prof_message_rows *ou
 wl_status prof_load_unsupported(prof_db *db, wl_arena *arena, prof_unsupported_rows *out,
                                 wl_error *err)
 {
-    return LOAD_ALL(db, arena, out, err, fill_text, "SELECT api FROM unsupported ORDER BY api");
+    return LOAD_ALL_ROWS(db, unsupported, arena, out, err, "unsupported ORDER BY api");
 }
 
 static void fill_number(db_row *row, void *item)

@@ -369,7 +369,8 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_STREAM: return add_stream(b, &record->stream, err);
     case CAP_SKIPPED: return builder_skipped(b, &record->skipped, err);
     case CAP_UNSUPPORTED:
-        return db_run(b->stmt[ST_UNSUPPORTED], err, db_text(record->unsupported.api));
+        return table_insert_unsupported(b->insert[TABLE_unsupported],
+                                        &(prof_unsupported){record->unsupported.api}, err);
     case CAP_MESSAGE: return add_process_message(b, &record->message, err);
     case CAP_NOTE: return builder_note(b, &record->note, err);
     case CAP_TIMES: return builder_times(b, &record->times, err);

@@ -4,7 +4,13 @@
 #define WL_PROFILE_ROWS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+typedef struct row_bytes { /* of a blob, as it is stored; read, they are the arena's */
+    const void *data;      /* NULL for NULL */
+    size_t size;
+} row_bytes;
 
 typedef struct row_info {
     const char *key, *value;
@@ -47,5 +53,61 @@ typedef struct row_warp_group {
 typedef struct row_warp_object {
     uint32_t warps, slot, space, object;
 } row_warp_object;
+
+typedef struct row_graph {
+    uint32_t id, process, edges_known;
+} row_graph;
+
+typedef struct row_graph_node {
+    uint32_t graph, node, type;
+} row_graph_node;
+
+typedef struct row_graph_edge {
+    uint32_t graph, source, target;
+} row_graph_edge;
+
+typedef struct row_graph_run {
+    uint32_t call, graph;
+} row_graph_run;
+
+typedef struct row_graph_step {
+    uint32_t call, node;
+    uint64_t ordinal;
+} row_graph_step;
+
+typedef struct row_file {
+    uint32_t id;
+    const char *path;
+    bool system;
+    uint64_t bytes;
+    const char *missing;
+    row_bytes text;
+    bool has_text;
+} row_file;
+
+typedef struct row_module {
+    uint32_t id, kind;
+    const char *name;
+    uint64_t hash, bytes;
+    row_bytes code;
+} row_module;
+
+typedef struct row_content {
+    uint32_t id, nrows, npcsets, npcs;
+    row_bytes data;
+} row_content;
+
+typedef struct row_spans {
+    uint32_t id;
+    uint64_t bytes;
+    bool counted;
+    row_bytes data;
+} row_spans;
+
+typedef struct row_page { /* of a sequence, or of a group of warps */
+    uint32_t of, page;
+    uint64_t count, bytes; /* count: of steps, or warps */
+    row_bytes data;
+} row_page;
 
 #endif

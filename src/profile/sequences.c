@@ -54,14 +54,32 @@ static content_entry *intern_sequence(prof_builder *b, const obs_sequence *s)
     return entry;
 }
 
-static wl_status write_page(writer *w, statement_id statement, uint32_t of, uint32_t number,
-                            const obs_page *page)
+/* Makes the row of a page; its bytes stay until the next one is made. */
+static wl_status make_page(writer *w, uint32_t of, uint32_t number, const obs_page *page,
+                           row_page *row)
 {
     blob *packed = &w->b->compressed;
     if (blob_compress(page->data, page->length, packed) != WL_OK)
         return NOMEM(w->err);
-    return db_run(w->b->stmt[statement], w->err, db_int(of), db_int(number), db_int(page->count),
-                  db_int(page->length), db_blob(packed->data, packed->size));
+    *row = (row_page){of, number, page->count, page->length, {packed->data, packed->size}};
+    return WL_OK;
+}
+
+static wl_status write_sequence_page(writer *w, uint32_t of, uint32_t number, const obs_page *page)
+{
+    row_page row;
+    wl_status status = make_page(w, of, number, page, &row);
+    return status == WL_OK
+               ? table_insert_sequence_pages(w->b->insert[TABLE_sequence_pages], &row, w->err)
+               : status;
+}
+
+static wl_status write_warp_page(writer *w, uint32_t of, uint32_t number, const obs_page *page)
+{
+    row_page row;
+    wl_status status = make_page(w, of, number, page, &row);
+    return status == WL_OK ? table_insert_warp_pages(w->b->insert[TABLE_warp_pages], &row, w->err)
+                           : status;
 }
 
 static wl_status write_sequence(writer *w, const obs_sequence *s, uint32_t *id)
@@ -83,7 +101,7 @@ static wl_status write_sequence(writer *w, const obs_sequence *s, uint32_t *id)
     const row_sequence row = {*id, nsteps, s->nslots};
     wl_status status = table_insert_sequences(w->b->insert[TABLE_sequences], &row, w->err);
     for (uint32_t i = 0; i < s->npages && status == WL_OK; i++)
-        status = write_page(w, ST_SEQUENCE_PAGE, *id, i, &s->pages[i]);
+        status = write_sequence_page(w, *id, i, &s->pages[i]);
     return status;
 }
 
@@ -143,7 +161,7 @@ static wl_status write_group(writer *w, const obs_warps *g)
     for (uint32_t i = 0; i < g->nslots && status == WL_OK; i++)
         status = write_sequence_object(w, id, i, &g->slots[i]);
     for (uint32_t i = 0; i < g->npages && status == WL_OK; i++)
-        status = write_page(w, ST_WARP_PAGE, id, i, &g->pages[i]);
+        status = write_warp_page(w, id, i, &g->pages[i]);
     return status;
 }
 

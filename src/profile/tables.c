@@ -31,6 +31,15 @@ static bool take_null(db_row *row)
         bool: row_bool,           \
         const char *: row_text)(row)
 
+static row_bytes read_bytes(db_row *row)
+{
+    row_bytes bytes = {0};
+    const void *data = row_blob(row, &bytes.size);
+    bytes.data = data ? wl_arena_copy(row->arena, data, bytes.size) : NULL;
+    row->nomem |= data && !bytes.data;
+    return bytes;
+}
+
 #define TABLE(table, type)                            \
     static void fill_##table(db_row *row, void *item) \
     {                                                 \
@@ -50,6 +59,8 @@ static bool take_null(db_row *row)
 #define AMOUNT(column, member) v->member = row_seconds(row);
 #define TEXT(column, member) READ(v->member);
 #define REMARK(column, member) v->member = row_text_or_null(row);
+#define BYTES(column, member) v->member = read_bytes(row);
+#define MAYBE_BYTES(column, member) BYTES(column, member)
 #define WHEN(condition, column, member) READ(v->member);
 #define JOINED(column, member) READ(v->member);
 #define SET(member, value) v->member = (value);
@@ -76,6 +87,8 @@ static bool take_null(db_row *row)
 #define AMOUNT(column, member) db_real(v->member),
 #define TEXT(column, member) db_text(v->member),
 #define REMARK(column, member) db_text(v->member),
+#define BYTES(column, member) db_blob(v->member.data, v->member.size),
+#define MAYBE_BYTES(column, member) BYTES(column, member)
 #define WHEN(condition, column, member) (condition) ? db_int(v->member) : db_null(),
 #include "profile/columns.def"
 

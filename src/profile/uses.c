@@ -84,9 +84,11 @@ static wl_status write_spans(writer *w, const obs_use *use, uint32_t *id)
     entry->id = *id = ++b->nspans;
     memcpy(entry->hash, hash.digest, sizeof entry->hash);
     HASH_ADD(hh, b->spans, hash, sizeof entry->hash, entry);
-    return db_run(b->stmt[ST_SPANS], w->err, db_int(*id), db_int(use->length),
-                  db_int(use->known == OBS_KNOWN_COUNTED),
-                  db_blob(b->compressed.data, b->compressed.size));
+    const row_spans row = {.id = *id,
+                           .bytes = use->length,
+                           .counted = use->known == OBS_KNOWN_COUNTED,
+                           .data = {b->compressed.data, b->compressed.size}};
+    return table_insert_spans(b->insert[TABLE_spans], &row, w->err);
 }
 
 static wl_status fail_damaged_uses(const writer *w)

@@ -63,6 +63,8 @@ static const column columns[] = {
 #define AMOUNT(column, member) {NULL, #column, "REAL", false, false},
 #define TEXT(column, member) {NULL, #column, "TEXT", true, false},
 #define REMARK(column, member) {NULL, #column, "TEXT", false, false},
+#define BYTES(column, member) {NULL, #column, "BLOB", true, false},
+#define MAYBE_BYTES(column, member) {NULL, #column, "BLOB", false, false},
 #define WHEN(condition, column, member) {NULL, #column, "INTEGER", false, false},
 #include "profile/columns.def"
 };
