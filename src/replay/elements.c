@@ -64,7 +64,7 @@ static unsigned spaces_of(const ir_insn *insn)
     }
 }
 
-unsigned replay_elements_of_site(const rewrite_kernel *k, const rewrite_site *site)
+unsigned replay_elements_of_site(const rewrite_kernel *k, const rewrite_probe_site *site)
 {
     unsigned objects = replay_elements_of_objects(k->probes) ? REPLAY_ELEMENTS_OBJECTS : 0,
              arrays = replay_elements_of_arrays(k->probes) ? REPLAY_ELEMENTS_ARRAYS : 0;

@@ -15,7 +15,7 @@ obs_known replay_elements_of_objects(uint32_t probes);
 obs_known replay_elements_of_arrays(uint32_t probes);
 
 /* What the kernel's probes counted of the site's accesses. */
-unsigned replay_elements_of_site(const rewrite_kernel *kernel, const rewrite_site *site);
+unsigned replay_elements_of_site(const rewrite_kernel *kernel, const rewrite_probe_site *site);
 
 typedef struct replay_elements_part { /* of a launch */
     const emu_kernel *slice;

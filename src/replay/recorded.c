@@ -92,12 +92,12 @@ static wl_status find_variable_places(replay_recorded_launch *l, const replay_re
 }
 
 /* An address on the device to the one here; false where nothing lies there. */
-bool replay_recorded_translate(const struct replay_recorded_trace *t, uint8_t space,
+bool replay_recorded_translate(const struct replay_recorded_trace *t, acc_space space,
                                uint64_t *address)
 {
-    if (space == IR_SPACE_GLOBAL || space == IR_SPACE_LOCAL)
+    if (space == ACC_GLOBAL || space == ACC_LOCAL)
         return true;
-    bool constant = space == IR_SPACE_CONST;
+    bool constant = space == ACC_CONST;
     for (uint32_t i = 0; i < t->nplaces; i++) {
         const replay_place *p = &t->places[i];
         if ((p->space == IR_SPACE_CONST) == constant && *address - p->device < p->bytes) {

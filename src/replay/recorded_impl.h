@@ -48,7 +48,7 @@ struct replay_recorded_trace {
 };
 
 /* The address on the device becomes the one here; false where nothing lies there. */
-bool replay_recorded_translate(const struct replay_recorded_trace *t, uint8_t space,
+bool replay_recorded_translate(const struct replay_recorded_trace *t, acc_space space,
                                uint64_t *address);
 /* Whether the block, by its linear index, was traced. */
 bool replay_recorded_traced(const replay_recorded_launch *launch, uint64_t block);

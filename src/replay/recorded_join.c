@@ -66,7 +66,7 @@ static int64_t lane_stride_of(const rewrite_access *a, const uint64_t *address)
 static void give_access(void *ctx, const rewrite_access *a)
 {
     joined_block *b = ctx;
-    const rewrite_site *s = a->site;
+    const rewrite_probe_site *s = a->site;
     uint64_t address[REWRITE_LANES] = {0};
     if (!b->launch->covered[s->pc])
         return;
@@ -80,7 +80,7 @@ static void give_access(void *ctx, const rewrite_access *a)
     }
     acc_request access = {.pc = s->pc,
                           .op = (acc_op)s->op,
-                          .space = ir_request_space(a->space),
+                          .space = a->space,
                           .bytes = s->bytes,
                           .flags = s->flags,
                           .mask = a->mask,

@@ -9,7 +9,7 @@
 
 /* ---- a site ---- */
 
-static void dump_access(const rewrite_site *s, FILE *out)
+static void dump_access(const rewrite_probe_site *s, FILE *out)
 {
     static const char *const ops[] = {"load", "store", "atomic", "reduction"};
     fprintf(out, "%s of %u bytes, %s", ops[s->op], s->bytes, ir_space_text((ir_space)s->space));

@@ -110,7 +110,7 @@ typedef struct rewrite_param {
 
 enum { REWRITE_LOADS, REWRITE_STORES, REWRITE_ATOMICS, REWRITE_CLASSES };
 /* Of a site: its row in counters of elements. */
-unsigned rewrite_class(const rewrite_site *site);
+unsigned rewrite_class(const rewrite_probe_site *site);
 
 typedef struct rewrite_state {
     uint64_t pool_at;     /* byte offset in the state */
@@ -241,10 +241,10 @@ typedef struct rewrite_copy {
 } rewrite_copy;
 
 typedef struct rewrite_access {
-    const rewrite_site *site;
+    const rewrite_probe_site *site;
     uint64_t block;
     uint32_t warp;
-    uint8_t space; /* ir_space, never generic */
+    acc_space space;
     uint32_t mask;
     uint64_t addr[REWRITE_LANES]; /* of lanes in the mask: address in the space */
 } rewrite_access;

@@ -45,7 +45,7 @@ typedef struct rewrite_options {
 /* ---- what came out, per kernel ---- */
 
 /* A static memory access that carries probes. An asynchronous copy is two. */
-typedef struct rewrite_site {
+typedef struct rewrite_probe_site {
     uint32_t pc;
     uint8_t op;     /* acc_op */
     uint8_t space;  /* ir_space as written; GENERIC: known at run time only */
@@ -54,7 +54,7 @@ typedef struct rewrite_site {
     /* The only pointer that the address can come from is in this parameter of the kernel, at this
      * byte of it; IR_NONE: not known, or no parameter. */
     uint32_t param, param_offset;
-} rewrite_site;
+} rewrite_probe_site;
 
 /* A memory instruction that carries none although it should, and why. */
 typedef struct rewrite_skip {
@@ -92,7 +92,7 @@ typedef struct rewrite_var {
 /* Whose range the host gives with a launch, to accesses of one class through one pointer (layout.h:
  * slots). */
 typedef struct rewrite_pointer {
-    uint32_t param, offset; /* the pointer's, as in rewrite_site; param IR_NONE: some other */
+    uint32_t param, offset; /* the pointer's, as in rewrite_probe_site; param IR_NONE: some other */
     uint32_t at;            /* of it in a buffer of all parameters; IR_NONE: it has not 8 bytes */
     unsigned class_;
 } rewrite_pointer;
@@ -152,7 +152,7 @@ typedef struct rewrite_kernel {
     uint32_t probes;     /* that are in it; 0: it is as it was */
     uint32_t param_index, param_offset; /* of the hidden parameter */
     uint32_t nsites;
-    const rewrite_site *sites;
+    const rewrite_probe_site *sites;
     uint32_t nskips;
     const rewrite_skip *skips;
     uint32_t nblocks;

@@ -9,7 +9,7 @@ enum { ROWS = 1 << 12 /* of a warp */ };
 
 static const uint64_t traced[] = {2, 0};
 
-static const rewrite_site *site_of(const rewrite_kernel *k, uint32_t pc)
+static const rewrite_probe_site *site_of(const rewrite_kernel *k, uint32_t pc)
 {
     for (uint32_t s = 0; s < k->nsites; s++)
         if (k->sites[s].pc == pc)
@@ -126,7 +126,8 @@ typedef struct naive {
     uint64_t missed;
 } naive;
 
-static const rewrite_site *site_of_access(const rewrite_kernel *k, const seen *a, uint32_t *index)
+static const rewrite_probe_site *site_of_access(const rewrite_kernel *k, const seen *a,
+                                                uint32_t *index)
 {
     for (uint32_t s = 0; s < k->nsites; s++)
         if (k->sites[s].pc == a->pc && k->sites[s].op == a->op) {
@@ -145,7 +146,7 @@ static uint32_t object_at(const rewrite_setup *setup, uint64_t address)
     return IR_NONE;
 }
 
-static void add_lane(naive *n, const rewrite_kernel *k, const rewrite_site *site,
+static void add_lane(naive *n, const rewrite_kernel *k, const rewrite_probe_site *site,
                      const rewrite_setup *setup, const shape *s, const seen *a, uint64_t address)
 {
     unsigned class_ = rewrite_class(site), words = a->bytes > 4 ? a->bytes / 4 : 1;
@@ -180,7 +181,7 @@ static void count_naively(naive *n, const rewrite_kernel *k, const rewrite_setup
     for (size_t i = 0; i < original->count; i++) {
         const seen *a = &original->list[i];
         uint32_t index = 0;
-        const rewrite_site *site = site_of_access(k, a, &index);
+        const rewrite_probe_site *site = site_of_access(k, a, &index);
         if (!site)
             continue;
         n->any[0][index] = 1;

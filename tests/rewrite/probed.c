@@ -104,17 +104,10 @@ static void on_access(void *block, const acc_request *a)
 static void on_record(void *ctx, const rewrite_access *a)
 {
     watch *w = ctx;
-    const rewrite_site *s = a->site;
+    const rewrite_probe_site *s = a->site;
     add(w->shot, w->machine,
-        (seen){a->block,
-               s->pc,
-               s->op,
-               (uint8_t)ir_request_space(a->space),
-               s->bytes,
-               s->flags,
-               a->mask,
-               a->warp,
-               {0}},
+        (seen){
+            a->block, s->pc, s->op, (uint8_t)a->space, s->bytes, s->flags, a->mask, a->warp, {0}},
         a->addr);
 }
 

@@ -120,7 +120,7 @@ static rw_opd row_guard(rw_body *b, const ir_insn *insn)
 
 rw_opd rw_guard_of(rw_body *b, uint32_t site)
 {
-    const rewrite_site *s = &b->plan->sites[site];
+    const rewrite_probe_site *s = &b->plan->sites[site];
     const ir_insn *insn = &b->func->insns[s->pc - b->f->first_pc];
     rw_opd guard = {0};
     if (rw_is_matrix(insn))

@@ -89,7 +89,7 @@ static void plan_tables(rw_plan *p, const flow_function *f)
     if (!rw_leaves_together(p))
         return;
     for (uint32_t s = p->site_first[0]; s < p->site_first[f->func->ninsns]; s++) {
-        const rewrite_site *site = &p->sites[s];
+        const rewrite_probe_site *site = &p->sites[s];
         if (site->space != IR_SPACE_SHARED || p->shared->by_place[s])
             continue;
         flow_reach reach = flow_reach_of(p->flow, f, p->addresses[s]);

@@ -259,7 +259,7 @@ static void count_edge_threads(rw_body *b, uint32_t edge)
 /* ---- by address ---- */
 
 /* The lanes that access shared memory, and where it is counted; *low: the address. */
-static rw_reg find_counted(rw_body *b, const rewrite_site *s, rw_reg *low)
+static rw_reg find_counted(rw_body *b, const rewrite_probe_site *s, rw_reg *low)
 {
     rw_opd shared = b->guard;
     *low = rw_get(b, cvt_u32_u64, b->address);
@@ -278,7 +278,7 @@ static rw_reg find_counted(rw_body *b, const rewrite_site *s, rw_reg *low)
 
 static void count_shared_access(rw_body *b, uint32_t site)
 {
-    const rewrite_site *s = &b->plan->sites[site];
+    const rewrite_probe_site *s = &b->plan->sites[site];
     if (!rw_counts_shared(b, site))
         return;
     if (b->plan->shared->table_of[site] != IR_NONE) {

@@ -42,7 +42,7 @@ static bool gives_address(const reading *r, const ir_insn *insn)
 
 static void add_site_accesses(reading *r, uint32_t site, uint64_t *counts)
 {
-    const rewrite_site *s = &r->plan->sites[site];
+    const rewrite_probe_site *s = &r->plan->sites[site];
     const flow_address *a = r->plan->addresses[site];
     const ir_insn *insn = &r->f->func->insns[s->pc];
     uint64_t times = times_thread_ran(r, r->plan->control->runs[0][r->f->block_of[s->pc]].root);

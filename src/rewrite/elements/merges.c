@@ -23,7 +23,7 @@ static int64_t high_of(const rw_plan *p, uint32_t site)
 
 static bool may_join(const rw_plan *p, const flow_function *f, uint32_t site)
 {
-    const rewrite_site *s = &p->sites[site];
+    const rewrite_probe_site *s = &p->sites[site];
     uint32_t i = s->pc - f->first_pc, slot = p->elements->slot_of[site],
              value = p->addresses[site]->value;
     return slot != IR_NONE && p->elements->slots[slot].param != IR_NONE && value != FLOW_NONE &&

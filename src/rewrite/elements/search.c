@@ -68,7 +68,7 @@ static void mark_used(rw_body *b, rw_reg range, unsigned class_)
 static void note_apart(rw_body *b, uint32_t site, rw_reg address, const rw_range_registers *r,
                        rw_label none)
 {
-    const rewrite_site *s = &b->plan->sites[site];
+    const rewrite_probe_site *s = &b->plan->sites[site];
     unsigned n = rw_elements(s);
     rw_reg line = rw_get(b, and_b64, r->base, rw_number(-128));
     rw_reg at = rw_get(b, sub_s64, address, line);

@@ -4,7 +4,7 @@
 
 static const uint32_t elements = 1u << REWRITE_TOUCH | 1u << REWRITE_FREQUENCY;
 
-static bool needs_slot(const rw_plan *p, const rewrite_site *s)
+static bool needs_slot(const rw_plan *p, const rewrite_probe_site *s)
 {
     bool object = p->out->probes >> REWRITE_OBJECTS & 1 && s->param == IR_NONE;
     return rw_may_be_global(s) && (p->out->probes & elements || object);
@@ -56,7 +56,7 @@ wl_status rw_pass_slots(rw_plan *p)
     if (!p->elements->slot_of)
         return WL_NOMEM;
     for (uint32_t i = 0; i < p->nsites; i++) {
-        const rewrite_site *s = &p->sites[i];
+        const rewrite_probe_site *s = &p->sites[i];
         bool apart = s->param == IR_NONE || p->out->probes >> REWRITE_FREQUENCY & 1;
         rewrite_pointer key = {s->param, s->param_offset,
                                pointer_place(p->code.funcs[0], s->param, s->param_offset),

@@ -30,7 +30,7 @@ static int64_t covered_by(const rw_plan *p, uint32_t site)
 
 static bool is_candidate(const rw_plan *p, const flow_function *f, uint32_t site)
 {
-    const rewrite_site *s = &p->sites[site];
+    const rewrite_probe_site *s = &p->sites[site];
     uint32_t i = s->pc - f->first_pc, loop = loop_of(p, f, site), slot = p->elements->slot_of[site],
              value = p->addresses[site]->value;
     bool counts = p->out->probes >> REWRITE_FREQUENCY & 1;

@@ -110,28 +110,28 @@ uint32_t rw_common_loop(const rw_plan *p, const flow_function *f, uint32_t block
 
 /* The only block that edges out of the loop lead to, which all lanes come to; FLOW_NONE: there are
  * several. */
-static uint32_t meeting_behind(const flow_function *f, const flow_loop *l, uint32_t loop)
+static uint32_t meeting_after(const flow_function *f, const flow_loop *l, uint32_t loop)
 {
-    uint32_t behind = FLOW_NONE;
+    uint32_t next = FLOW_NONE;
     for (uint32_t n = 0; n < l->count; n++) {
         uint32_t v = f->loops.nodes[l->first + n];
         for (uint32_t s = f->graph.succ_first[v]; s < f->graph.succ_first[v + 1]; s++) {
             uint32_t to = f->graph.succ[s];
             if (to < f->nblocks && flow_in_loop(&f->loops, loop, to))
                 continue;
-            if (to >= f->nblocks || (behind != FLOW_NONE && behind != to))
+            if (to >= f->nblocks || (next != FLOW_NONE && next != to))
                 return FLOW_NONE;
-            behind = to;
+            next = to;
         }
     }
-    return behind != FLOW_NONE && flow_dominates(&f->post, behind, l->header) ? behind : FLOW_NONE;
+    return next != FLOW_NONE && flow_dominates(&f->post, next, l->header) ? next : FLOW_NONE;
 }
 
 uint32_t rw_waiting_loop(const flow_function *f, uint32_t block)
 {
     uint32_t loop = f->loops.irreducible ? FLOW_NONE : f->loops.of[block];
     if (loop == FLOW_NONE || f->loops.loops[loop].parent != FLOW_NONE ||
-        meeting_behind(f, &f->loops.loops[loop], loop) == FLOW_NONE)
+        meeting_after(f, &f->loops.loops[loop], loop) == FLOW_NONE)
         return FLOW_NONE;
     uint32_t header = f->loops.loops[loop].header;
     for (uint32_t e = f->graph.pred_first[header]; e < f->graph.pred_first[header + 1]; e++)

@@ -32,7 +32,7 @@ static bool rest_is_same(const flow_function *f, const flow_affine *form, uint32
     return true;
 }
 
-static rw_pattern shape_of_form(const flow_function *f, const rewrite_site *s,
+static rw_pattern shape_of_form(const flow_function *f, const rewrite_probe_site *s,
                                 const flow_affine *form, uint32_t block, rw_pattern otherwise)
 {
     flow_symbol tid = {FLOW_SYM_SREG, IR_SR_tid, 1};

@@ -102,7 +102,7 @@ typedef struct rw_plan {
     flow_proof proof;
     /* sites: those of pc are [site_first[pc], site_first[pc + 1]). */
     uint32_t *site_first, nsites;
-    rewrite_site *sites;
+    rewrite_probe_site *sites;
     const flow_address **addresses; /* of each site */
     rewrite_skip *skips;
     uint32_t nskips;
@@ -156,10 +156,10 @@ static inline uint32_t rw_block_of(const rw_plan *plan, const flow_function *f, 
 
 /* ---- about one site ---- */
 
-bool rw_may_be_shared(const rewrite_site *site);
-bool rw_may_be_global(const rewrite_site *site);
+bool rw_may_be_shared(const rewrite_probe_site *site);
+bool rw_may_be_global(const rewrite_probe_site *site);
 /* Elements of 4 bytes that a lane accesses there. */
-unsigned rw_elements(const rewrite_site *site);
+unsigned rw_elements(const rewrite_probe_site *site);
 /* Lanes that give addresses to ldmatrix or stmatrix. */
 uint32_t rw_matrix_rows(const ir_insn *insn);
 bool rw_is_matrix(const ir_insn *insn);

@@ -190,10 +190,10 @@ static bool calls(const flow_function *f, uint32_t block)
 
 uint32_t rw_body_of_if(const flow_function *f, uint32_t block)
 {
-    uint32_t behind = f->blocks[block].first + f->blocks[block].count;
-    if (f->loops.irreducible || branch_target(f, block) == FLOW_NONE || behind >= f->func->ninsns)
+    uint32_t after = f->blocks[block].first + f->blocks[block].count;
+    if (f->loops.irreducible || branch_target(f, block) == FLOW_NONE || after >= f->func->ninsns)
         return FLOW_NONE;
-    uint32_t body = f->block_of[behind], meeting = branch_target(f, block);
+    uint32_t body = f->block_of[after], meeting = branch_target(f, block);
     if (meeting == body || meeting <= body || !has_preds(f, body, 1) || !has_preds(f, meeting, 2) ||
         flow_nsucc(&f->graph, body) != 1 || f->graph.succ[f->graph.succ_first[body]] != meeting ||
         calls(f, body) ||

@@ -3,17 +3,17 @@
 
 /* ---- about one site ---- */
 
-bool rw_may_be_shared(const rewrite_site *s)
+bool rw_may_be_shared(const rewrite_probe_site *s)
 {
     return s->space == IR_SPACE_SHARED || s->space == IR_SPACE_GENERIC;
 }
 
-unsigned rw_elements(const rewrite_site *site)
+unsigned rw_elements(const rewrite_probe_site *site)
 {
     return site->bytes > 4 ? site->bytes / 4 : 1;
 }
 
-bool rw_may_be_global(const rewrite_site *site)
+bool rw_may_be_global(const rewrite_probe_site *site)
 {
     return site->space == IR_SPACE_GLOBAL || site->space == IR_SPACE_GENERIC;
 }
@@ -82,7 +82,7 @@ static uint8_t access_flags(const ir_insn *insn, const flow_address *a)
 
 /* The only pointer in the kernel's parameters that the address can come from. */
 static void find_param(const rw_plan *p, const flow_function *f, const flow_address *a,
-                       rewrite_site *site)
+                       rewrite_probe_site *site)
 {
     const uint64_t *set = a->value != FLOW_NONE ? f->points[a->value].set : NULL;
     const flow_element *only = NULL;
@@ -106,13 +106,13 @@ static void add_site(rw_plan *p, const flow_function *f, uint32_t i, const flow_
 {
     const ir_insn *insn = &f->func->insns[i];
     p->addresses[p->nsites] = a;
-    rewrite_site *site = &p->sites[p->nsites++];
-    *site = (rewrite_site){.pc = f->first_pc + i,
-                           .op = op_of(insn, a),
-                           .space = (uint8_t)accessed_space(a),
-                           .flags = access_flags(insn, a),
-                           .bytes = (uint16_t)(rw_is_matrix(insn) ? 16 : a->bytes),
-                           .param = IR_NONE};
+    rewrite_probe_site *site = &p->sites[p->nsites++];
+    *site = (rewrite_probe_site){.pc = f->first_pc + i,
+                                 .op = op_of(insn, a),
+                                 .space = (uint8_t)accessed_space(a),
+                                 .flags = access_flags(insn, a),
+                                 .bytes = (uint16_t)(rw_is_matrix(insn) ? 16 : a->bytes),
+                                 .param = IR_NONE};
     find_param(p, f, a, site);
 }
 
@@ -241,7 +241,7 @@ static wl_status allocate_sites(rw_plan *p)
     size_t npcs = p->proof.npcs;
     p->cloned = wl_new_array(p->arena, bool, (size_t)p->code.count);
     p->site_first = wl_new_array(p->arena, uint32_t, npcs + 1);
-    p->sites = wl_new_array(p->arena, rewrite_site, npcs * 2 + 1);
+    p->sites = wl_new_array(p->arena, rewrite_probe_site, npcs * 2 + 1);
     p->addresses = wl_new_array(p->arena, const flow_address *, npcs * 2 + 1);
     p->skips = wl_new_array(p->arena, rewrite_skip, npcs + 1);
     return p->cloned && p->site_first && p->sites && p->addresses && p->skips ? WL_OK : WL_NOMEM;

@@ -77,11 +77,11 @@ static counters find_class_counters(const reading *r, unsigned class_)
  * depends on pointers, which readers need not know.) */
 static marks find_marks(const reading *r, uint64_t address)
 {
-    uint64_t first = r->range.lines[0], behind = address - first;
+    uint64_t first = r->range.lines[0], distance = address - first;
     if (!address || !r->range.bits || address < first)
         return (marks){NULL, NULL};
     return (marks){bytes_at(r->copy, address, r->elements, 1),
-                   bytes_at(r->copy, r->range.bits + behind / 8, r->elements / 8, 4)};
+                   bytes_at(r->copy, r->range.bits + distance / 8, r->elements / 8, 4)};
 }
 
 static bool is_element_marked(const marks *m, uint64_t element)

@@ -6,7 +6,7 @@
 
 /* ---- before a launch ---- */
 
-unsigned rewrite_class(const rewrite_site *site)
+unsigned rewrite_class(const rewrite_probe_site *site)
 {
     return site->op == ACC_LOAD    ? REWRITE_LOADS
            : site->op == ACC_STORE ? REWRITE_STORES

@@ -49,17 +49,18 @@ static bool came_to(const reader *r, uint32_t lane, uint8_t ran)
 
 /* ---- accesses ---- */
 
-static uint8_t space_of_address(const rewrite_site *site, uint64_t address)
+static acc_space space_of_address(const rewrite_probe_site *site, uint64_t address)
 {
     if (!(site->flags & ACC_GENERIC))
-        return site->space;
-    return address & REWRITE_TAG_LOCAL    ? IR_SPACE_LOCAL
-           : address & REWRITE_TAG_SHARED ? IR_SPACE_SHARED
-                                          : IR_SPACE_GLOBAL;
+        return ir_request_space(site->space);
+    return address & REWRITE_TAG_LOCAL    ? ACC_LOCAL
+           : address & REWRITE_TAG_SHARED ? ACC_SHARED
+                                          : ACC_GLOBAL;
 }
 
 /* One access for each space that lanes are in. */
-static void tell_access(reader *r, const rewrite_site *site, const uint64_t *addr, uint32_t mask)
+static void tell_access(reader *r, const rewrite_probe_site *site, const uint64_t *addr,
+                        uint32_t mask)
 {
     const uint64_t tags = site->flags & ACC_GENERIC ? REWRITE_TAG_SHARED | REWRITE_TAG_LOCAL : 0;
     rewrite_access *a = &r->access;
