@@ -216,14 +216,18 @@ static wl_status write_launch_mix(writer *w)
     return status;
 }
 
-/* A summary may leave blocks out: the kernel's code has their numbers, where there is code. */
+/* A summary may leave blocks out: the kernel's code has their numbers, where there is code. The
+ * empty block at the end of a function has no row. */
 static wl_status write_launch_blocks(writer *w)
 {
     const obs_summary *s = &w->launch->summary;
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < s->nblocks && status == WL_OK; i++) {
         const obs_block_count *c = &s->blocks[i];
-        bool known = c->ninsns && c->first_pc < w->kernel->ncode;
+        bool known = c->first_pc < w->kernel->ncode;
+        if (!c->ninsns) {
+            continue;
+        }
         const prof_block row = {.launch = w->id,
                                 .block = known ? w->kernel->blocks[c->first_pc] : i,
                                 .first_pc = c->first_pc,
