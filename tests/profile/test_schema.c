@@ -322,7 +322,10 @@ static void tell_replayed(prof_builder *builder)
     process.process.collector = "inline";
     cap_record part = story_launch(1, 0, 0x7f0000000000),
                whole = story_launch(2, 0, 0x7f0000000000);
-    part.launch.summary.nblocks = 1;
+    static obs_block_count blocks[3];
+    memcpy(blocks, part.launch.summary.blocks + 1, sizeof *blocks);
+    part.launch.summary.blocks = blocks; /* without the first; the others are empty */
+    part.launch.summary.nblocks = 3;
     const cap_record told[] = {
         process,
         story_device(),
@@ -357,6 +360,8 @@ static void launches_say_what_is_known(void **state)
         {"SELECT count(*) FROM kernel_gaps", 1},
         {"SELECT group_concat(accesses_known, '') FROM launches", 10},
         {"SELECT group_concat(mix_whole, '') FROM launches", 10},
+        {"SELECT count(*) FROM blocks WHERE launch = 1", 1},
+        {"SELECT count(DISTINCT block) FROM blocks WHERE first_pc = 7", 1},
         {"SELECT count(*) FROM launches l JOIN names n ON n.kind = 'registers' "
          "AND n.value = l.registers_by WHERE n.name = 'ptxas'",
          3},
