@@ -1,8 +1,11 @@
-/* Hostile captures. The first byte chooses: the rest is a whole file, or a payload (its type in the second byte) that gets
- * a frame with the right checksum. What can be read must be written as the same bytes again. */
+/* Hostile captures. The first byte chooses: the rest is a whole file, or a payload (its type in the
+ * second byte) that gets a frame with the right checksum. What can be read must be written as the
+ * same bytes again, after which the optional fields follow that a payload may lack; and these
+ * bytes, read, are written as themselves. */
 #include "../support/records.h"
 #include "capture/records.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,18 +32,28 @@ static void put(cap_buffer *b, const cap_record *record)
     }
 }
 
-static void read_payload(uint32_t type, const uint8_t *payload, size_t size)
+/* Reads and writes; false where it cannot be read. */
+static bool pass_through(uint32_t type, const void *payload, size_t size, cap_buffer *again)
 {
     wl_arena *arena = wl_arena_new();
     cap_record record = {.type = (cap_type)type};
-    cap_buffer again = {0};
-    if (cap_decode(payload, size, arena, &record) == WL_OK) {
-        put(&again, &record);
-        if (again.status || again.size != size || memcmp(again.data, payload, size))
-            abort();
-    }
-    cap_buffer_free(&again);
+    bool read = cap_decode(payload, size, arena, &record) == WL_OK;
+    if (read)
+        put(again, &record);
+    if (read && (again->status || again->size < size || memcmp(again->data, payload, size)))
+        abort();
     wl_arena_free(arena);
+    return read;
+}
+
+static void read_payload(uint32_t type, const uint8_t *payload, size_t size)
+{
+    cap_buffer once = {0}, twice = {0};
+    if (pass_through(type, payload, size, &once) &&
+        (!pass_through(type, once.data, once.size, &twice) || twice.size != once.size))
+        abort();
+    cap_buffer_free(&once);
+    cap_buffer_free(&twice);
 }
 
 static void read_framed(uint32_t type, uint32_t flags, const uint8_t *payload, size_t size)
