@@ -44,7 +44,7 @@ static void faults_say_what_and_where(void **state)
     assert_non_null(strstr(fault->text, "demo.cu:42"));
     assert_non_null(strstr(fault->text, "kernel past"));
     assert_non_null(strstr(fault->text,
-                           "0 bytes behind the end of the nearest allocation, 400 bytes"));
+                           "0 bytes after the end of the nearest allocation, 400 bytes"));
 
     assert_int_equal(TRY(&f, "odd", 1, 1, P(data)), WL_FAULT);
     assert_int_equal(fault->kind, EMU_FAULT_MISALIGNED);
