@@ -92,8 +92,9 @@ static bool take_param(const unsigned char *p, bool second_version, param_list *
     while (params->count <= position)
         if (!wl_push(params, (cuda_param){0}))
             return false;
-    params->data[position] = param;
-    return true;
+    if (params->data)
+        params->data[position] = param;
+    return params->data != NULL;
 }
 
 /* The attributes of a kernel; false where they do not hold together, or without memory. */

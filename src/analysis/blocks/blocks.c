@@ -5,6 +5,8 @@
  * alike: instructions of a block times multiprocessors without one. */
 #include "analysis/detect.h"
 
+#include <math.h>
+
 /* Of the launches that have too few blocks. */
 typedef struct few_blocks {
     uint32_t launches;
@@ -22,7 +24,7 @@ static double blocks_in(const prof_launch *l)
 static bool has_long_warps(const ana_thresholds *t, const prof_launch *l)
 {
     double threads = (double)l->block[0] * l->block[1] * l->block[2];
-    double warps = blocks_in(l) * (double)(((uint64_t)threads + 31) / 32);
+    double warps = blocks_in(l) * ceil(threads / 32);
     return warps > 0 && (double)l->warp_instructions >= t->long_warp * warps;
 }
 

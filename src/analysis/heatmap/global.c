@@ -230,7 +230,7 @@ static void add_launch(work *w, uint32_t launch, const cached *const *maps, cons
     }
     double scale = traffic > 0 ? (double)sectors_issued(w->group, launch) / traffic : 0;
     for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t k = 0; k < maps[i]->nparts; k++) {
+        for (uint32_t k = 0; maps[i]->parts && k < maps[i]->nparts; k++) {
             const map_result *r = &maps[i]->parts[k];
             add_part(w, r, scale * alike[i]);
             for (int p = 0; p < ANA_PATTERN_COUNT; p++) {

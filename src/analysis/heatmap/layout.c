@@ -18,7 +18,10 @@ layout_blocks layout_of_blocks(const ana_input *input, const prof_instruction *i
     const prof_launch *l = prof_find_launch(&input->program->launches, insn->launch);
     layout_blocks found = LAYOUT_SAME_WORDS;
     ana_place p;
-    if (l && (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] == 1) {
+    if (!l) {
+        return LAYOUT_UNKNOWN;
+    }
+    if ((uint64_t)l->grid[0] * l->grid[1] * l->grid[2] == 1) {
         return LAYOUT_SAME_WORDS;
     }
     if (!locate_place(input, insn, &p) || p.unknown || p.block_unknown) {
