@@ -2,9 +2,9 @@
  *
  *   bench_emulator [-t threads] [-r repeats] [-o none|count] [-k kernel] [-c] [kernels.ptx]
  *
- * A thread-instruction is a static PTX instruction times the threads that are active when it runs. Each kernel runs
- * `repeats` times, the best run counts, and its result is checked. -o count: an observer that sums up what it is shown.
- * -c: comma-separated values. */
+ * A thread-instruction is a static PTX instruction times the threads that are active when it runs.
+ * Each kernel runs `repeats` times, the best run counts, and its result is checked. -o count: an
+ * observer that sums up what it is shown. -c: comma-separated values. */
 #include "emu/emu.h"
 #include "ptx/ptx.h"
 #include "support/file.h"

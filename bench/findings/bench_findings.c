@@ -1,10 +1,12 @@
-/* How good the findings are: hundreds of generated kernels are run by the emulator, and what warplens finds in them is
- * compared with what a naive reference says from their raw accesses (tests/analysis/reference.c, all blocks).
+/* How good the findings are: hundreds of generated kernels are run by the emulator, and what
+ * warplens finds in them is compared with what a naive reference says from their raw accesses
+ * (tests/analysis/reference.c, all blocks).
  *
- *   ninja bench_findings && bin/bench_findings [-n kernels of each family] [-s seed] [-k seed] [-c] [-a percent]
+ *   ninja bench_findings && bin/bench_findings [-n kernels of each family] [-s seed] [-k seed] [-c]
+ * [-a percent]
  *
- * Precision and recall are over pairs of object and pattern; misses are listed. -c prints CSV, -k one kernel and its PTX.
- * Exit status 1 where precision or recall over all is below -a (99). */
+ * Precision and recall are over pairs of object and pattern; misses are listed. -c prints CSV, -k
+ * one kernel and its PTX. Exit status 1 where precision or recall over all is below -a (99). */
 #include "../../tests/analysis/reference.h"
 #include "run.h"
 

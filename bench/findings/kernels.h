@@ -1,4 +1,5 @@
-/* Families of kernels: each draws sizes, strides, offsets, types, guards and shapes of blocks from a seed, and becomes PTX. */
+/* Families of kernels: each draws sizes, strides, offsets, types, guards and shapes of blocks from
+ * a seed, and becomes PTX. */
 #ifndef BENCH_FINDINGS_KERNELS_H
 #define BENCH_FINDINGS_KERNELS_H
 
@@ -49,7 +50,8 @@ typedef struct kernel {
 /* `first`: the family of the first object; the others are drawn. */
 void kernel_draw(uint32_t seed, uint32_t first, kernel *out);
 uint32_t kernel_families(void);
-/* PTX with an entry "k" whose parameters are the addresses of the objects that are not shared; malloc'ed. */
+/* PTX with an entry "k" whose parameters are the addresses of the objects that are not shared;
+ * malloc'ed. */
 char *kernel_ptx(const kernel *k);
 
 #endif

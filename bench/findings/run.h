@@ -1,5 +1,5 @@
-/* One kernel in the emulator: every access as it was, and what warplens finds by the way that it always goes (observation,
- * choice of blocks, profile, analysis). */
+/* One kernel in the emulator: every access as it was, and what warplens finds by the way that it
+ * always goes (observation, choice of blocks, profile, analysis). */
 #ifndef BENCH_FINDINGS_RUN_H
 #define BENCH_FINDINGS_RUN_H
 
@@ -8,11 +8,13 @@
 
 typedef struct run {
     const kernel *kernel;
-    sim accesses; /* as they were; object i of the kernel is number i + 1, all blocks count as sampled */
+    sim accesses;       /* as they were; object i of the kernel is number i + 1, all blocks count as
+                           sampled */
     ana_findings found; /* object: index in kernel->objects */
 } run;
 
-/* Runs `k`, which must outlive *out; ends the program with a message where that fails. `scratch`: a file for the profile. */
+/* Runs `k`, which must outlive *out; ends the program with a message where that fails. `scratch`: a
+ * file for the profile. */
 void run_kernel(const kernel *k, const char *scratch, run *out);
 void run_clear(run *r);
 

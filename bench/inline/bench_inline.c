@@ -1,11 +1,12 @@
-/* What the library before the driver adds to the start of a program, to a launch (also to one between other work, with cold
- * caches and a deep stack), and to the time between an event of the
+/* What the library before the driver adds to the start of a program, to a launch (also to one
+ * between other work, with cold caches and a deep stack), and to the time between an event of the
  * program's and the launch behind it, in which the device may be idle.
  *
  *     bench_inline [--driver libcuda.so.1] [--runs N] [--launches N]
  *
- * Without --driver the driver is tests/gpu/null_driver.c, whose functions do nothing: what is measured is ours alone. The
- * program runs itself, with and without the library in turn; medians are printed, and a line for results.csv. */
+ * Without --driver the driver is tests/gpu/null_driver.c, whose functions do nothing: what is
+ * measured is ours alone. The program runs itself, with and without the library in turn; medians
+ * are printed, and a line for results.csv. */
 #include "cuda/types.h"
 
 #include "../clock.h"
@@ -69,7 +70,8 @@ static __attribute__((noinline)) double launch(launcher run, CUfunction f, long 
     return (clock_seconds(CLOCK_MONOTONIC) - start) / (double)count;
 }
 
-/* Launches with other work in between, after which little of ours is left in the caches nearest to the core; seconds for one. */
+/* Launches with other work in between, after which little of ours is left in the caches nearest to
+ * the core; seconds for one. */
 static __attribute__((noinline)) double launch_cold(launcher run, CUfunction f, long count,
                                                     int frames)
 {
@@ -95,7 +97,8 @@ static __attribute__((noinline)) double launch_cold(launcher run, CUfunction f, 
     return seconds / (double)count;
 }
 
-/* Launches between two events each; seconds from the first to the launch, as the null driver sees it. */
+/* Launches between two events each; seconds from the first to the launch, as the null driver sees
+ * it. */
 static __attribute__((noinline)) double launch_timed(launcher run, CUfunction f, long count,
                                                      int frames)
 {
@@ -255,14 +258,13 @@ int main(int argc, char **argv)
     double start[VARIANTS], each[VARIANTS], cold[VARIANTS], wait[VARIANTS];
     if (argc == 3 && strcmp(argv[1], "child") == 0)
         return child(getenv("BENCH_LIBRARY"), argv[2]);
-    for (int i = 1; i + 1 < argc; i += 2) {
+    for (int i = 1; i + 1 < argc; i += 2)
         if (strcmp(argv[i], "--driver") == 0)
             path = argv[i + 1];
         else if (strcmp(argv[i], "--runs") == 0)
             runs = atoi(argv[i + 1]);
         else if (strcmp(argv[i], "--launches") == 0)
             launches = argv[i + 1];
-    }
     if (runs < 1 || runs > MAX_RUNS)
         runs = 21;
     char folder[] = "/tmp/bench_inline.XXXXXX", command[64];

@@ -1,8 +1,10 @@
-/* How fast slices run against the whole kernels that they are of: bench_replay [-t threads] [-r repeats].
+/* How fast slices run against the whole kernels that they are of: bench_replay [-t threads] [-r
+ * repeats].
  *
- * Each kernel of bench/emulator runs three times, and the best of the repeats counts: alone, observed (counters and the heat
- * maps that --block auto chooses), and as a slice on memory that is not there, observed in the same way. What the last two
- * show must agree. Lines of a Markdown table. */
+ * Each kernel of bench/emulator runs three times, and the best of the repeats counts: alone,
+ * observed (counters and the heat maps that --block auto chooses), and as a slice on memory that is
+ * not there, observed in the same way. What the last two show must agree. Lines of a Markdown
+ * table. */
 #include "ptx/ptx.h"
 #include "replay/compare.h"
 #include "replay/watch.h"

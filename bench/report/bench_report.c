@@ -1,10 +1,12 @@
-/* What a report of a million sectors costs: makes a profile record by record, as the import does, and draws its report.
+/* What a report of a million sectors costs: makes a profile record by record, as the import does,
+ * and draws its report.
  *
  *     bench_report FOLDER [SECTORS]
  *
- * leaves FOLDER/large.wlprof and FOLDER/large.html, and prints sizes and times. The launch has two objects, each touched by
- * two sampled blocks: `gathered`, whose words belong to irregular warps, so that no two sectors are alike and nothing
- * compresses well, and `streamed`, four neighbouring sectors a warp. viewer/test/large.mjs opens the report in a browser. */
+ * leaves FOLDER/large.wlprof and FOLDER/large.html, and prints sizes and times. The launch has two
+ * objects, each touched by two sampled blocks: `gathered`, whose words belong to irregular warps,
+ * so that no two sectors are alike and nothing compresses well, and `streamed`, four neighbouring
+ * sectors a warp. viewer/test/large.mjs opens the report in a browser. */
 #include "report/report.h"
 #include "support/random.h"
 

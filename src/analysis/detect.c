@@ -38,9 +38,8 @@ typedef struct charged_line {
 static int by_excess(const void *a, const void *b)
 {
     const charged_line *x = a, *y = b;
-    if (x->excess != y->excess) {
+    if (x->excess != y->excess)
         return x->excess > y->excess ? -1 : 1;
-    }
     return x->line.pc < y->line.pc ? -1 : x->line.pc > y->line.pc;
 }
 
@@ -53,9 +52,8 @@ static charged_line *charged_line_of(charged_line *lines, uint32_t *n, const ana
     for (uint32_t i = 0; i < *n; i++) {
         bool same = file ? lines[i].file == file && lines[i].line.line == line
                          : !lines[i].file && lines[i].line.pc == pc;
-        if (same) {
+        if (same)
             return &lines[i];
-        }
     }
     const prof_file *found = prof_find_file(&input->program->files, file);
     lines[*n] = (charged_line){.file = file, .line = {.line = line, .pc = pc}};
@@ -84,29 +82,24 @@ static bool set_paying_lines(const ana_input *input, const ana_draft *d, ana_fin
     uint32_t n = 0;
     for (uint32_t i = 0; lines && i < d->ninsns; i++) {
         const obs_insn *c = &d->insns[i].c;
-        if (d->insn_excess[i] > 0) {
+        if (d->insn_excess[i] > 0)
             charge_line(charged_line_of(lines, &n, input, c->pc), c, d->insn_excess[i]);
-        }
     }
-    if (n) {
+    if (n)
         qsort(lines, n, sizeof *lines, by_excess);
-    }
     f->nlines = n;
     f->lines = wl_new_array(input->arena, ana_line, n);
-    for (uint32_t i = 0; f->lines && i < n; i++) {
+    for (uint32_t i = 0; f->lines && i < n; i++)
         f->lines[i] = lines[i].line;
-    }
     return lines && f->lines;
 }
 
 /* Whether instructions pay, so that their lines are the finding's. */
 static bool has_paying_lines(const ana_draft *d)
 {
-    for (uint32_t i = 0; i < d->ninsns; i++) {
-        if (d->insn_excess[i] > 0) {
+    for (uint32_t i = 0; i < d->ninsns; i++)
+        if (d->insn_excess[i] > 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -118,9 +111,8 @@ static bool set_site(const ana_input *input, const ana_draft *d, ana_finding *f)
     uint32_t line = o ? o->line : k ? k->line : 0;
     const prof_file *file = prof_find_file(&input->program->files, o ? o->file : k ? k->file : 0);
     f->lines = wl_new(input->arena, ana_line);
-    if (f->lines && file && line) {
+    if (f->lines && file && line)
         f->lines[f->nlines++] = (ana_line){.file = file->path, .line = line};
-    }
     return f->lines != NULL;
 }
 
@@ -129,9 +121,8 @@ static bool set_site(const ana_input *input, const ana_draft *d, ana_finding *f)
 static bool set_access(const ana_input *input, const ana_draft *d, ana_finding *f)
 {
     f->access = wl_new(input->arena, ana_access);
-    if (!f->access) {
+    if (!f->access)
         return false;
-    }
     *f->access = (ana_access){.space = d->group ? d->group->space : ACC_GLOBAL,
                               .launches = d->launches,
                               .example_launch = d->example_launch,
@@ -188,11 +179,9 @@ static wl_status run_detectors(const detect_run *run, ana_input *input, ana_scop
 {
     wl_status status = WL_OK;
     input->scope = scope;
-    for (size_t i = 0; i < run->ndetectors && status == WL_OK; i++) {
-        if (run->detectors[i].scope == scope) {
+    for (size_t i = 0; i < run->ndetectors && status == WL_OK; i++)
+        if (run->detectors[i].scope == scope)
             status = run->detectors[i].detect(input, drafts, err);
-        }
-    }
     return status;
 }
 
@@ -214,9 +203,8 @@ static void note_left_out(detect_run *run, const ana_input *input, const ana_dra
 {
     ana_left_out *out = &run->left_out;
     double share = d->excess / total_of(input, d);
-    if (d->excess < 1) {
+    if (d->excess < 1)
         return;
-    }
     out->count++;
     if (share > out->share) {
         out->share = share;
@@ -231,11 +219,10 @@ static wl_status tell_drafts(detect_run *run, const ana_input *input, const ana_
 {
     for (uint32_t i = 0; i < drafts->count; i++) {
         const ana_draft *d = &drafts->rows[i];
-        if (!is_worth_telling(input, d)) {
+        if (!is_worth_telling(input, d))
             note_left_out(run, input, d);
-        } else if (!append_finding(run, input, d)) {
+        else if (!append_finding(run, input, d))
             return ana_nomem(err);
-        }
     }
     run->unnamed += drafts->unnamed;
     return WL_OK;
@@ -284,9 +271,8 @@ static wl_status detect_in_program(detect_run *run, wl_error *err)
                            ? ana_memory_table(run->program.db, input.scratch, &memory, err)
                            : ana_nomem(err);
     run->program.totals[ANA_BYTES] = (double)memory.peak_bytes;
-    for (int unit = 0; unit < ANA_UNIT_COUNT; unit++) {
+    for (int unit = 0; unit < ANA_UNIT_COUNT; unit++)
         input.totals[unit] = run->program.totals[unit];
-    }
     status = status == WL_OK ? run_in_program(run, &input, &drafts, err) : status;
     status = status == WL_OK ? tell_drafts(run, &input, &drafts, err) : status;
     free(drafts.rows);
@@ -298,8 +284,7 @@ wl_status detect_all(detect_run *run, wl_error *err)
 {
     const prof_kernel_rows *kernels = &run->program.kernels;
     wl_status status = WL_OK;
-    for (uint32_t i = 0; i < kernels->count && status == WL_OK; i++) {
+    for (uint32_t i = 0; i < kernels->count && status == WL_OK; i++)
         status = detect_in_kernel(run, &kernels->rows[i], err);
-    }
     return status == WL_OK ? detect_in_program(run, err) : status;
 }

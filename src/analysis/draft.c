@@ -5,9 +5,8 @@
 
 static bool reserve_draft(ana_drafts *drafts)
 {
-    if (drafts->count < drafts->capacity) {
+    if (drafts->count < drafts->capacity)
         return true;
-    }
     uint32_t capacity = drafts->capacity ? drafts->capacity * 2 : 16;
     ana_draft *rows = realloc(drafts->rows, capacity * sizeof *rows);
     if (rows) {
@@ -31,9 +30,8 @@ ana_draft *ana_draft_add(ana_drafts *drafts, const ana_input *input, ana_pattern
                        .ninsns = group ? group->ninsns : input->ninsns,
                        .insns = group ? group->insns : input->insns};
     draft.insn_excess = wl_new_array(input->scratch, double, draft.ninsns);
-    if (!draft.insn_excess || !reserve_draft(drafts)) {
+    if (!draft.insn_excess || !reserve_draft(drafts))
         return NULL;
-    }
     drafts->rows[drafts->count] = draft;
     return &drafts->rows[drafts->count++];
 }
@@ -41,9 +39,8 @@ ana_draft *ana_draft_add(ana_drafts *drafts, const ana_input *input, ana_pattern
 void ana_add_evidence(ana_draft *draft, const char *name, const char *label, double value,
                       const char *unit)
 {
-    if (draft->nevidence < sizeof draft->evidence / sizeof *draft->evidence) {
+    if (draft->nevidence < sizeof draft->evidence / sizeof *draft->evidence)
         draft->evidence[draft->nevidence++] = (ana_evidence){name, label, value, unit};
-    }
 }
 
 const char *ana_object_text(const prof_object *o)
@@ -58,8 +55,7 @@ ana_sector ana_sector_of(const obs_heat_row *row, const prof_object *object)
         .offset = row->sector * OBS_SECTOR_BYTES - base,
         .temperature = (uint32_t)__builtin_popcount(row->history),
     };
-    for (int i = 0; i < OBS_WORDS_PER_SECTOR; i++) {
+    for (int i = 0; i < OBS_WORDS_PER_SECTOR; i++)
         sector.word[i] = (uint32_t)__builtin_popcount(row->word[i]);
-    }
     return sector;
 }

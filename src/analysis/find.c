@@ -12,36 +12,28 @@ static int by_finding_cost(const void *a, const void *b)
 {
     const ana_finding *x = a, *y = b;
     bool little = x->gain != ANA_GAIN_FULL;
-    if (little != (y->gain != ANA_GAIN_FULL)) {
+    if (little != (y->gain != ANA_GAIN_FULL))
         return little ? 1 : -1;
-    }
-    if (x->cost.share_of_program != y->cost.share_of_program) {
+    if (x->cost.share_of_program != y->cost.share_of_program)
         return x->cost.share_of_program > y->cost.share_of_program ? -1 : 1;
-    }
-    if (x->cost.excess != y->cost.excess) {
+    if (x->cost.excess != y->cost.excess)
         return x->cost.excess > y->cost.excess ? -1 : 1;
-    }
-    if (x->kernel != y->kernel) {
+    if (x->kernel != y->kernel)
         return x->kernel < y->kernel ? -1 : 1;
-    }
-    if (x->object != y->object) {
+    if (x->object != y->object)
         return x->object < y->object ? -1 : 1;
-    }
     return (int)x->pattern - (int)y->pattern;
 }
 
 /* What the program pays of each resource: at least 1, since it divides. */
 static void set_resources(const ana_program *program, double resources[ANA_RESOURCE_COUNT])
 {
-    for (int i = 0; i < ANA_RESOURCE_COUNT; i++) {
+    for (int i = 0; i < ANA_RESOURCE_COUNT; i++)
         resources[i] = 0;
-    }
-    for (int unit = 0; unit < ANA_UNIT_COUNT; unit++) {
+    for (int unit = 0; unit < ANA_UNIT_COUNT; unit++)
         resources[ana_unit_resource((ana_unit)unit)] += program->totals[unit];
-    }
-    for (int i = 0; i < ANA_RESOURCE_COUNT; i++) {
+    for (int i = 0; i < ANA_RESOURCE_COUNT; i++)
         resources[i] = resources[i] > 0 ? resources[i] : 1;
-    }
 }
 
 static bool judge_findings(detect_run *run)
@@ -56,16 +48,14 @@ static bool judge_findings(detect_run *run)
         ana_finding *f = &run->found.data[i];
         f->cost.share_of_program = (double)f->cost.excess /
                                    resources[ana_unit_resource(f->cost.unit)];
-        if (!f->kernel) {
+        if (!f->kernel)
             continue; /* a kernel's share decides what fixing gains; here there is none */
-        }
         if (i == 0 || f->kernel != f[-1].kernel) {
             double traffic = run->traffic[f->kernel] / resources[ANA_TRAFFIC];
             k = gain_of_kernel(&in, f->kernel, traffic);
         }
-        if (!gain_set(&in, &k, prof_find_object(&run->program.objects, f->object), f)) {
+        if (!gain_set(&in, &k, prof_find_object(&run->program.objects, f->object), f))
             return false;
-        }
     }
     return seconds != NULL;
 }
@@ -74,9 +64,8 @@ static bool set_keys(detect_run *run)
 {
     const ana_program *p = &run->program;
     ana_keys keys;
-    if (!ana_keys_of(&p->kernels, &p->objects, run->arena, &keys)) {
+    if (!ana_keys_of(&p->kernels, &p->objects, run->arena, &keys))
         return false;
-    }
     for (size_t i = 0; i < run->found.count; i++) {
         ana_finding *f = &run->found.data[i];
         uint32_t object = f->access ? f->access->first_object : f->object;
@@ -87,12 +76,10 @@ static bool set_keys(detect_run *run)
 
 static wl_status rank_findings(detect_run *run, ana_findings *out, wl_error *err)
 {
-    if (!judge_findings(run) || !set_keys(run)) {
+    if (!judge_findings(run) || !set_keys(run))
         return ana_nomem(err);
-    }
-    if (run->found.count) {
+    if (run->found.count)
         qsort(run->found.data, run->found.count, sizeof *run->found.data, by_finding_cost);
-    }
     wl_status status = group_findings(run->found.data, (uint32_t)run->found.count,
                                       &run->program.kernels, &run->program.objects, run->arena,
                                       out);

@@ -42,15 +42,12 @@ static bool multiply(term *t, int64_t by)
 static bool read_factor(term *t, const char *name, uint32_t length, const prof_launch *l)
 {
     uint32_t d;
-    if (isdigit((unsigned char)*name)) {
+    if (isdigit((unsigned char)*name))
         return length <= MOST_DIGITS && multiply(t, (int64_t)strtoull(name, NULL, 10));
-    }
-    if ((d = dimension_of(name, length, "ntid")) < 3) {
+    if ((d = dimension_of(name, length, "ntid")) < 3)
         return multiply(t, l->block[d]);
-    }
-    if ((d = dimension_of(name, length, "nctaid")) < 3) {
+    if ((d = dimension_of(name, length, "nctaid")) < 3)
         return multiply(t, l->grid[d]);
-    }
     if ((d = dimension_of(name, length, "tid")) < 3) {
         t->threads++;
         t->dimension = d;
@@ -74,9 +71,8 @@ static bool read_term(term *t, const char *text, uint32_t length, const prof_lau
     for (uint32_t at = 0, n; at < length; at += n + 1) {
         const char *star = memchr(text + at, '*', length - at);
         n = star ? (uint32_t)(star - (text + at)) : length - at;
-        if (n == 0 || !read_factor(t, text + at, n, launch)) {
+        if (n == 0 || !read_factor(t, text + at, n, launch))
             return false;
-        }
     }
     return length > 0 && text[length - 1] != '*';
 }
@@ -100,9 +96,8 @@ static bool add_term(ana_place *p, const term *t)
                   : factors == 1 && t->threads ? &p->thread[t->dimension]
                   : factors == 1 && t->blocks  ? &p->block[t->dimension]
                                                : NULL;
-    if (to) {
+    if (to)
         return !__builtin_add_overflow(*to, t->number, to);
-    }
     if (factors == 1 && t->bases) {
         add_base(p, t);
         return true;
@@ -118,9 +113,8 @@ bool ana_place_of(const prof_form *form, const prof_launch *launch, ana_place *o
 {
     const char *at = form->form;
     *out = (ana_place){0};
-    if (strlen(at) > LONGEST_FORM) {
+    if (strlen(at) > LONGEST_FORM)
         return false;
-    }
     for (bool first = true; *at; first = false) {
         const char *sign = first ? "" : at;
         bool negative = first ? *at == '-' : strncmp(at, " - ", 3) == 0;
@@ -148,11 +142,10 @@ const prof_form *ana_form_at(const prof_form_rows *forms, uint32_t pc)
     uint32_t low = 0, high = forms->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (forms->rows[middle].pc < pc) {
+        if (forms->rows[middle].pc < pc)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low < forms->count && forms->rows[low].pc == pc ? &forms->rows[low] : NULL;
 }

@@ -26,11 +26,9 @@ static void add_effort(effort *e, const prof_launch *l, double seconds)
 
 static uint32_t sms_of(const gain_input *in, const prof_launch *l)
 {
-    for (uint32_t i = 0; i < in->devices->count; i++) {
-        if (in->devices->rows[i].process == l->process) {
+    for (uint32_t i = 0; i < in->devices->count; i++)
+        if (in->devices->rows[i].process == l->process)
             return in->devices->rows[i].num_sms;
-        }
-    }
     return 0;
 }
 
@@ -46,13 +44,11 @@ gain_kernel gain_of_kernel(const gain_input *in, uint32_t kernel, double traffic
     gain_kernel k = {.time_share = -1, .share = traffic_share};
     for (uint32_t i = 0; i < in->launches->count; i++) {
         const prof_launch *l = &in->launches->rows[i];
-        if (!l->blocks_observed) {
+        if (!l->blocks_observed)
             continue;
-        }
         add_effort(&all, l, in->seconds[i]);
-        if (l->kernel != kernel) {
+        if (l->kernel != kernel)
             continue;
-        }
         add_effort(&own, l, in->seconds[i]);
         uint32_t sms = sms_of(in, l);
         if (warps_of(l) * k.sms >= k.warps * sms) {
@@ -62,9 +58,8 @@ gain_kernel gain_of_kernel(const gain_input *in, uint32_t kernel, double traffic
     }
     double instructions = share_of_all(own.instructions, all.instructions);
     k.share = instructions > traffic_share ? instructions : traffic_share;
-    if (own.seconds >= 0 && all.seconds > 0) {
+    if (own.seconds >= 0 && all.seconds > 0)
         k.time_share = k.share = share_of_all(own.seconds, all.seconds);
-    }
     return k;
 }
 
@@ -91,29 +86,23 @@ static bool is_cached(const gain_input *in, const ana_finding *f, const prof_obj
 /* Of what the shared array takes, the part that shuffles would spare; 1 for other patterns. */
 static double spared_by_shuffles(const ana_finding *f)
 {
-    for (uint32_t i = 0; f->pattern == ANA_SHARED_WARP_LOCAL && i < f->nevidence; i++) {
-        if (strcmp(f->evidence[i].name, "passes_spared") == 0) {
+    for (uint32_t i = 0; f->pattern == ANA_SHARED_WARP_LOCAL && i < f->nevidence; i++)
+        if (strcmp(f->evidence[i].name, "passes_spared") == 0)
             return f->evidence[i].value / 100;
-        }
-    }
     return 1;
 }
 
 static ana_gain judge_gain(const gain_input *in, const gain_kernel *k, const ana_finding *f,
                            const prof_object *object)
 {
-    if (k->share < in->thresholds->small_kernel) {
+    if (k->share < in->thresholds->small_kernel)
         return ANA_GAIN_TINY;
-    }
-    if (f->pattern == ANA_TOO_FEW_BLOCKS) { /* few warps are what it is about */
+    if (f->pattern == ANA_TOO_FEW_BLOCKS) /* few warps are what it is about */
         return ANA_GAIN_FULL;
-    }
-    if (k->sms && k->warps < in->thresholds->latency_warps * k->sms) {
+    if (k->sms && k->warps < in->thresholds->latency_warps * k->sms)
         return ANA_GAIN_LATENCY;
-    }
-    if (spared_by_shuffles(f) < in->thresholds->exchange_share) {
+    if (spared_by_shuffles(f) < in->thresholds->exchange_share)
         return ANA_GAIN_SHUFFLES;
-    }
     return is_cached(in, f, object) ? ANA_GAIN_CACHED : ANA_GAIN_FULL;
 }
 
@@ -139,9 +128,8 @@ static const char *figures(const gain_input *in, const gain_kernel *k, const ana
 
 static const char *note(const gain_input *in, const ana_finding *f)
 {
-    if (f->gain == ANA_GAIN_FULL || !f->gain_figures) {
+    if (f->gain == ANA_GAIN_FULL || !f->gain_figures)
         return f->gain_figures;
-    }
     return wl_arena_printf(in->arena, "Fixing this gains little (%s). %s", f->gain_figures,
                            ana_gain_reason(f->gain));
 }

@@ -36,9 +36,8 @@ static uint32_t finding_space_of(const ana_finding *f)
 static uint64_t finding_object_identity(const work *w, const ana_finding *f)
 {
     const prof_object *o = prof_find_object(w->objects, f->object);
-    if (!o || finding_space_of(f) != ACC_SHARED || !o->variable[0]) {
+    if (!o || finding_space_of(f) != ACC_SHARED || !o->variable[0])
         return hash_number(1, f->object);
-    }
     return hash_number(hash_text(2, o->variable), o->bytes);
 }
 
@@ -66,12 +65,10 @@ static void set_identities(work *w)
     for (uint32_t i = 0, end; i < w->count; i = end) {
         const prof_kernel *k = prof_find_kernel(w->kernels, w->order[i]->f->kernel);
         uint64_t sum = k ? hash_number(hash_text(3, k->module), k->file) : 0;
-        for (end = i; end < w->count && w->order[end]->f->kernel == w->order[i]->f->kernel; end++) {
+        for (end = i; end < w->count && w->order[end]->f->kernel == w->order[i]->f->kernel; end++)
             sum += finding_identity(w->order[end]);
-        }
-        for (uint32_t j = i; j < end; j++) {
+        for (uint32_t j = i; j < end; j++)
             w->order[j]->findings = sum;
-        }
     }
 }
 
@@ -100,9 +97,8 @@ static int by_line(const void *a, const void *b)
     const ana_line *p = x->f->lines, *q = y->f->lines; /* the costliest */
     const char *in = x->f->nlines ? p->file : NULL, *other = y->f->nlines ? q->file : NULL;
     int order = by_change(x, y);
-    if (order || !in || !other) {
+    if (order || !in || !other)
         return order ? order : in || other ? ORDER(!in, !other) : ORDER(x->at, y->at);
-    }
     order = strcmp(in, other);
     return order ? order : ORDER(p->line, q->line);
 }
@@ -117,9 +113,8 @@ static int by_twin(const void *a, const void *b)
 
 static uint32_t group_root_of(work *w, uint32_t at)
 {
-    while (w->parent[at] != at) {
+    while (w->parent[at] != at)
         at = w->parent[at] = w->parent[w->parent[at]];
-    }
     return at;
 }
 
@@ -128,9 +123,8 @@ static void join_equal(work *w, int (*compare)(const void *, const void *))
 {
     qsort(w->order, w->count, sizeof *w->order, compare);
     for (uint32_t i = 1; i < w->count; i++) {
-        if (compare(&w->order[i - 1], &w->order[i]) != 0) {
+        if (compare(&w->order[i - 1], &w->order[i]) != 0)
             continue;
-        }
         uint32_t a = group_root_of(w, w->order[i - 1]->at), b = group_root_of(w, w->order[i]->at);
         w->parent[a < b ? b : a] = a < b ? a : b;
     }
@@ -177,9 +171,8 @@ static cost *rank_groups(work *w, uint32_t *count)
         ana_gain gain = w->rows[all[g].root].gain;
         all[g].section = gain == ANA_GAIN_FULL ? 2 : best[gain] - gain * 1e-12;
     }
-    if (all) {
+    if (all)
         qsort(all, *count, sizeof *all, by_group_cost);
-    }
     return all;
 }
 
@@ -189,9 +182,8 @@ static cost *rank_groups(work *w, uint32_t *count)
 static bool place_group_rows(work *w, cost *costs, ana_findings *out)
 {
     uint32_t *group_of = wl_new_array(w->scratch, uint32_t, w->count + 1), at = 0;
-    if (!group_of) {
+    if (!group_of)
         return false;
-    }
     for (uint32_t g = 0; g < out->ngroups; g++) {
         group_of[costs[g].root] = g;
         out->groups[g] = (ana_finding_group){.first = at,
@@ -214,12 +206,10 @@ static bool place_group_rows(work *w, cost *costs, ana_findings *out)
 static void append_id(uint32_t *ids, uint32_t *count, uint32_t id)
 {
     uint32_t i = 0;
-    while (i < *count && ids[i] != id) {
+    while (i < *count && ids[i] != id)
         i++;
-    }
-    if (id && i == *count) {
+    if (id && i == *count)
         ids[(*count)++] = id;
-    }
 }
 
 /* "d_a and d_b", "d_a, d_b and 3 more"; "these objects" where a variable's name is not known. */
@@ -230,9 +220,8 @@ static const char *name_all(const work *w, const ana_finding_group *g)
     const char *text = "";
     for (uint32_t i = 0; text && i < named; i++) {
         const prof_object *o = prof_find_object(w->objects, g->objects[i]);
-        if (!o || !o->variable[0]) {
+        if (!o || !o->variable[0])
             return "these objects";
-        }
         const char *before = i == 0 ? "" : i + 1 == g->nobjects ? " and " : ", ";
         text = wl_arena_printf(w->arena, "%s%s%s", text, before, o->variable);
     }
@@ -244,11 +233,9 @@ static const char *name_all(const work *w, const ana_finding_group *g)
 /* Does the group name an object like the finding's already? */
 static bool names_object(const work *w, const ana_finding *rows, const ana_finding *f)
 {
-    for (const ana_finding *other = rows; other < f; other++) {
-        if (finding_object_identity(w, other) == finding_object_identity(w, f)) {
+    for (const ana_finding *other = rows; other < f; other++)
+        if (finding_object_identity(w, other) == finding_object_identity(w, f))
             return true;
-        }
-    }
     return false;
 }
 
@@ -261,19 +248,16 @@ static bool fill_group(const work *w, const ana_finding *rows, ana_finding_group
 {
     g->kernels = wl_new_array(w->arena, uint32_t, g->count);
     g->objects = wl_new_array(w->arena, uint32_t, g->count);
-    if (!g->kernels || !g->objects) {
+    if (!g->kernels || !g->objects)
         return false;
-    }
     for (uint32_t i = 0; i < g->count; i++) {
         const ana_finding *f = &rows[g->first + i];
         append_id(g->kernels, &g->nkernels, f->kernel);
-        if (is_about_object(f) && !names_object(w, &rows[g->first], f)) {
+        if (is_about_object(f) && !names_object(w, &rows[g->first], f))
             g->objects[g->nobjects++] = f->object;
-        }
         g->lines = group_join_lines(w->arena, g->lines, g->nlines, f->lines, f->nlines, &g->nlines);
-        if (!g->lines) {
+        if (!g->lines)
             return false;
-        }
     }
     const ana_finding *lead = &rows[g->first];
     const char *names = name_all(w, g);
@@ -293,9 +277,8 @@ static bool make_groups(work *w, ana_findings *out)
     out->rows = wl_new_array(w->arena, ana_finding, w->count);
     out->groups = wl_new_array(w->arena, ana_finding_group, out->ngroups);
     bool good = costs && out->rows && out->groups && place_group_rows(w, costs, out);
-    for (uint32_t g = 0; good && g < out->ngroups; g++) {
+    for (uint32_t g = 0; good && g < out->ngroups; g++)
         good = fill_group(w, out->rows, &out->groups[g]);
-    }
     return good;
 }
 
@@ -314,9 +297,8 @@ wl_status group_findings(const ana_finding *rows, uint32_t count, const prof_ker
         w.items = wl_new_array(w.scratch, item, count);
         w.order = wl_new_array(w.scratch, item *, count);
         w.parent = wl_new_array(w.scratch, uint32_t, count);
-        for (uint32_t i = 0; w.parent && i < count; i++) {
+        for (uint32_t i = 0; w.parent && i < count; i++)
             w.parent[i] = i;
-        }
         good = w.items && w.order && w.parent && make_groups(&w, out);
     }
     wl_arena_free(w.scratch);
@@ -326,9 +308,8 @@ wl_status group_findings(const ana_finding *rows, uint32_t count, const prof_ker
 const char *group_fill(wl_arena *arena, const char *remedy, const char *names)
 {
     const char *text = "", *mark;
-    for (; text && (mark = strstr(remedy, ANA_OBJECT)); remedy = mark + strlen(ANA_OBJECT)) {
+    for (; text && (mark = strstr(remedy, ANA_OBJECT)); remedy = mark + strlen(ANA_OBJECT))
         text = wl_arena_printf(arena, "%s%.*s%s", text, (int)(mark - remedy), remedy, names);
-    }
     return text ? wl_arena_printf(arena, "%s%s", text, remedy) : NULL;
 }
 
@@ -354,22 +335,18 @@ ana_line *group_join_lines(wl_arena *arena, const ana_line *first, uint32_t nfir
 {
     uint32_t n = nfirst;
     ana_line *lines = wl_new_array(arena, ana_line, nfirst + nsecond + 1);
-    if (!lines) {
+    if (!lines)
         return NULL;
-    }
-    if (n) {
+    if (n)
         memcpy(lines, first, n * sizeof *lines);
-    }
     for (uint32_t i = 0; i < nsecond; i++) {
         uint32_t at = 0;
-        while (at < n && !same_finding_line(&lines[at], &second[i])) {
+        while (at < n && !same_finding_line(&lines[at], &second[i]))
             at++;
-        }
-        if (at < n) {
+        if (at < n)
             add_line(&lines[at], &second[i]);
-        } else {
+        else
             lines[n++] = second[i];
-        }
     }
     *count = n;
     return lines;

@@ -6,12 +6,10 @@
 static int by_group(const void *a, const void *b)
 {
     const prof_instruction *x = a, *y = b;
-    if (x->c.object != y->c.object) {
+    if (x->c.object != y->c.object)
         return x->c.object < y->c.object ? -1 : 1;
-    }
-    if (x->c.space != y->c.space) {
+    if (x->c.space != y->c.space)
         return x->c.space < y->c.space ? -1 : 1;
-    }
     return x->c.pc < y->c.pc ? -1 : x->c.pc > y->c.pc;
 }
 
@@ -44,22 +42,18 @@ static void attach(ana_input *input, const prof_traffic_rows *traffic,
              t++) {
             g->ntraffic++;
         }
-        for (; h < heats->count && is_of_group(heats->rows[h].object, heats->rows[h].space, g);
-             h++) {
+        for (; h < heats->count && is_of_group(heats->rows[h].object, heats->rows[h].space, g); h++)
             g->nheats++;
-        }
     }
 }
 
 static wl_status group_instructions(ana_input *input, const prof_instruction_rows *totals)
 {
     input->groups = wl_new_array(input->scratch, ana_group, totals->count);
-    if (!input->groups) {
+    if (!input->groups)
         return WL_NOMEM;
-    }
-    if (totals->count) {
+    if (totals->count)
         qsort(totals->rows, totals->count, sizeof *totals->rows, by_group);
-    }
     for (uint32_t i = 0; i < totals->count; i++) {
         const prof_instruction *row = &totals->rows[i];
         ana_group *last = input->ngroups ? &input->groups[input->ngroups - 1] : NULL;
@@ -81,9 +75,8 @@ uint32_t ana_multiprocessors(const ana_program *program, const prof_launch *laun
 {
     for (uint32_t i = 0; i < program->devices.count; i++) {
         const prof_device *d = &program->devices.rows[i];
-        if (d->process == launch->process && d->ordinal == launch->device) {
+        if (d->process == launch->process && d->ordinal == launch->device)
             return d->num_sms;
-        }
     }
     return 0;
 }
@@ -113,15 +106,12 @@ static bool is_fully_counted(const ana_input *input)
     for (uint32_t i = 0; i < launches->count; i++) {
         const prof_launch *l = &launches->rows[i];
         bool whole = !l->estimated && !l->dropped && l->blocks_observed == l->blocks_run;
-        if (l->kernel == input->kernel->id && !whole) {
+        if (l->kernel == input->kernel->id && !whole)
             return false;
-        }
     }
-    for (uint32_t i = 0; i < gaps->count; i++) {
-        if (gaps->rows[i].kernel == input->kernel->id) {
+    for (uint32_t i = 0; i < gaps->count; i++)
+        if (gaps->rows[i].kernel == input->kernel->id)
             return false;
-        }
-    }
     return true;
 }
 
@@ -140,12 +130,10 @@ wl_status ana_input_load(ana_input *input, wl_error *err)
     status = status == WL_OK ? prof_load_samples(db, kernel, arena, &input->samples, err) : status;
     status = status == WL_OK ? prof_load_traffic(db, kernel, arena, &traffic, err) : status;
     status = status == WL_OK ? prof_load_heats(db, kernel, arena, &heats, err) : status;
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
-    if (group_instructions(input, &totals) != WL_OK) {
+    if (group_instructions(input, &totals) != WL_OK)
         return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    }
     attach(input, &traffic, &heats);
     add_room(input);
     input->counted = is_fully_counted(input);
@@ -158,11 +146,10 @@ double ana_alike(const ana_input *input, const prof_heat_info *heat)
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const prof_sample *p = &input->samples.rows[middle];
-        if (p->launch < heat->launch || (p->launch == heat->launch && p->s.block < heat->block)) {
+        if (p->launch < heat->launch || (p->launch == heat->launch && p->s.block < heat->block))
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     const prof_sample *found = low < input->samples.count ? &input->samples.rows[low] : NULL;
     bool same_block = found && found->launch == heat->launch && found->s.block == heat->block;
@@ -177,9 +164,8 @@ bool ana_maps_all_blocks(const ana_input *input, const ana_group *group)
         for (; at < group->nheats && group->heats[at].launch < launch; at++) {}
         for (first = at; at < group->nheats && group->heats[at].launch == launch; at++) {}
         const prof_launch *l = prof_find_launch(&input->program->launches, launch);
-        if (!l || at - first < l->blocks_observed) {
+        if (!l || at - first < l->blocks_observed)
             return false;
-        }
     }
     return true;
 }

@@ -16,9 +16,8 @@ typedef struct alike { /* what a row is known by, before those that are alike ar
 static int by_identity(const void *a, const void *b)
 {
     const alike *x = a, *y = b;
-    if (x->identity != y->identity) {
+    if (x->identity != y->identity)
         return x->identity < y->identity ? -1 : 1;
-    }
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
@@ -26,9 +25,8 @@ static int by_identity(const void *a, const void *b)
 static void number_alike(alike *rows, uint32_t count, uint64_t *keys)
 {
     uint32_t number = 0;
-    if (count) {
+    if (count)
         qsort(rows, count, sizeof *rows, by_identity);
-    }
     for (uint32_t i = 0; i < count; i++) {
         number = i && rows[i].identity == rows[i - 1].identity ? number + 1 : 0;
         keys[rows[i].row] = hash_number(rows[i].identity, number);
@@ -55,16 +53,13 @@ bool ana_keys_of(const prof_kernel_rows *kernels, const prof_object_rows *object
     alike *rows = wl_new_array(arena, alike, most);
     *out = (ana_keys){.kernels = wl_new_array(arena, uint64_t, kernels->count),
                       .objects = wl_new_array(arena, uint64_t, objects->count)};
-    if (!rows || !out->kernels || !out->objects) {
+    if (!rows || !out->kernels || !out->objects)
         return false;
-    }
-    for (uint32_t i = 0; i < kernels->count; i++) {
+    for (uint32_t i = 0; i < kernels->count; i++)
         rows[i] = (alike){hash_text(hash_text(0, "kernel"), kernels->rows[i].name), i};
-    }
     number_alike(rows, kernels->count, out->kernels);
-    for (uint32_t i = 0; i < objects->count; i++) {
+    for (uint32_t i = 0; i < objects->count; i++)
         rows[i] = (alike){object_identity(out, kernels, &objects->rows[i]), i};
-    }
     number_alike(rows, objects->count, out->objects);
     return true;
 }

@@ -67,25 +67,19 @@ wl_status detect_merge(detect_run *run, size_t first, wl_arena *scratch, wl_erro
     order_key *order = wl_new_array(scratch, order_key, n);
     ana_finding *rows = wl_new_array(scratch, ana_finding, n);
     bool good = order && rows;
-    for (size_t i = 0; good && i < n; i++) {
+    for (size_t i = 0; good && i < n; i++)
         order[i] = (order_key){run, &run->found.data[first + i]};
-    }
-    if (good && n) {
+    if (good && n)
         qsort(order, n, sizeof *order, by_pattern_and_object);
-    }
-    for (size_t i = 0; good && i < n; i++) {
-        if (kept && are_alike(run, &rows[kept - 1], order[i].f)) {
+    for (size_t i = 0; good && i < n; i++)
+        if (kept && are_alike(run, &rows[kept - 1], order[i].f))
             good = merge_findings(run->arena, &rows[kept - 1], order[i].f);
-        } else {
+        else
             rows[kept++] = *order[i].f;
-        }
-    }
-    if (!good) {
+    if (!good)
         return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    }
-    for (size_t i = 0; i < kept; i++) {
+    for (size_t i = 0; i < kept; i++)
         run->found.data[first + i] = rows[i];
-    }
     run->found.count = first + kept;
     return WL_OK;
 }

@@ -59,7 +59,8 @@ typedef struct ana_device_memory {
 } ana_device_memory;
 
 /* Device memory: device and managed allocations, symbols and arrays. Pinned and registered host
- * memory is not counted, nor are parts of objects and what kernels allocate. Each process has its own memory on each device. */
+ * memory is not counted, nor are parts of objects and what kernels allocate. Each process has its
+ * own memory on each device. */
 typedef struct ana_memory {
     uint64_t peak_bytes; /* the highest of all; 0 where nothing was allocated */
     uint32_t npeaks;

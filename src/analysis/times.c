@@ -39,9 +39,8 @@ static bool add_timed_launch(kind **kinds, const prof_launch *l, bool shape, wl_
     kind *k = find_launch_kind(*kinds, &key);
     if (!k) {
         k = wl_new(arena, kind);
-        if (!k) {
+        if (!k)
             return false;
-        }
         k->key = key;
         HASH_ADD(hh, *kinds, key, sizeof k->key, k);
     }
@@ -56,9 +55,8 @@ static double estimate(kind *kinds, const prof_launch *l)
         for (int recorded = 0; recorded <= 1; recorded++) {
             kind_key key = kind_key_of(l, shape, recorded);
             const kind *k = find_launch_kind(kinds, &key);
-            if (k) {
+            if (k)
                 return k->seconds / (double)k->timed;
-            }
         }
     }
     return -1;
@@ -96,16 +94,13 @@ ana_device_time ana_device_time_of(const prof_launch_rows *launches, const doubl
     ana_device_time t = {.seconds = -1};
     for (uint32_t i = 0; i < launches->count; i++) {
         const prof_launch *l = &launches->rows[i];
-        if (l->kernel != kernel) {
+        if (l->kernel != kernel)
             continue;
-        }
         t.launches++;
-        if (seconds[i] >= 0) {
+        if (seconds[i] >= 0)
             t.seconds = (t.seconds < 0 ? 0 : t.seconds) + seconds[i];
-        }
-        if (l->device_seconds < 0) {
+        if (l->device_seconds < 0)
             continue;
-        }
         t.least = t.timed && t.least < l->device_seconds ? t.least : l->device_seconds;
         t.most = l->device_seconds > t.most ? l->device_seconds : t.most;
         t.timed++;
@@ -142,9 +137,8 @@ static bool on_device(const prof_object_rows *objects, uint32_t id)
 static ana_direction direction_of(const prof_call *c, const prof_object_rows *objects)
 {
     bool from = on_device(objects, c->source_object), to = on_device(objects, c->target_object);
-    if (c->kind == CAP_CALL_SET) {
+    if (c->kind == CAP_CALL_SET)
         return ANA_COPY_SET;
-    }
     return from ? (to ? ANA_COPY_ON_DEVICE : ANA_COPY_TO_HOST)
                 : (to ? ANA_COPY_TO_DEVICE : ANA_COPY_ON_HOST);
 }
@@ -155,9 +149,8 @@ void ana_copies(const prof_call_rows *calls, const prof_object_rows *objects,
     memset(sums, 0, ANA_DIRECTIONS * sizeof *sums);
     for (uint32_t i = 0; i < calls->count; i++) {
         const prof_call *c = &calls->rows[i];
-        if ((c->kind != CAP_CALL_COPY && c->kind != CAP_CALL_SET) || c->result) {
+        if ((c->kind != CAP_CALL_COPY && c->kind != CAP_CALL_SET) || c->result)
             continue;
-        }
         ana_copy_sum *sum = &sums[direction_of(c, objects)];
         sum->calls++;
         sum->bytes += c->bytes;

@@ -47,8 +47,8 @@ void wl_arena_free(wl_arena *arena)
     free(arena);
 }
 
-/* Room for `size` bytes in the head chunk, which is replaced where it is full. A large block gets a chunk of its own
- * behind the head, so that what is left of the head stays in use. */
+/* Room for `size` bytes in the head chunk, which is replaced where it is full. A large block gets a
+ * chunk of its own behind the head, so that what is left of the head stays in use. */
 static chunk *chunk_for(wl_arena *arena, size_t size, size_t align)
 {
     chunk *head = arena->head;

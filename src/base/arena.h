@@ -1,7 +1,8 @@
 /* Arenas: memory with one owner that is freed at once.
  *
- * An arena belongs to a module, a launch or an import; the header of what allocates from it says which. Not
- * thread-safe. Allocation returns NULL when memory is exhausted; nothing in an arena is freed on its own. */
+ * An arena belongs to a module, a launch or an import; the header of what allocates from it says
+ * which. Not thread-safe. Allocation returns NULL when memory is exhausted; nothing in an arena is
+ * freed on its own. */
 #ifndef WL_BASE_ARENA_H
 #define WL_BASE_ARENA_H
 

@@ -1,8 +1,8 @@
 /* Status codes and error messages.
  *
- * Every function that can fail returns a wl_status. A function that can say more than the code takes a wl_error and
- * fills it on failure only; the message is a full sentence without a final newline that says what to do where that
- * is known. */
+ * Every function that can fail returns a wl_status. A function that can say more than the code
+ * takes a wl_error and fills it on failure only; the message is a full sentence without a final
+ * newline that says what to do where that is known. */
 #ifndef WL_BASE_ERROR_H
 #define WL_BASE_ERROR_H
 
@@ -21,11 +21,13 @@ typedef struct wl_error {
 /* The text of a status code; never NULL. */
 const char *wl_status_text(wl_status status);
 
-/* Fills `err` (which may be NULL) and returns `status`, so that a failing function can end with one statement. */
+/* Fills `err` (which may be NULL) and returns `status`, so that a failing function can end with one
+ * statement. */
 wl_status wl_fail(wl_error *err, wl_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* As wl_fail, with the text of errno appended and the status derived from it (ENOSPC -> WL_NOSPACE, ENOENT, ...). */
+/* As wl_fail, with the text of errno appended and the status derived from it (ENOSPC -> WL_NOSPACE,
+ * ENOENT, ...). */
 wl_status wl_fail_errno(wl_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -30,7 +30,8 @@ static void write_to_stderr(const char *text, size_t size)
     }
 }
 
-/* Builds the whole message first: one write keeps lines of different threads and processes apart. */
+/* Builds the whole message first: one write keeps lines of different threads and processes apart.
+ */
 void wl_log(wl_log_level level, const char *format, ...)
 {
     if ((int)level > max_level)

@@ -1,5 +1,5 @@
-/* Messages to the user: on stderr, each line behind "==WARPLENS== ". Thread-safe; safe to call inside an application,
- * where nothing of ours may reach stdout. */
+/* Messages to the user: on stderr, each line behind "==WARPLENS== ". Thread-safe; safe to call
+ * inside an application, where nothing of ours may reach stdout. */
 #ifndef WL_BASE_LOG_H
 #define WL_BASE_LOG_H
 

@@ -1,4 +1,5 @@
-/* Numbers of seven bits a byte, the lowest first; bit 7 is set in all bytes but the last (LEB128). */
+/* Numbers of seven bits a byte, the lowest first; bit 7 is set in all bytes but the last (LEB128).
+ */
 #ifndef WL_BASE_VARINT_H
 #define WL_BASE_VARINT_H
 

@@ -52,14 +52,14 @@ typedef struct cap_map { /* a file mapped executable */
     const char *build_id; /* hex, "" without */
 } cap_map;
 
-typedef struct
-    cap_maps { /* the whole list again whenever it changed; the latest before a stack counts */
+typedef struct cap_maps { /* the whole list again whenever it changed; the latest before a stack
+                             counts */
     uint32_t count;
     cap_map *maps;
 } cap_maps;
 
-typedef struct
-    cap_stack { /* innermost first; return addresses, frames of warplens and libcudart left out */
+typedef struct cap_stack { /* innermost first; return addresses, frames of warplens and libcudart
+                              left out */
     uint32_t count;
     uint64_t *pcs;
 } cap_stack;
@@ -119,7 +119,8 @@ typedef enum cap_pool_kind {
     CAP_POOL_CREATED  /* or imported */
 } cap_pool_kind;
 
-/* A pool of stream-ordered allocation, before the first object from it. Numbers are not given out again. */
+/* A pool of stream-ordered allocation, before the first object from it. Numbers are not given out
+ * again. */
 typedef struct cap_pool {
     uint32_t id;     /* from 1 */
     uint32_t kind;   /* cap_pool_kind */
@@ -148,8 +149,9 @@ typedef enum cap_stream_kind {
     CAP_STREAM_CREATED
 } cap_stream_kind;
 
-/* A stream, before anything refers to it; stream 0 is the legacy stream of the first context. Numbers are not given out
- * again: a handle that is destroyed and given out once more is another stream. */
+/* A stream, before anything refers to it; stream 0 is the legacy stream of the first context.
+ * Numbers are not given out again: a handle that is destroyed and given out once more is another
+ * stream. */
 typedef struct cap_stream {
     uint64_t id;
     uint32_t kind;    /* cap_stream_kind */
@@ -163,8 +165,8 @@ typedef struct cap_stream {
 typedef struct cap_shape {
     uint64_t width; /* bytes of a row */
     uint64_t rows, slices;
-    uint64_t source_pitch,
-        source_rows; /* bytes from row to row, rows from slice to slice; 0: a CUDA array, or no source */
+    uint64_t source_pitch, source_rows; /* bytes from row to row, rows from slice to slice; 0: a
+                                           CUDA array, or no source */
     uint64_t target_pitch, target_rows;
 } cap_shape;
 
@@ -193,10 +195,10 @@ typedef struct cap_call {
     uint32_t device;  /* ordinal of the thread's current context's; 0 without one */
     uint64_t context; /* the thread's current one, from 1; 0: none */
     uint32_t flags;
-    uint32_t parent; /* of a node: the CALL that launched its graph; else 0 */
-    uint64_t event;  /* that the call records or waits for, from 1, not given out again; 0: none */
-    uint64_t
-        version; /* how often it had been recorded by then, this time included; 0: never, or in a capture */
+    uint32_t parent;  /* of a node: the CALL that launched its graph; else 0 */
+    uint64_t event;   /* that the call records or waits for, from 1, not given out again; 0: none */
+    uint64_t version; /* how often it had been recorded by then, this time included; 0: never, or in
+                         a capture */
     uint32_t nshapes; /* 0, or 1 of a copy or set of rows or slices */
     cap_shape *shape;
 } cap_call;
@@ -331,9 +333,9 @@ typedef enum cap_way_kind {
  * the note. */
 typedef struct cap_way {
     uint32_t note;
-    uint32_t way; /* cap_way_kind */
-    uint32_t
-        estimated; /* 1: some of the blocks were run, and counts are scaled to all; heat maps are exact */
+    uint32_t way;       /* cap_way_kind */
+    uint32_t estimated; /* 1: some of the blocks were run, and counts are scaled to all; heat maps
+                           are exact */
     const char *reason;
     uint32_t count;
     cap_gap *gaps; /* ascending */
@@ -390,7 +392,8 @@ typedef struct cap_reached { /* an object, and how it was accessed */
 } cap_reached;
 
 /* Objects that a launch accessed through pointers that come from no parameter, but from memory, as
- * the probe `objects` saw it in all blocks. After its LAUNCH, where that probe was in its kernel. */
+ * the probe `objects` saw it in all blocks. After its LAUNCH, where that probe was in its kernel.
+ */
 typedef struct cap_indirect {
     uint32_t launch; /* id of a LAUNCH before */
     uint32_t count;
@@ -412,8 +415,9 @@ typedef struct cap_edge { /* of a graph: the node `to` waits for `from`, which i
     uint32_t from, to;
 } cap_edge;
 
-/* A graph, when it is first launched. Nodes are in an order in which they can run. The nodes of a child graph follow the
- * node that holds them; they wait for it, and what waits for it waits for the last of them. */
+/* A graph, when it is first launched. Nodes are in an order in which they can run. The nodes of a
+ * child graph follow the node that holds them; they wait for it, and what waits for it waits for
+ * the last of them. */
 typedef struct cap_graph {
     uint32_t id;          /* from 1 */
     uint32_t edges_known; /* 0: the driver did not tell them */

@@ -95,8 +95,8 @@ static size_t str_length(const char *text)
 
 /* ---- writing ----
  *
- * Launches are noted by dozens of numbers, in the application's time. So room for the whole record is made first, and
- * each number is one store. */
+ * Launches are noted by dozens of numbers, in the application's time. So room for the whole record
+ * is made first, and each number is one store. */
 
 #define BEGIN(type)                                        \
     static uint8_t *put_##type(uint8_t *at, const type *v) \
@@ -149,7 +149,8 @@ static uint8_t *put_double(uint8_t *at, double value)
     return cap_put_at(at, bits, 8);
 }
 
-/* A length that does not fit in 32 bits exceeds what a record may hold, so that there is no room to write to. */
+/* A length that does not fit in 32 bits exceeds what a record may hold, so that there is no room to
+ * write to. */
 static uint8_t *put_str(uint8_t *at, const char *text)
 {
     size_t length = str_length(text);

@@ -5,7 +5,8 @@
 #include "capture/capture.h"
 #include "capture/encode.h"
 
-/* Of each record: the bytes of its payload; the payload, where that many bytes are free; the payload at the buffer's end. */
+/* Of each record: the bytes of its payload; the payload, where that many bytes are free; the
+ * payload at the buffer's end. */
 #define X(id, number, type)                                   \
     size_t cap_size_##type(const cap_##type *v);              \
     void cap_encode_##type(uint8_t *at, const cap_##type *v); \

@@ -373,8 +373,8 @@ static wl_status finish_record(cap_writer *w, uint32_t type, cap_buffer *plain)
     return status;
 }
 
-/* Room for the payload of one more record after those that are held, with the lock, which end_held() gives back. NULL,
- * without it, where none are held or the record is too large. */
+/* Room for the payload of one more record after those that are held, with the lock, which
+ * end_held() gives back. NULL, without it, where none are held or the record is too large. */
 static uint8_t *begin_held(cap_writer *w, uint32_t type, size_t size)
 {
     if (size > COMPRESS_ABOVE)

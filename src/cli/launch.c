@@ -132,11 +132,10 @@ wl_status cli_launch_run(const cli_launch *launch, cli_outcome *outcome, wl_erro
     close(ends[1]);
     wl_status status = WL_OK;
     *outcome = (cli_outcome){.pid = child};
-    if (child < 0) {
+    if (child < 0)
         status = wl_fail_errno(err, "cannot start the application");
-    } else {
+    else
         status = wait_for_end(outcome, ends[0], err);
-    }
     close(ends[0]);
     return status;
 }

@@ -35,12 +35,11 @@ int cli_usage_error(const char *command, const char *format, ...)
 /* Looks through a table, and those that it includes, for the long name nearest to the typed. */
 static void look_for_option(wl_nearest *meant, const struct poptOption *row)
 {
-    for (; row->longName || row->shortName || row->arg; row++) {
+    for (; row->longName || row->shortName || row->arg; row++)
         if ((row->argInfo & POPT_ARG_MASK) == POPT_ARG_INCLUDE_TABLE)
             look_for_option(meant, row->arg);
         else if (row->longName)
             wl_nearest_try(meant, row->longName);
-    }
 }
 
 /* Tells of the option that could not be read. */

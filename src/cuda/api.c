@@ -33,7 +33,8 @@ static size_t first_of_base(const char *base)
     return low;
 }
 
-/* Whether the base has variants for the thread's own default stream: those alone count for a caller that wants them. */
+/* Whether the base has variants for the thread's own default stream: those alone count for a caller
+ * that wants them. */
 static bool has_per_thread(size_t first)
 {
     for (size_t i = first; i < DRIVER && strcmp(driver[i].base, driver[first].base) == 0; i++)

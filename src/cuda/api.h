@@ -21,9 +21,10 @@ typedef struct cuda_driver_function {
 /* All rows of the driver, sorted by base and by symbol. */
 const cuda_driver_function *cuda_driver_functions(size_t *count);
 
-/* What cuGetProcAddress finds for a name and a version: the newest variant not newer than `version`, of the per-thread
- * kind where `per_thread` is set and there is one. A name with a suffix of its own ("cuMemAlloc_v2") is no name.
- * NULL without; *known then says whether a newer version would have it. */
+/* What cuGetProcAddress finds for a name and a version: the newest variant not newer than
+ * `version`, of the per-thread kind where `per_thread` is set and there is one. A name with a
+ * suffix of its own ("cuMemAlloc_v2") is no name. NULL without; *known then says whether a newer
+ * version would have it. */
 const cuda_driver_function *cuda_driver_find(const char *name, int version, bool per_thread,
                                              bool *known);
 

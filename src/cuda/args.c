@@ -7,14 +7,13 @@ bool cuda_read_extra(void **extra, const void **buffer, size_t *bytes)
 {
     *buffer = NULL;
     *bytes = 0;
-    for (; extra && *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+    for (; extra && *extra != CU_LAUNCH_PARAM_END; extra += 2)
         if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
             *buffer = extra[1];
         else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
             *bytes = *(const size_t *)extra[1];
         else
             return false;
-    }
     return true;
 }
 

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `extra` of a launch: a list of tags and values that ends in CU_LAUNCH_PARAM_END; NULL is an empty one.
- * Gives the buffer of packed parameters and its length, NULL and 0 where the list names none. False at
- * a tag that is not known. */
+/* `extra` of a launch: a list of tags and values that ends in CU_LAUNCH_PARAM_END; NULL is an empty
+ * one. Gives the buffer of packed parameters and its length, NULL and 0 where the list names none.
+ * False at a tag that is not known. */
 bool cuda_read_extra(void **extra, const void **buffer, size_t *bytes);
 
 /* Bytes of a channel of a CUarray_format; 0 where it is not one of the plain formats. */

@@ -1,9 +1,9 @@
 /* What a cubin's ELF headers and its sections ".nv.info.<kernel>" say.
  *
- * Such a section is a list of attributes: u8 format, u8 attribute, and 16 bits that are the value or, where the format is
- * SIZED, the number of bytes that follow. Parameters are attributes of 12 bytes: u32 index, u16 position, u16 offset, u32
- * that packs the size with what we do not need; the size has 14 bits, or 16 in the second version, for parameters beyond
- * 4 KiB. */
+ * Such a section is a list of attributes: u8 format, u8 attribute, and 16 bits that are the value
+ * or, where the format is SIZED, the number of bytes that follow. Parameters are attributes of 12
+ * bytes: u32 index, u16 position, u16 offset, u32 that packs the size with what we do not need; the
+ * size has 14 bits, or 16 in the second version, for parameters beyond 4 KiB. */
 #include "cuda/cubin.h"
 
 #include "base/vec.h"
@@ -157,7 +157,8 @@ static const char *described_kernel(const char *cubin, const Elf64_Shdr *names,
     return ends && strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : NULL;
 }
 
-/* Sections that lie over each other would make much of a small file: no more is read than it has. */
+/* Sections that lie over each other would make much of a small file: no more is read than it has.
+ */
 static void read_layouts(const char *cubin, uint64_t left, const Elf64_Ehdr *h,
                          const Elf64_Shdr *names, layout_list *list)
 {

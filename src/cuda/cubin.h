@@ -1,5 +1,6 @@
-/* Cubins: ELF files that hold the machine code of kernels for one architecture. They may come from anywhere: every size
- * and offset is checked against the bytes that are there. Read by hand, since this also runs inside applications. */
+/* Cubins: ELF files that hold the machine code of kernels for one architecture. They may come from
+ * anywhere: every size and offset is checked against the bytes that are there. Read by hand, since
+ * this also runs inside applications. */
 #ifndef WL_CUDA_CUBIN_H
 #define WL_CUDA_CUBIN_H
 
@@ -8,8 +9,8 @@
 
 enum { CUDA_MAX_PARAM_BYTES = 1 << 15 }; /* of all parameters of a kernel */
 
-/* How long a cubin is by what its headers say; 0: it is none, or reaches beyond `size`. `size` may be CUDA_SIZE_UNKNOWN,
- * for bytes that the driver takes as a cubin. */
+/* How long a cubin is by what its headers say; 0: it is none, or reaches beyond `size`. `size` may
+ * be CUDA_SIZE_UNKNOWN, for bytes that the driver takes as a cubin. */
 size_t cuda_cubin_bytes(const void *cubin, size_t size);
 
 typedef struct cuda_param { /* bytes, from the begin of the kernel's parameters */
@@ -28,8 +29,8 @@ typedef struct cuda_layouts { /* of all kernels of a cubin */
     size_t count;
 } cuda_layouts;
 
-/* What is no cubin has none; kernels whose description does not hold together, or that there is no memory for, are left
- * out. `size` as cuda_cubin_bytes(). To be cleared. */
+/* What is no cubin has none; kernels whose description does not hold together, or that there is no
+ * memory for, are left out. `size` as cuda_cubin_bytes(). To be cleared. */
 void cuda_cubin_layouts(const void *cubin, size_t size, cuda_layouts *out);
 /* NULL where the cubin does not describe the kernel. */
 const cuda_layout *cuda_layout_of(const cuda_layouts *layouts, const char *kernel);

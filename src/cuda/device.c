@@ -37,7 +37,8 @@ static bool try_folder(char *folder, size_t size, const char *base)
            access(folder, R_OK | X_OK) == 0;
 }
 
-/* From the folder of `path` upwards: build trees and installations both have share/ beside bin/, lib/ or tests/. */
+/* From the folder of `path` upwards: build trees and installations both have share/ beside bin/,
+ * lib/ or tests/. */
 static bool folder_above(char *folder, size_t size, const char *path)
 {
     char base[PATH_MAX];
@@ -84,7 +85,8 @@ const char *cuda_device_folder(void)
 
 /* ---- JSON to struct ---- */
 
-/* What is wrong with a description: all of it, so that nobody has to mend one key after the other. */
+/* What is wrong with a description: all of it, so that nobody has to mend one key after the other.
+ */
 typedef struct problem_list {
     char text[sizeof((wl_error *)0)->text];
     size_t used;

@@ -1,7 +1,7 @@
 /* Device descriptions: one JSON file a GPU, in devices/ (format: docs/devices.md).
  *
- * What CUDA's device queries answer, the occupancy calculation and, later, the performance model read a description and
- * nothing else. */
+ * What CUDA's device queries answer, the occupancy calculation and, later, the performance model
+ * read a description and nothing else. */
 #ifndef WL_CUDA_DEVICE_H
 #define WL_CUDA_DEVICE_H
 
@@ -30,7 +30,8 @@ typedef struct cuda_sm_limits {
     uint32_t l1_bytes; /* L1 and shared memory together; 0 where they are apart */
 } cuda_sm_limits;
 
-/* For the performance model: 0 where the vendor says nothing. Rates are results per clock and SM. */
+/* For the performance model: 0 where the vendor says nothing. Rates are results per clock and SM.
+ */
 typedef struct cuda_model {
     double dram_bytes_per_second;
     uint32_t schedulers, fp32, fp64, int32, sfu, load_store;
@@ -52,20 +53,22 @@ typedef struct cuda_device {
 
 #define CUDA_DEFAULT_DEVICE "h200"
 
-/* `name`: a device's id ("h200", any case), or the path of a description (with a '/' or ending in ".json"). WL_NOENT with a
- * text that lists the known ids; WL_PARSE with file and line where it is no JSON, else with all that is
- * wrong, unknown or missing in it, as the file spells it. */
+/* `name`: a device's id ("h200", any case), or the path of a description (with a '/' or ending in
+ * ".json"). WL_NOENT with a text that lists the known ids; WL_PARSE with file and line where it is
+ * no JSON, else with all that is wrong, unknown or missing in it, as the file spells it. */
 wl_status cuda_device_load(const char *name, cuda_device *out, wl_error *err);
 
-/* The ids of all descriptions that are installed, sorted; *ids and each id are malloc'ed: cuda_device_list_free(). */
+/* The ids of all descriptions that are installed, sorted; *ids and each id are malloc'ed:
+ * cuda_device_list_free(). */
 wl_status cuda_device_list(char ***ids, size_t *count, wl_error *err);
 void cuda_device_list_free(char **ids, size_t count);
 
-/* Folder of the descriptions: $WARPLENS_DEVICES, or "share/warplens/devices" in the nearest folder above the executable or
- * shared library that this code is in. Empty string where there is none. */
+/* Folder of the descriptions: $WARPLENS_DEVICES, or "share/warplens/devices" in the nearest folder
+ * above the executable or shared library that this code is in. Empty string where there is none. */
 const char *cuda_device_folder(void);
 
-/* False where CUDA has no attribute of this number (cuDeviceGetAttribute gives CUDA_ERROR_INVALID_VALUE). */
+/* False where CUDA has no attribute of this number (cuDeviceGetAttribute gives
+ * CUDA_ERROR_INVALID_VALUE). */
 bool cuda_device_attribute(const cuda_device *device, int number, int *value);
 /* The same where the number is known to be one. */
 static inline int cuda_attribute_of(const cuda_device *device, int number)
@@ -89,7 +92,8 @@ typedef enum cuda_attribute_source {
 /* CUDA_ATTRIBUTE_HERE for a number that CUDA does not have: no description can set it. */
 cuda_attribute_source cuda_attribute_source_of(int number);
 
-/* 16 bytes that stand for the emulated device: the same in every run, different for each id and ordinal. */
+/* 16 bytes that stand for the emulated device: the same in every run, different for each id and
+ * ordinal. */
 void cuda_device_uuid(const cuda_device *device, int ordinal, CUuuid *uuid);
 
 void cuda_device_prop_v11(const cuda_device *device, int ordinal, cudaDeviceProp_v11 *prop);
@@ -102,7 +106,8 @@ typedef struct cuda_footprint { /* what a block of a kernel needs */
     uint32_t threads;           /* of a block */
     uint32_t registers;         /* of a thread */
     uint32_t static_shared, dynamic_shared;
-    int carveout; /* preferred share of shared memory in percent, as cudaFuncAttributePreferred...; -1: none */
+    int carveout; /* preferred share of shared memory in percent, as cudaFuncAttributePreferred...;
+                     -1: none */
 } cuda_footprint;
 
 typedef enum cuda_limiter {
@@ -123,13 +128,15 @@ typedef struct cuda_occupancy {
 
 cuda_occupancy cuda_occupancy_of(const cuda_device *device, const cuda_footprint *block);
 
-/* The most dynamic shared memory that still lets `blocks` blocks be resident; 0 where they never are. */
+/* The most dynamic shared memory that still lets `blocks` blocks be resident; 0 where they never
+ * are. */
 uint32_t cuda_occupancy_shared(const cuda_device *device, const cuda_footprint *block,
                                uint32_t blocks);
 
-/* The block size with the most resident threads, the largest first, up to `limit` threads (0: no limit of one's own).
- * shared[i], where it is not NULL, is the dynamic shared memory of a block of i + 1 warps, in place of
- * block->dynamic_shared. *min_grid is the number of blocks that fills the device. Returns 0 where no size can run. */
+/* The block size with the most resident threads, the largest first, up to `limit` threads (0: no
+ * limit of one's own). shared[i], where it is not NULL, is the dynamic shared memory of a block of
+ * i + 1 warps, in place of block->dynamic_shared. *min_grid is the number of blocks that fills the
+ * device. Returns 0 where no size can run. */
 uint32_t cuda_occupancy_best(const cuda_device *device, const cuda_footprint *block, uint32_t limit,
                              const size_t *shared, uint32_t *min_grid);
 

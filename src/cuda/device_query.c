@@ -70,7 +70,8 @@ enum {
 #undef X
 };
 
-/* A field of `count` elements of `bytes` bytes each (0: a single value) from as many attributes with numbers in a row. */
+/* A field of `count` elements of `bytes` bytes each (0: a single value) from as many attributes
+ * with numbers in a row. */
 static void fill_property(void *field, size_t bytes, int count, int attribute,
                           const cuda_device *device)
 {

@@ -1,7 +1,7 @@
-/* Types of the CUDA driver API, declared anew so that no CUDA header is needed to build. Names, numbers and layouts are
- * those of cuda.h of CUDA 11 to 13 on x86-64 and aarch64 Linux; the test "cuda_layout" compares them with the toolkit's
- * headers. Enumerations list what warplens uses; any other number is legal in them. Never include an NVIDIA header beside this
- * one. */
+/* Types of the CUDA driver API, declared anew so that no CUDA header is needed to build. Names,
+ * numbers and layouts are those of cuda.h of CUDA 11 to 13 on x86-64 and aarch64 Linux; the test
+ * "cuda_layout" compares them with the toolkit's headers. Enumerations list what warplens uses; any
+ * other number is legal in them. Never include an NVIDIA header beside this one. */
 #ifndef WL_CUDA_DRIVER_TYPES_H
 #define WL_CUDA_DRIVER_TYPES_H
 

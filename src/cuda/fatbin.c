@@ -8,9 +8,10 @@
 #include "base/vec.h"
 
 /* Container: u32 magic, u16 version, u16 header bytes, u64 bytes of the entries.
- * Entry: u16 kind, u16 version, u32 header bytes, u64 payload bytes, u32 compressed bytes, u32, u16 minor, u16 major,
- * u32 architecture (28), u32 offset and u32 length of the name (32, 36), u64 flags (40), u64, u64 expanded bytes (56),
- * u32 offset and u32 length of the compiler's options (64, 68). Offsets count from the entry's header. */
+ * Entry: u16 kind, u16 version, u32 header bytes, u64 payload bytes, u32 compressed bytes, u32, u16
+ * minor, u16 major, u32 architecture (28), u32 offset and u32 length of the name (32, 36), u64
+ * flags (40), u64, u64 expanded bytes (56), u32 offset and u32 length of the compiler's options
+ * (64, 68). Offsets count from the entry's header. */
 enum {
     CONTAINER_HEADER = 16,
     ENTRY_HEADER = 48,

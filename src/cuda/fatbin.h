@@ -1,12 +1,14 @@
 /* Device code as it comes from nvcc: fat binaries, cubins, PTX text.
  *
- * A fat binary ("fatbin") is a list of entries, each PTX or SASS (an ELF file, "cubin") for one architecture, plain or
- * compressed. An executable holds fatbins in the sections .nv_fatbin and __nv_relfatbin (separate compilation), and for
- * each a wrapper in .nvFatBinSegment that is registered at start.
+ * A fat binary ("fatbin") is a list of entries, each PTX or SASS (an ELF file, "cubin") for one
+ * architecture, plain or compressed. An executable holds fatbins in the sections .nv_fatbin and
+ * __nv_relfatbin (separate compilation), and for each a wrapper in .nvFatBinSegment that is
+ * registered at start.
  *
- * All of this may come from an untrusted file: every size and offset is checked against the bytes that are there, and
- * what an entry expands to is bounded. What an application hands over as a bare pointer has no known size; there
- * CUDA_SIZE_UNKNOWN makes the functions believe the sizes that the image states of itself, as the driver does. */
+ * All of this may come from an untrusted file: every size and offset is checked against the bytes
+ * that are there, and what an entry expands to is bounded. What an application hands over as a bare
+ * pointer has no known size; there CUDA_SIZE_UNKNOWN makes the functions believe the sizes that the
+ * image states of itself, as the driver does. */
 #ifndef WL_CUDA_FATBIN_H
 #define WL_CUDA_FATBIN_H
 
@@ -26,8 +28,8 @@ enum {
 };
 #define CUDA_FATBIN_MAGIC 0xba55ed50u
 
-/* __fatBinC_Wrapper_t. Version 2 comes from linking relocatable code: `prelinked` then is a NULL-terminated array of the
- * fatbins of the objects that went in. */
+/* __fatBinC_Wrapper_t. Version 2 comes from linking relocatable code: `prelinked` then is a
+ * NULL-terminated array of the fatbins of the objects that went in. */
 typedef struct cuda_fatbin_wrapper {
     uint32_t magic, version;
     const void *fatbin;
@@ -75,37 +77,40 @@ void cuda_fatbin_clear(cuda_fatbin *fatbin);
 wl_status cuda_entry_content(const cuda_entry *entry, unsigned char **content, size_t *length,
                              wl_error *err);
 
-/* True where PTX for `arch` and `variant` may be compiled for a device of compute capability `sm`. */
+/* True where PTX for `arch` and `variant` may be compiled for a device of compute capability `sm`.
+ */
 bool cuda_arch_fits(uint32_t arch, char variant, uint32_t sm);
 
-/* The entry of a kind, PTX or ELF, that a driver would take for the device: the one with the highest architecture that
- * fits, the most specific variant among equals. NULL where none fits. */
+/* The entry of a kind, PTX or ELF, that a driver would take for the device: the one with the
+ * highest architecture that fits, the most specific variant among equals. NULL where none fits. */
 const cuda_entry *cuda_fatbin_choose(const cuda_fatbin *fatbin, cuda_entry_kind kind, uint32_t sm);
 
 /* ---- images: anything that cuModuleLoadData or __cudaRegisterFatBinary takes ---- */
 
 typedef struct cuda_image {
-    ptx_source *
-        ptx; /* their texts are malloc'ed; more than one: relocatable, to be linked with ptx_link() */
+    ptx_source *ptx; /* their texts are malloc'ed; more than one: relocatable, to be linked with
+                        ptx_link() */
     size_t count;
 } cuda_image;
 
-/* The PTX of an image for a device. WL_NOENT: it has none that fits, and err says what it has ("it holds SASS for sm_75,
- * PTX for sm_100"). WL_UNSUPPORTED: it is PTX text for another architecture. WL_ARG: no image. Other codes as
- * cuda_fatbin_read(). A wrapper is followed only where the size is unknown: it holds addresses. */
+/* The PTX of an image for a device. WL_NOENT: it has none that fits, and err says what it has ("it
+ * holds SASS for sm_75, PTX for sm_100"). WL_UNSUPPORTED: it is PTX text for another architecture.
+ * WL_ARG: no image. Other codes as cuda_fatbin_read(). A wrapper is followed only where the size is
+ * unknown: it holds addresses. */
 wl_status cuda_image_read(const void *data, size_t size, uint32_t sm, cuda_image *out,
                           wl_error *err);
 void cuda_image_clear(cuda_image *image);
 
-/* The machine code of an image for a device: an ELF file, malloc'ed. WL_NOENT where it has none that runs there; other
- * codes as cuda_image_read(). What is no fatbin is taken for a cubin of the right device. */
+/* The machine code of an image for a device: an ELF file, malloc'ed. WL_NOENT where it has none
+ * that runs there; other codes as cuda_image_read(). What is no fatbin is taken for a cubin of the
+ * right device. */
 wl_status cuda_image_cubin(const void *data, size_t size, uint32_t sm, unsigned char **cubin,
                            size_t *length, wl_error *err);
 
 /* ---- files ---- */
 
-typedef struct
-    cuda_file_fatbin { /* one fatbin of an executable, library, object, or a file that is one itself */
+typedef struct cuda_file_fatbin { /* one fatbin of an executable, library, object, or a file that is
+                                     one itself */
     cuda_fatbin fatbin;
     const char *section; /* ".nv_fatbin", "__nv_relfatbin", "" */
     uint64_t offset;     /* in the file */
@@ -120,8 +125,8 @@ typedef struct cuda_file {
     size_t count;
 } cuda_file;
 
-/* Finds all device code of a file: ELF executable, library or object; cubin; fatbin; PTX text. WL_IO, WL_NOENT, WL_PARSE.
- * A file without device code gives WL_OK and no fatbins. */
+/* Finds all device code of a file: ELF executable, library or object; cubin; fatbin; PTX text.
+ * WL_IO, WL_NOENT, WL_PARSE. A file without device code gives WL_OK and no fatbins. */
 wl_status cuda_file_open(const char *path, cuda_file *out, wl_error *err);
 void cuda_file_close(cuda_file *file);
 

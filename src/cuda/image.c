@@ -123,8 +123,9 @@ static wl_status take_best(const void *data, size_t size, uint32_t sm, ptx_list 
     return status;
 }
 
-/* A linked image has the SASS that came of the link, and the PTX of each object that went in. An object without PTX for
- * the device (the device runtime's library is one) is left out: what it defines may not be needed. */
+/* A linked image has the SASS that came of the link, and the PTX of each object that went in. An
+ * object without PTX for the device (the device runtime's library is one) is left out: what it
+ * defines may not be needed. */
 static wl_status take_wrapped(const void *data, uint32_t sm, ptx_list *list, char *held,
                               size_t room, wl_error *err)
 {

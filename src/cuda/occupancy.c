@@ -1,5 +1,6 @@
-/* How many blocks of a kernel fit on an SM. The rules are those of the CUDA C++ Programming Guide and of NVIDIA's
- * occupancy calculator; tests/cuda/recorded/h200_occupancy.txt holds what a real chip answered. */
+/* How many blocks of a kernel fit on an SM. The rules are those of the CUDA C++ Programming Guide
+ * and of NVIDIA's occupancy calculator; tests/cuda/recorded/h200_occupancy.txt holds what a real
+ * chip answered. */
 #include "cuda/device.h"
 
 static uint32_t round_up(uint32_t value, uint32_t unit)
@@ -26,7 +27,8 @@ static uint32_t blocks_by_registers(const cuda_sm_limits *limits, const cuda_foo
     return of_partition / of_warp * limits->partitions / warps;
 }
 
-/* The shared memory that the SM is configured to: the smallest size that gives the preferred share and holds a block. */
+/* The shared memory that the SM is configured to: the smallest size that gives the preferred share
+ * and holds a block. */
 static uint32_t configured_shared_bytes(const cuda_sm_limits *limits, int carveout, uint32_t need)
 {
     if (carveout < 0 || !limits->carveouts)

@@ -1,5 +1,6 @@
-/* Types of the CUDA runtime API, as driver_types.h: names, numbers and layouts of the headers of CUDA 11 to 13. Where a
- * layout differs between releases, the type's name carries the major version. */
+/* Types of the CUDA runtime API, as driver_types.h: names, numbers and layouts of the headers of
+ * CUDA 11 to 13. Where a layout differs between releases, the type's name carries the major
+ * version. */
 #ifndef WL_CUDA_RUNTIME_TYPES_H
 #define WL_CUDA_RUNTIME_TYPES_H
 
@@ -51,7 +52,8 @@ typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, vo
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
 
-/* Both are passed in registers by value; dim3 is 12 bytes, so that in a call its x and y share one register. */
+/* Both are passed in registers by value; dim3 is 12 bytes, so that in a call its x and y share one
+ * register. */
 typedef struct uint3 {
     unsigned int x, y, z;
 } uint3;
@@ -437,8 +439,8 @@ struct cudaResourceDesc_v12 { /* 11.x and 12.x: no padding and no flags behind t
     } res;
 };
 
-/* 13.x: the union is 128 bytes and flags follow. What precedes lies as in cudaResourceDesc_v12, so that a pointer to this
- * may be read as one to that. */
+/* 13.x: the union is 128 bytes and flags follow. What precedes lies as in cudaResourceDesc_v12, so
+ * that a pointer to this may be read as one to that. */
 struct cudaResourceDesc_v13 {
     enum cudaResourceType resType;
     union {

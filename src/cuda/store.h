@@ -1,5 +1,5 @@
-/* The PTX that cubins were made from, kept in a folder while they are made: <hash of the cubin>.ptx. A cubin that is loaded
- * later, without PTX of its own, is looked up there. */
+/* The PTX that cubins were made from, kept in a folder while they are made: <hash of the
+ * cubin>.ptx. A cubin that is loaded later, without PTX of its own, is looked up there. */
 #ifndef WL_CUDA_STORE_H
 #define WL_CUDA_STORE_H
 

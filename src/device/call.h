@@ -109,11 +109,11 @@ bool dev_is(const void *handle, dev_kind kind);
 /* ---- one API call ---- */
 
 /* dev_begin's `flags`: what the call needs, checked in this order.
- * INIT: the interface is initialised, NOT_INITIALIZED otherwise (the runtime initialises it itself).
- * CURRENT: a current context, INVALID_CONTEXT without; a context lost to a fault gives its error.
- * PRIMARY: as CURRENT, but without one the primary context of the thread's device is made current.
- * QUIET: the call is not recorded.
- * UNSTICKY: it works in a context lost to a fault (destroying, resetting). */
+ * INIT: the interface is initialised, NOT_INITIALIZED otherwise (the runtime initialises it
+ * itself). CURRENT: a current context, INVALID_CONTEXT without; a context lost to a fault gives its
+ * error. PRIMARY: as CURRENT, but without one the primary context of the thread's device is made
+ * current. QUIET: the call is not recorded. UNSTICKY: it works in a context lost to a fault
+ * (destroying, resetting). */
 enum { DEV_INIT = 1, DEV_CURRENT = 2, DEV_PRIMARY = 4, DEV_QUIET = 8, DEV_UNSTICKY = 16 };
 
 typedef struct dev_call {

@@ -80,12 +80,11 @@ dev_result dev_exec_new(const dev_graph *graph, unsigned long long flags, dev_ex
     exec->flags = flags;
     dev_handle_add(&exec->handle, DEV_EXEC, exec);
     dev_result r = flatten(graph, NO_STEP, exec);
-    for (size_t i = 0; i < graph->objects.count && r == DEV_OK; i++) {
+    for (size_t i = 0; i < graph->objects.count && r == DEV_OK; i++)
         if (wl_push(&exec->objects, graph->objects.data[i]))
             graph->objects.data[i]->references++;
         else
             r = DEV_NOMEM;
-    }
     if (r) {
         dev_exec_destroy(exec);
         return r;

@@ -1,5 +1,6 @@
-/* Device-side malloc and free: what kernels allocate are objects, up to a bound. A block of a launch may have an equal share of
- * them, so that their numbers do not depend on the emulator's threads. */
+/* Device-side malloc and free: what kernels allocate are objects, up to a bound. A block of a
+ * launch may have an equal share of them, so that their numbers do not depend on the emulator's
+ * threads. */
 #ifndef WL_DEVICE_HEAP_H
 #define WL_DEVICE_HEAP_H
 
@@ -7,9 +8,11 @@
 
 enum { DEV_HEAP_OF_LAUNCH = 256, DEV_HEAP_OF_PROCESS = 4096 }; /* objects, at most */
 
-/* A launch begins: what it is to be watched with; NULL where nobody records. One launch at a time. */
+/* A launch begins: what it is to be watched with; NULL where nobody records. One launch at a time.
+ */
 const emu_heap_observer *dev_heap_begin(const dev_op *op);
-/* It ran: writes OBJECT for what it made, and LEFT_OUT where that was too much. Before its LAUNCH. */
+/* It ran: writes OBJECT for what it made, and LEFT_OUT where that was too much. Before its LAUNCH.
+ */
 void dev_heap_write_made(const dev_op *op, uint32_t call);
 /* Writes FREE for what it freed. After its LAUNCH. */
 void dev_heap_write_freed(uint32_t call);

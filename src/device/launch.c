@@ -239,7 +239,8 @@ emu_launch dev_launch_emulated(const dev_op *op)
                         .threads = dev_g.settings.threads};
 }
 
-/* After its record. The kernel's own fault loses the context, as on a GPU; a failure of the emulation is told apart. */
+/* After its record. The kernel's own fault loses the context, as on a GPU; a failure of the
+ * emulation is told apart. */
 static void settle_launch(dev_op *op, uint32_t call, wl_status status, emu_result *result,
                           const wl_error *err)
 {

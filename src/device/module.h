@@ -25,7 +25,8 @@ dev_module *dev_function_module(const dev_function *function);
 const emu_kernel_info *dev_function_info(dev_function *function, wl_error *log);
 dev_result dev_function_param(dev_function *function, size_t index, size_t *offset, size_t *size);
 
-/* Attributes are numbered as CUfunction_attribute; those that cannot be set are read from the kernel. */
+/* Attributes are numbered as CUfunction_attribute; those that cannot be set are read from the
+ * kernel. */
 enum { DEV_ATTRIBUTE_MAX = 16 };
 dev_result dev_function_get(dev_function *function, int attribute, int *value);
 dev_result dev_function_set(dev_function *function, int attribute, int value);

@@ -1,5 +1,5 @@
-/* Launches that are the same as an earlier one: what replay asks of the process, and what is recorded
- * of them. */
+/* Launches that are the same as an earlier one: what replay asks of the process, and what is
+ * recorded of them. */
 #include "device/same.h"
 
 #include <stdlib.h>

@@ -292,12 +292,11 @@ static void wait_for_ticket(uint64_t ticket, int milliseconds)
     until.tv_nsec += (milliseconds % 1000) * 1000000L;
     until.tv_sec += milliseconds / 1000 + until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
-    while (still_pending(ticket)) {
+    while (still_pending(ticket))
         if (!milliseconds)
             pthread_cond_wait(&dev_g.changed, &rec_g.lock);
         else if (pthread_cond_timedwait(&dev_g.changed, &rec_g.lock, &until) == ETIMEDOUT)
             return;
-    }
 }
 
 dev_result dev_submit(dev_call *call, dev_stream *stream, dev_op *op, bool wait)

@@ -1,4 +1,5 @@
-/* How handlers reach memory: addresses of a warp instruction are computed, checked and shown to the observer here. */
+/* How handlers reach memory: addresses of a warp instruction are computed, checked and shown to the
+ * observer here. */
 #ifndef WL_EMU_ACCESS_H
 #define WL_EMU_ACCESS_H
 
@@ -23,14 +24,15 @@ typedef struct emu_mem {
     emu_ref data[EMU_MAX_VECTOR]; /* registers or constants; EMU_NOREF: a sink */
 } emu_mem;
 
-/* Where the lanes of one access are. The host address of lane i is addr[i] + bias where `at` is addr, else at[i]. */
+/* Where the lanes of one access are. The host address of lane i is addr[i] + bias where `at` is
+ * addr, else at[i]. */
 typedef struct emu_span {
     uint64_t addr[EMU_LANES];
     uint64_t host[EMU_LANES];
     const uint64_t *at;
     uint64_t bias;
-    int64_t
-        stride; /* of addr over all 32 lanes, ACC_IRREGULAR where there is none or the mask is not full */
+    int64_t stride; /* of addr over all 32 lanes, ACC_IRREGULAR where there is none or the mask is
+                       not full */
     const emu_alloc *alloc;
     uint32_t space;
 } emu_span;

@@ -1,5 +1,5 @@
-/* Asynchronous copies and barriers in shared memory. A copy is made at once: it may complete at any time before it is
- * waited for. */
+/* Asynchronous copies and barriers in shared memory. A copy is made at once: it may complete at any
+ * time before it is waited for. */
 #ifndef WL_EMU_ASYNC_H
 #define WL_EMU_ASYNC_H
 

@@ -31,7 +31,8 @@ COMBINE(op_max, s32, a > b ? a : b)
 COMBINE(op_max, u64, a > b ? a : b)
 COMBINE(op_max, s64, a > b ? a : b)
 
-/* Single-precision atomic addition flushes subnormal numbers in global memory only: see emu_decode_atom. */
+/* Single-precision atomic addition flushes subnormal numbers in global memory only: see
+ * emu_decode_atom. */
 static u64 add_f32(u64 a, u64 b, u64 c)
 {
     (void)c;

@@ -32,7 +32,8 @@ typedef struct emu_atom { /* extra of atom and red */
     bool result;
 } emu_atom;
 
-/* Applies the operation to `size` bytes at `host`; returns what was there. Atomic among host threads where `shared`. */
+/* Applies the operation to `size` bytes at `host`; returns what was there. Atomic among host
+ * threads where `shared`. */
 u64 emu_apply(emu_combine combine, void *host, u32 size, u64 value, u64 compare, bool shared);
 
 #endif

@@ -114,7 +114,8 @@ void emu_barrier_exit(emu_warp *w)
         if (!b->busy)
             continue;
         count_warp(w, b);
-        /* Without a count a barrier waits for the living; what a dead warp did no longer matters. */
+        /* Without a count a barrier waits for the living; what a dead warp did no longer matters.
+         */
         if (w->live == 0 && !b->expected && b->counted >> w->index & 1) {
             b->counted &= ~(1u << w->index);
             b->full--;

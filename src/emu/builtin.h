@@ -1,4 +1,5 @@
-/* Functions of the CUDA system that kernels call and no PTX defines: vprintf, malloc, free, __assertfail. */
+/* Functions of the CUDA system that kernels call and no PTX defines: vprintf, malloc, free,
+ * __assertfail. */
 #ifndef WL_EMU_BUILTIN_H
 #define WL_EMU_BUILTIN_H
 
@@ -17,7 +18,8 @@ bool emu_read_generic(emu_warp *w, uint32_t lane, uint64_t address, void *to, ui
 /* A NUL-terminated string, cut at `size`; false where it is not accessible. */
 bool emu_read_string(emu_warp *w, uint32_t lane, uint64_t address, char *to, uint32_t size);
 
-/* printf.c: formats for one lane and appends to the block's text. Returns the number of arguments, -1 without format. */
+/* printf.c: formats for one lane and appends to the block's text. Returns the number of arguments,
+ * -1 without format. */
 int32_t emu_printf(emu_warp *w, uint32_t lane, uint64_t format, uint64_t args);
 
 #endif

@@ -1,4 +1,5 @@
-/* Decoding: registers get their slots, constants their places in the pool, and each instruction its handlers. */
+/* Decoding: registers get their slots, constants their places in the pool, and each instruction its
+ * handlers. */
 #include "emu/decode.h"
 
 #include "ir/front.h"
@@ -276,8 +277,8 @@ static uint32_t local_offset(emu_decode *d, const ir_var *var)
     return offset;
 }
 
-/* In the kernel local variables start at 0; a function's lie above its callers', so their address is a vector that is
- * set when a frame starts. */
+/* In the kernel local variables start at 0; a function's lie above its callers', so their address
+ * is a vector that is set when a frame starts. */
 static emu_ref local_symbol(emu_decode *d, const ir_var *var, int64_t addend, unsigned bits)
 {
     uint32_t offset = local_offset(d, var);
@@ -407,7 +408,8 @@ emu_ref emu_dst(emu_decode *d, const ir_operand *o, unsigned bits)
         emu_unsupported(d, "the destination is no register of %u bits", bits);
         return 0;
     }
-    /* A register that stands for a constant has one definition, seen before; emu_written() has missed this one. */
+    /* A register that stands for a constant has one definition, seen before; emu_written() has
+     * missed this one. */
     if (EMU_REF_BASE(d->regs[o->reg]) != EMU_FRAME)
         emu_unsupported(d, "internal error: %s is written twice", d->func->regs[o->reg].name);
     return reg_slot(d, o->reg, o->component);
@@ -582,7 +584,8 @@ emu_insn *emu_emit_fn(emu_decode *d, emu_fn fn)
     return in;
 }
 
-/* Moves the instructions from `first` on into the arena and puts one that runs them in their place. */
+/* Moves the instructions from `first` on into the arena and puts one that runs them in their place.
+ */
 static emu_insn *wrap(emu_decode *d, size_t first, emu_h handler)
 {
     static emu_insn dummy;

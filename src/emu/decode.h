@@ -1,7 +1,7 @@
 /* From PTX to handlers: what the decoders of the instruction families share.
  *
- * A decoder appends emu_insns for one PTX instruction. Failure is sticky: helpers return something harmless after the
- * first error, and emu_decode_kernel reports it. */
+ * A decoder appends emu_insns for one PTX instruction. Failure is sticky: helpers return something
+ * harmless after the first error, and emu_decode_kernel reports it. */
 #ifndef WL_EMU_DECODE_H
 #define WL_EMU_DECODE_H
 
@@ -76,22 +76,25 @@ wl_status emu_decode_kernel(emu_module *module, const ir_func *func, const flow_
 void emu_unsupported(emu_decode *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void emu_decode_nomem(emu_decode *d);
 
-/* False, and the instruction is unsupported, where it has a suffix other than types, vectors and those listed. */
+/* False, and the instruction is unsupported, where it has a suffix other than types, vectors and
+ * those listed. */
 bool emu_allow_list(emu_decode *d, const ir_insn *i, const uint16_t *allowed, size_t count);
 #define emu_allow(d, i, ...)                                         \
     emu_allow_list(d, i, (const uint16_t[]){IR_S_none, __VA_ARGS__}, \
                    sizeof((const uint16_t[]){0, __VA_ARGS__}) / 2)
 bool emu_has_class(const ir_insn *i, ir_suffix_class class, uint32_t nth, ir_suffix *out);
 
-/* Appends an instruction; operands that the handler does not have are EMU_NOREF. NULL when out of memory; the pointer
- * is good until the next emit. */
+/* Appends an instruction; operands that the handler does not have are EMU_NOREF. NULL when out of
+ * memory; the pointer is good until the next emit. */
 emu_insn *emu_emit(emu_decode *d, emu_h handler, emu_ref dst, emu_ref a, emu_ref b, emu_ref c);
 /* The same for a handler that is compiled once. */
 emu_insn *emu_emit_fn(emu_decode *d, emu_fn fn);
-/* Wraps the last instruction emitted so that it runs in this rounding mode (EMU_ROUND_RZ, RM, RP); RN does nothing. */
+/* Wraps the last instruction emitted so that it runs in this rounding mode (EMU_ROUND_RZ, RM, RP);
+ * RN does nothing. */
 void emu_emit_rounded(emu_decode *d, uint32_t mode);
 
-/* Operands. `bits`: 16, 32, 64, 128; a register of another width is unsupported, an immediate is cut to it. */
+/* Operands. `bits`: 16, 32, 64, 128; a register of another width is unsupported, an immediate is
+ * cut to it. */
 emu_ref emu_src(emu_decode *d, const ir_operand *o, unsigned bits);
 /* As emu_src for a floating-point type: decimal immediates are converted. */
 emu_ref emu_src_typed(emu_decode *d, const ir_operand *o, ir_type type);
@@ -120,7 +123,8 @@ bool emu_immediate(const ir_operand *o, uint64_t *value);
 emu_mem *emu_mem_new(emu_decode *d, const ir_insn *i, ir_space space, acc_op op);
 /* Appends the instruction that accesses [address]. */
 emu_insn *emu_emit_mem(emu_decode *d, emu_h handler, const ir_operand *address, emu_mem *mem);
-/* Where a .param variable of this function lies; NULL where it is not one with a place in the frame. */
+/* Where a .param variable of this function lies; NULL where it is not one with a place in the
+ * frame. */
 emu_place *emu_param_place(emu_decode *d, const ir_var *var);
 /* Gives dst the value of src without an instruction where that is safe. */
 bool emu_alias(emu_decode *d, const ir_operand *dst, emu_ref src);
@@ -166,7 +170,8 @@ void emu_decode_float_minmax(emu_decode *d, const ir_insn *i, bool min);
 /* decode_blocks.c */
 wl_status emu_form_blocks(emu_decode *d);
 uint32_t emu_label_bb(const emu_decode *d, uint32_t label);
-/* Which operands an instruction writes: bit n for operand n. Registers in the address of an operand are read. */
+/* Which operands an instruction writes: bit n for operand n. Registers in the address of an operand
+ * are read. */
 uint32_t emu_written(const ir_insn *i);
 
 /* decode_slice.c: what of an instruction the slice keeps. */

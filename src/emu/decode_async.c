@@ -154,7 +154,8 @@ static void emit_mbarrier(emu_decode *d, emu_mbarrier *m, const ir_operand *addr
     in->dst = dst;
 }
 
-/* Copies are complete when they are made, so their arrival happens at once; without .noinc it was counted in before. */
+/* Copies are complete when they are made, so their arrival happens at once; without .noinc it was
+ * counted in before. */
 static void arrive_on_copies(emu_decode *d, const ir_insn *i)
 {
     emu_mbarrier *m = new_mbarrier(d, i, EMU_MBARRIER_ARRIVE);

@@ -2,7 +2,8 @@
 #include "emu/builtin.h"
 #include "emu/decode.h"
 
-/* The guard of a bra is the branch's condition; that of other ends of blocks lets lanes skip the block. */
+/* The guard of a bra is the branch's condition; that of other ends of blocks lets lanes skip the
+ * block. */
 void emu_decode_bra(emu_decode *d, const ir_insn *i)
 {
     if (!emu_allow(d, i, IR_S_uni))

@@ -1,4 +1,5 @@
-/* cvt: a source is brought to 32 or 64 bits, converted, rounded and clamped, and cut to its destination. */
+/* cvt: a source is brought to 32 or 64 bits, converted, rounded and clamped, and cut to its
+ * destination. */
 #include "emu/decode.h"
 
 typedef struct conversion {
@@ -59,7 +60,8 @@ static emu_ref emit_step(conversion *c, emu_h h, unsigned bits, emu_ref from)
 
 /* ---- integers ---- */
 
-/* Reads an integer of type t from a vector of `have` bits and extends it to `want` bits (32 or 64). */
+/* Reads an integer of type t from a vector of `have` bits and extends it to `want` bits (32 or 64).
+ */
 static emu_ref extended(conversion *c, emu_ref ref, const ir_type_info *t, unsigned have,
                         unsigned want)
 {
@@ -117,7 +119,8 @@ static emu_h resize_of(unsigned have, unsigned want, bool s)
                       : EMU_H_ext_u32_64;
 }
 
-/* Writes an integer of 32 or 64 bits to the destination register: cut to the type, then extended to the register. */
+/* Writes an integer of 32 or 64 bits to the destination register: cut to the type, then extended to
+ * the register. */
 static void write_int(conversion *c, emu_ref ref, unsigned have)
 {
     const ir_operand *dst = &c->i->operands[0];
@@ -184,7 +187,8 @@ static void int_to_int(conversion *c)
 
 /* ---- floating point ---- */
 
-/* Writes a floating-point value; its register may be wider than the type, as 16-bit values in 32-bit registers are. */
+/* Writes a floating-point value; its register may be wider than the type, as 16-bit values in
+ * 32-bit registers are. */
 static void write_bits(conversion *c, emu_ref ref, unsigned have)
 {
     const ir_operand *dst = &c->i->operands[0];

@@ -186,7 +186,8 @@ static emu_h half_compare(ir_type type)
                                 : EMU_H_set_bf16;
 }
 
-/* Compares operands 1 and 2 of type `type` into the predicate; `high` for the upper half of a pair. */
+/* Compares operands 1 and 2 of type `type` into the predicate; `high` for the upper half of a pair.
+ */
 static void emit_comparison(emu_decode *d, const ir_insn *i, ir_type type, emu_ref to, bool high)
 {
     const ir_type_info *t = ir_type_get(type);
@@ -228,7 +229,8 @@ static bool combines(const ir_insn *i)
     return ir_has(i, IR_S_and) || ir_has(i, IR_S_or) || ir_has(i, IR_S_xor);
 }
 
-/* p|q = compare: q is the complement, or the other half of a pair; each combined with the predicate operand. */
+/* p|q = compare: q is the complement, or the other half of a pair; each combined with the predicate
+ * operand. */
 void emu_decode_setp(emu_decode *d, const ir_insn *i)
 {
     if (!emu_allow(d, i, ALLOW_COMPARISON))
@@ -413,7 +415,8 @@ void emu_decode_mov(emu_decode *d, const ir_insn *i)
     }
 }
 
-/* Addresses of the global, constant and parameter spaces are generic addresses; shared and local memory have windows. */
+/* Addresses of the global, constant and parameter spaces are generic addresses; shared and local
+ * memory have windows. */
 void emu_decode_cvta(emu_decode *d, const ir_insn *i)
 {
     ir_suffix space = IR_S_global;

@@ -38,7 +38,8 @@ static bool matrix_element_of(ir_type type, emu_element *out)
     return false;
 }
 
-/* Registers of one operand. f16 matrices come in pairs in 32 bits; a fragment must hold its matrix a whole number of times. */
+/* Registers of one operand. f16 matrices come in pairs in 32 bits; a fragment must hold its matrix
+ * a whole number of times. */
 static bool fill_fragment(emu_decode *d, const ir_operand *o, emu_fragment *f, bool write,
                           bool copies)
 {

@@ -1,5 +1,5 @@
-/* Special registers as operands: where the emulator keeps their values. Types, and which have components, say the
- * columns of sregs.def. */
+/* Special registers as operands: where the emulator keeps their values. Types, and which have
+ * components, say the columns of sregs.def. */
 #include "emu/decode.h"
 
 typedef enum home_kind {
@@ -13,9 +13,9 @@ typedef enum home_kind {
 
 typedef struct home {
     home_kind kind;
-    uint32_t at; /* of the first component */
-    bool cluster,
-        reserves; /* what the kernel that reads it needs: clusters, shared memory reserved by the system */
+    uint32_t at;            /* of the first component */
+    bool cluster, reserves; /* what the kernel that reads it needs: clusters, shared memory reserved
+                               by the system */
 } home;
 
 static const home homes[IR_SREG_COUNT] = {

@@ -39,7 +39,8 @@ static uint8_t comparison_of(const ir_insn *i)
     return EMU_CMP_eq;
 }
 
-/* Digits of a selector, the highest part first: "h32", "b7654". Without one, the parts of the operand itself. */
+/* Digits of a selector, the highest part first: "h32", "b7654". Without one, the parts of the
+ * operand itself. */
 static void select_elements(emu_decode *d, const ir_operand *o, uint8_t parts, uint8_t first,
                             uint8_t select[4])
 {

@@ -1,5 +1,6 @@
-/* Shuffles, votes, matches, reductions, barriers and fences. The member mask of a *.sync instruction is src[3]: the
- * scheduler lets it run when those lanes have arrived; EMU_NOREF there stands for the lanes that are active. */
+/* Shuffles, votes, matches, reductions, barriers and fences. The member mask of a *.sync
+ * instruction is src[3]: the scheduler lets it run when those lanes have arrived; EMU_NOREF there
+ * stands for the lanes that are active. */
 #include "emu/decode.h"
 
 /* "d|p" or "d": the destination and the predicate, which is EMU_NOREF where it is not wanted. */
@@ -109,7 +110,8 @@ void emu_decode_movmatrix(emu_decode *d, const ir_insn *i)
         emu_const(d, 32, EMU_ALL);
 }
 
-/* ---- barriers: src[0] the barrier, src[1] the count, src[2] the predicate; imm: emu_barrier_kind ---- */
+/* ---- barriers: src[0] the barrier, src[1] the count, src[2] the predicate; imm: emu_barrier_kind
+ * ---- */
 
 static void block_barrier(emu_decode *d, const ir_insn *i)
 {

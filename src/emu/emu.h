@@ -1,10 +1,11 @@
 /* The PTX emulator: device memory, loaded modules, launches.
  *
- * A machine is one emulated device of one process: its address space and the modules loaded into it. A warp is the unit
- * of execution; blocks run in parallel on `threads` host threads. Every access is checked.
- * Device pointers are host pointers: the machine reserves a range of host addresses and commits what is allocated, so
- * the host side copies with memcpy and managed and pinned memory need nothing special.
- * A machine may be used from several host threads; launches on one machine run one after another. */
+ * A machine is one emulated device of one process: its address space and the modules loaded into
+ * it. A warp is the unit of execution; blocks run in parallel on `threads` host threads. Every
+ * access is checked. Device pointers are host pointers: the machine reserves a range of host
+ * addresses and commits what is allocated, so the host side copies with memcpy and managed and
+ * pinned memory need nothing special. A machine may be used from several host threads; launches on
+ * one machine run one after another. */
 #ifndef WL_EMU_EMU_H
 #define WL_EMU_EMU_H
 
@@ -59,7 +60,8 @@ typedef struct emu_alloc {
     bool ghost; /* has no memory behind it: emu/slice.h */
 } emu_alloc;
 
-/* `align` is a power of two, at least 256 is used. Memory is zeroed by the host. WL_NOMEM when the device is full. */
+/* `align` is a power of two, at least 256 is used. Memory is zeroed by the host. WL_NOMEM when the
+ * device is full. */
 wl_status emu_mem_alloc(emu_machine *m, uint64_t size, uint64_t align, emu_alloc_kind kind,
                         uint32_t id, uint64_t *address);
 wl_status emu_mem_register(emu_machine *m, void *data, uint64_t size, uint32_t id);
@@ -68,7 +70,8 @@ wl_status emu_mem_free(emu_machine *m,
 /* The live allocation that holds the address, copied to *out; false without one. */
 bool emu_mem_find(emu_machine *m, uint64_t address, emu_alloc *out);
 void emu_mem_usage(emu_machine *m, uint64_t *used, uint64_t *total);
-/* Address space without memory behind it (cuMemAddressReserve) and parts of it given memory (cuMemMap). */
+/* Address space without memory behind it (cuMemAddressReserve) and parts of it given memory
+ * (cuMemMap). */
 wl_status emu_mem_reserve(emu_machine *m, uint64_t size, uint64_t align, uint64_t *address);
 wl_status emu_mem_map(emu_machine *m, uint64_t address, uint64_t size, uint32_t id);
 wl_status emu_mem_unmap(emu_machine *m, uint64_t address, uint64_t size);
@@ -88,8 +91,9 @@ typedef struct emu_image_level {
     uint32_t size[3];               /* texels; 1 where the dimension is absent */
 } emu_image_level;
 
-/* Texels in device memory, row by row, slice by slice; a slice is a plane of a volume, a layer, or a face of a cube (six
- * to a layer, +x -x +y -y +z -z). All of it lies in live allocations when a kernel reads it, or the kernel faults. */
+/* Texels in device memory, row by row, slice by slice; a slice is a plane of a volume, a layer, or
+ * a face of a cube (six to a layer, +x -x +y -y +z -z). All of it lies in live allocations when a
+ * kernel reads it, or the kernel faults. */
 typedef struct emu_image {
     uint8_t dims; /* 1, 2, 3; a cube has 2 */
     bool cube, layered;
@@ -117,7 +121,8 @@ typedef struct emu_texture {
     float border[4];
 } emu_texture;
 
-/* The value that a kernel is given for it; never 0, never that of another object of the machine, freed ones included. */
+/* The value that a kernel is given for it; never 0, never that of another object of the machine,
+ * freed ones included. */
 wl_status emu_texture_new(emu_machine *m, const emu_texture *texture, uint64_t *handle);
 wl_status emu_surface_new(emu_machine *m, const emu_image *image, uint64_t *handle);
 /* WL_NOENT where there is no such object. */
@@ -126,16 +131,18 @@ wl_status emu_surface_free(emu_machine *m, uint64_t handle);
 
 /* ---- modules ---- */
 
-/* Allocates the module's variables and initialises them. `id_of` (may be NULL) gives the object number for each variable
- * as it is placed. The PTX module must live as long as the emu_module. Fails with WL_UNSUPPORTED only for what concerns
- * the whole module; an instruction that is not supported is reported when its kernel is asked for. */
+/* Allocates the module's variables and initialises them. `id_of` (may be NULL) gives the object
+ * number for each variable as it is placed. The PTX module must live as long as the emu_module.
+ * Fails with WL_UNSUPPORTED only for what concerns the whole module; an instruction that is not
+ * supported is reported when its kernel is asked for. */
 typedef uint32_t (*emu_id_of)(void *ctx, const ir_var *var, uint64_t address, uint64_t size);
 wl_status emu_module_load(emu_machine *m, const ir_module *ptx, emu_id_of id_of, void *ctx,
                           emu_module **out, wl_error *err);
 void emu_module_unload(emu_module *module);
 bool emu_module_symbol(emu_module *module, const char *name, uint64_t *address, uint64_t *size);
 
-/* Decodes the kernel and all it calls. WL_NOENT: no such entry; WL_UNSUPPORTED: err names op, line and kernel. */
+/* Decodes the kernel and all it calls. WL_NOENT: no such entry; WL_UNSUPPORTED: err names op, line
+ * and kernel. */
 wl_status emu_module_kernel(emu_module *module, const char *name, emu_kernel **out, wl_error *err);
 
 typedef struct emu_kernel_info {
@@ -146,16 +153,16 @@ typedef struct emu_kernel_info {
     const uint32_t *param_offsets, *param_sizes;
     uint32_t static_shared;
     uint32_t local_bytes; /* per thread, without calls */
-    uint32_t
-        registers; /* 32-bit registers that the PTX keeps live at most: an estimate of the hardware's */
+    uint32_t registers;   /* 32-bit registers that the PTX keeps live at most: an estimate of the
+                             hardware's */
     uint32_t max_threads; /* .maxntid or the device's */
     uint32_t ncode;       /* static instructions, called functions included */
 } emu_kernel_info;
 
 const emu_kernel_info *emu_kernel_get(const emu_kernel *kernel);
 
-/* Static instructions of a kernel are numbered 0 .. ncode-1: first the kernel's own in order, then each function that
- * it calls, once. This number is the `pc` everywhere outside of src/ptx. */
+/* Static instructions of a kernel are numbered 0 .. ncode-1: first the kernel's own in order, then
+ * each function that it calls, once. This number is the `pc` everywhere outside of src/ptx. */
 typedef struct emu_code {
     const ir_func *func;
     const ir_insn *insn;
@@ -165,8 +172,9 @@ typedef struct emu_code {
 
 emu_code emu_kernel_code(const emu_kernel *kernel, uint32_t pc);
 
-/* Shared-memory variables of the kernel and of all it calls, as the emulator lays them out in a block's shared memory.
- * Unsized (extern) arrays get the launch's dynamic part: their size is `dynamic_shared`, and they come last. */
+/* Shared-memory variables of the kernel and of all it calls, as the emulator lays them out in a
+ * block's shared memory. Unsized (extern) arrays get the launch's dynamic part: their size is
+ * `dynamic_shared`, and they come last. */
 typedef struct emu_shared_var {
     const ir_var *var;
     uint32_t offset, size;
@@ -198,7 +206,8 @@ typedef struct emu_launch {
     uint32_t dynamic_shared;
     const void *params; /* param_bytes of them, laid out as emu_kernel_info says */
     bool cooperative;
-    /* Linear indices of the blocks to run (of a launch with clusters: of the clusters); NULL: all. */
+    /* Linear indices of the blocks to run (of a launch with clusters: of the clusters); NULL: all.
+     */
     const uint64_t *only;
     uint64_t nonly;
     uint32_t threads;              /* host threads; 0: all cores */
@@ -208,7 +217,8 @@ typedef struct emu_launch {
     /* Receives what vprintf writes; NULL: the process's stdout. */
     void (*print)(void *ctx, const char *text, size_t length);
     void *print_ctx;
-    /* Called about ten times a second from one worker with blocks done and total; returning false stops the launch. */
+    /* Called about ten times a second from one worker with blocks done and total; returning false
+     * stops the launch. */
     bool (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;
 } emu_launch;
@@ -228,9 +238,9 @@ typedef struct emu_fault {
     bool in_memory; /* the address is one of global memory */
     uint64_t address;
     uint32_t bytes;
-    char text
-        [1024];  /* kernel, source line, block, thread, address, nearest allocation, in sentences */
-    size_t what; /* where the last of them begins */
+    char text[1024]; /* kernel, source line, block, thread, address, nearest allocation, in
+                        sentences */
+    size_t what;     /* where the last of them begins */
 } emu_fault;
 
 /* "access outside of any allocation" */
@@ -250,13 +260,14 @@ typedef struct emu_result {
     uint32_t nblocks;
 } emu_result;
 
-/* WL_OK, or WL_FAULT with result->fault filled, or WL_ARG / WL_NOMEM with err. A faulting launch keeps its counts. */
+/* WL_OK, or WL_FAULT with result->fault filled, or WL_ARG / WL_NOMEM with err. A faulting launch
+ * keeps its counts. */
 wl_status emu_run(emu_machine *m, emu_kernel *kernel, const emu_launch *launch, emu_result *result,
                   wl_error *err);
 void emu_result_clear(emu_result *result);
 
-/* The instruction sets that the handlers were built for, best first, and the one in use ("avx512", "avx2", "generic");
- * WARPLENS_ISA in the environment forces one. */
+/* The instruction sets that the handlers were built for, best first, and the one in use ("avx512",
+ * "avx2", "generic"); WARPLENS_ISA in the environment forces one. */
 const char *emu_isa(void);
 
 #endif

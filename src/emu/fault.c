@@ -79,7 +79,8 @@ _Noreturn void emu_raise(emu_warp *w, uint32_t pc, emu_fault_kind kind, uint32_t
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     pthread_mutex_lock(&run->lock);
-    /* Of several blocks that fail at about the same time the first one speaks, however many threads there are. */
+    /* Of several blocks that fail at about the same time the first one speaks, however many threads
+     * there are. */
     if (run->fault.kind == EMU_FAULT_NONE || w->cta->index < run->fault_block) {
         run->fault_block = w->cta->index;
         fill_fault(&run->fault, w, pc, kind, lane, address, bytes, what);

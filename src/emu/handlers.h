@@ -1,4 +1,5 @@
-/* The handlers by number. One list gives the numbers, the tables of each instruction set, and what decode asks for. */
+/* The handlers by number. One list gives the numbers, the tables of each instruction set, and what
+ * decode asks for. */
 #ifndef WL_EMU_HANDLERS_H
 #define WL_EMU_HANDLERS_H
 

@@ -1,12 +1,12 @@
 /* What the emulator's files share: decoded code, warps, blocks, workers, memory.
  *
- * Values live in vectors of 32 lanes. An emu_ref names one: a base and a byte offset. The four bases are
- *   FRAME   the registers of the function that runs, of one warp
- *   LAUNCH  constants and what is the same for the whole launch (parameters, %ntid, %laneid, symbol addresses)
- *   BLOCK   what is the same in a block (%ctaid)
- *   WARP    what depends on the warp's place in the block alone (%tid, %warpid)
- * so handlers see vectors only, and no instruction is spent on constants or special registers. A vector of an n-bit
- * type holds 32 elements of n bits; a predicate is one uint32_t, bit i for lane i. 8-bit values live in 16-bit slots. */
+ * Values live in vectors of 32 lanes. An emu_ref names one: a base and a byte offset. The four
+ * bases are FRAME   the registers of the function that runs, of one warp LAUNCH  constants and what
+ * is the same for the whole launch (parameters, %ntid, %laneid, symbol addresses) BLOCK   what is
+ * the same in a block (%ctaid) WARP    what depends on the warp's place in the block alone (%tid,
+ * %warpid) so handlers see vectors only, and no instruction is spent on constants or special
+ * registers. A vector of an n-bit type holds 32 elements of n bits; a predicate is one uint32_t,
+ * bit i for lane i. 8-bit values live in 16-bit slots. */
 #ifndef WL_EMU_INTERNAL_H
 #define WL_EMU_INTERNAL_H
 
@@ -56,8 +56,8 @@ typedef struct emu_handler {
     emu_fn part, all;
 } emu_handler;
 
-typedef struct
-    emu_guarded { /* instructions under one guard predicate (in->src[0], in->imm: 1 negated) */
+typedef struct emu_guarded { /* instructions under one guard predicate (in->src[0], in->imm: 1
+                                negated) */
     const emu_insn *list;
     uint32_t count;
 } emu_guarded;
@@ -266,7 +266,8 @@ wl_status emu_order_blocks(emu_kernel *kernel);
 
 /* ---- memory ---- */
 
-/* A fixed place makes addresses equal from run to run. Thread sanitizer allows applications the low range alone. */
+/* A fixed place makes addresses equal from run to run. Thread sanitizer allows applications the low
+ * range alone. */
 #if defined(__SANITIZE_THREAD__)
 #define EMU_RANGE_HINT UINT64_C(0x1000000000)
 #define EMU_RANGE_BYTES (UINT64_C(1) << 38)
@@ -289,8 +290,8 @@ typedef struct emu_memory {
     wl_vec(emu_alloc) reserved;
 } emu_memory;
 
-/* Generic addresses of shared and local memory lie in two windows of the reserved range. A block of a cluster sees its
- * own shared memory at slot 0 and that of rank r at slot r + 1. */
+/* Generic addresses of shared and local memory lie in two windows of the reserved range. A block of
+ * a cluster sees its own shared memory at slot 0 and that of rank r at slot r + 1. */
 enum { EMU_SHARED_SLOT_BITS = 24 };
 #define EMU_WINDOW_BYTES (UINT64_C(1) << 32)
 
@@ -309,10 +310,11 @@ struct emu_machine {
 
 wl_status emu_memory_init(emu_machine *m, uint64_t hint, uint64_t bytes, wl_error *err);
 void emu_memory_free(emu_machine *m);
-/* The allocation, freed or live, that holds the address; else the nearest one, or NULL without any. Call with the lock. */
+/* The allocation, freed or live, that holds the address; else the nearest one, or NULL without any.
+ * Call with the lock. */
 emu_alloc *emu_memory_nearest(emu_memory *memory, uint64_t address);
-/* The live allocation that holds [address, address + bytes); NULL without one. Takes the lock. Allocations outlive
- * the launch that finds them. */
+/* The live allocation that holds [address, address + bytes); NULL without one. Takes the lock.
+ * Allocations outlive the launch that finds them. */
 const emu_alloc *emu_memory_holding(emu_memory *memory, uint64_t address, uint64_t bytes);
 void emu_memory_set_id(emu_memory *memory, uint64_t base, uint32_t id);
 
@@ -372,18 +374,18 @@ enum { EMU_BARRIERS = 16 };
 
 enum { EMU_MAX_WARPS = 32 }; /* of a block */
 
-typedef struct
-    emu_barrier { /* PTX ISA, "bar": warps arrive as a whole, when all their living lanes have */
-    uint32_t expected; /* threads; 0: all of the block */
-    uint32_t full;     /* warps that have arrived */
-    uint32_t counted;  /* the same as a mask */
+typedef struct emu_barrier { /* PTX ISA, "bar": warps arrive as a whole, when all their living lanes
+                                have */
+    uint32_t expected;       /* threads; 0: all of the block */
+    uint32_t full;           /* warps that have arrived */
+    uint32_t counted;        /* the same as a mask */
     uint32_t popc;
     bool all, any, busy;
     uint32_t lanes[EMU_MAX_WARPS]; /* that have arrived */
 } emu_barrier;
 
-typedef struct
-    emu_cluster { /* blocks that run together and share a barrier; a single block is a cluster too */
+typedef struct emu_cluster { /* blocks that run together and share a barrier; a single block is a
+                                cluster too */
     uint32_t nblocks;
     struct emu_cta **blocks; /* by rank */
     uint32_t threads, arrived, exited;
@@ -500,7 +502,8 @@ void emu_cta_free(emu_cta *cta);
 /* Reports who waits where. */
 _Noreturn void emu_deadlock(emu_cta *cta);
 
-/* The block that a shared address with a cluster slot belongs to, and the offset in it; NULL where there is none. */
+/* The block that a shared address with a cluster slot belongs to, and the offset in it; NULL where
+ * there is none. */
 emu_cta *emu_cluster_peer(const emu_cta *cta, uint64_t address, uint64_t *offset);
 
 /* The frame of the split that runs. */

@@ -64,7 +64,8 @@ static bool is_dynamic_shared(const emu_shared_place *place)
     return place->bytes == 0;
 }
 
-/* Static variables in the order in which the code names them; every unsized one starts where they end. */
+/* Static variables in the order in which the code names them; every unsized one starts where they
+ * end. */
 static bool lay_out_shared_variables(emu_decode *d)
 {
     const ir_kernel *code = &d->kernel->code;
@@ -124,7 +125,8 @@ void emu_lay_out_kernel(emu_decode *d)
 
 /* ---- local memory ---- */
 
-/* Local memory of the deepest chain of calls from a function; 0 in *recursive's place says how deep is not known. */
+/* Local memory of the deepest chain of calls from a function; 0 in *recursive's place says how deep
+ * is not known. */
 static uint64_t deepest_local_memory(const emu_kernel *k, uint32_t f, uint8_t *state,
                                      uint64_t *known, bool *recursive)
 {
@@ -178,7 +180,8 @@ static uint32_t max_threads(const emu_decode *d)
     return most;
 }
 
-/* Functions may be called from where all of the kernel's own registers are live; the larger need is what is shown. */
+/* Functions may be called from where all of the kernel's own registers are live; the larger need is
+ * what is shown. */
 static uint32_t most_registers(const emu_kernel *k)
 {
     uint32_t most = 0;

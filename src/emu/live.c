@@ -1,7 +1,8 @@
 /* Places of registers in the frame: registers whose lives do not overlap share one.
  *
- * Liveness is a thread's: lanes that stand elsewhere own their lane of a shared place, for every write is masked by the
- * lanes that execute it. A place never changes its width, so lanes do not overlap in memory either. */
+ * Liveness is a thread's: lanes that stand elsewhere own their lane of a shared place, for every
+ * write is masked by the lanes that execute it. A place never changes its width, so lanes do not
+ * overlap in memory either. */
 #include "emu/decode.h"
 
 typedef struct live_state {
@@ -48,7 +49,8 @@ static void visit_defs(live_state *s, const ir_insn *i, uint32_t written, visit_
             visit_all(s, &i->operands[k], visit, ctx);
 }
 
-/* A guarded instruction may leave its destination as it was, so does one that writes a part of a vector. */
+/* A guarded instruction may leave its destination as it was, so does one that writes a part of a
+ * vector. */
 static bool defines(const live_state *s, const ir_insn *i, uint32_t reg)
 {
     return i->guard == IR_NONE && s->func->regs[reg].vector <= 1;
@@ -97,7 +99,8 @@ static void fill_sets(live_state *s)
     }
 }
 
-/* ---- flow: blocks may be left for the next one and for the labels of their last instruction ---- */
+/* ---- flow: blocks may be left for the next one and for the labels of their last instruction ----
+ */
 
 static uint32_t label_block(const live_state *s, uint32_t label)
 {
@@ -266,7 +269,8 @@ static uint32_t take_place(emu_decode *d, free_places *list, uint32_t bytes)
     return emu_frame_take(d, bytes);
 }
 
-/* Scans the instructions: places become free behind the last one of a life, and are taken at the first. */
+/* Scans the instructions: places become free behind the last one of a life, and are taken at the
+ * first. */
 static bool place_registers(live_state *s, const uint32_t *by_start, uint32_t *next_end,
                             uint32_t *first_end, free_places *list)
 {
@@ -294,7 +298,8 @@ static bool order_lives(live_state *s, uint32_t *by_start, uint32_t *next_end, u
         if (s->start[r] > s->end[r])
             continue;
         counts[s->start[r] + 1]++;
-        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): no life ends behind the last place */
+        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): no life ends behind the last
+         * place */
         next_end[r] = first_end[s->end[r]];
         first_end[s->end[r]] = r;
     }

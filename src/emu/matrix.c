@@ -1,5 +1,5 @@
-/* Matrix instructions. Sums of products of 16 bits and fewer are formed in double precision and rounded once: GPUs add in
- * an order and with a precision that PTX leaves open. */
+/* Matrix instructions. Sums of products of 16 bits and fewer are formed in double precision and
+ * rounded once: GPUs add in an order and with a precision that PTX leaves open. */
 #include "emu/matrix.h"
 
 #include "emu/ops_fp.h"
@@ -93,7 +93,8 @@ static void set_register(const emu_warp *w, const emu_fragment *f, uint32_t reg,
         ((uint32_t *)v)[lane] = (uint32_t)bits;
 }
 
-/* PTX ISA, "Matrix Fragments for mma": row and column of element `e` of register `reg` of a lane. */
+/* PTX ISA, "Matrix Fragments for mma": row and column of element `e` of register `reg` of a lane.
+ */
 static uint32_t mma_place(const emu_fragment *f, uint32_t reg, uint32_t e, uint32_t lane)
 {
     uint32_t group = lane / 4, quad = lane % 4, per = f->reg_bytes * 8u / emu_element_bits(f->type),
@@ -302,7 +303,8 @@ void emu_run_wmma_store(emu_warp *w, const emu_insn *in, uint32_t mask)
     move_fragment(w, in, mask, false);
 }
 
-/* ---- ldmatrix and stmatrix: 8x8 matrices of 16 bits; lane l names the address of row l % 8 of matrix l / 8 ---- */
+/* ---- ldmatrix and stmatrix: 8x8 matrices of 16 bits; lane l names the address of row l % 8 of
+ * matrix l / 8 ---- */
 
 static void locate_rows(emu_warp *w, const emu_insn *in, uint32_t lanes, emu_span *span)
 {

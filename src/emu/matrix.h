@@ -1,4 +1,5 @@
-/* Matrix instructions: mma, wmma, ldmatrix, stmatrix. One warp holds a matrix in the registers of its lanes. */
+/* Matrix instructions: mma, wmma, ldmatrix, stmatrix. One warp holds a matrix in the registers of
+ * its lanes. */
 #ifndef WL_EMU_MATRIX_H
 #define WL_EMU_MATRIX_H
 
@@ -28,8 +29,8 @@ typedef enum emu_element { /* of a matrix */
 
 uint32_t emu_element_bits(emu_element e);
 
-/* Where the elements of a fragment are. MMA: as the PTX ISA shows for mma. WMMA: the ISA leaves it open; here lane l
- * holds the elements that come l-th in memory order. */
+/* Where the elements of a fragment are. MMA: as the PTX ISA shows for mma. WMMA: the ISA leaves it
+ * open; here lane l holds the elements that come l-th in memory order. */
 typedef enum emu_layout { EMU_LAYOUT_MMA, EMU_LAYOUT_WMMA } emu_layout;
 
 typedef struct emu_fragment {

@@ -1,5 +1,6 @@
-/* Device memory: one reserved range of host addresses, given out upwards and never twice while there is room, so that
- * an address names one allocation for the whole run and a use after free is recognised. */
+/* Device memory: one reserved range of host addresses, given out upwards and never twice while
+ * there is room, so that an address names one allocation for the whole run and a use after free is
+ * recognised. */
 #include "emu/internal.h"
 
 #include <errno.h>
@@ -161,7 +162,8 @@ static uint64_t take_address_range(emu_memory *memory, uint64_t size, uint64_t a
     return memory->reserved.count ? 0 : find_gap(memory, size, align);
 }
 
-/* Drops freed allocations that have been remembered for long, and all that overlap [base, base + size). */
+/* Drops freed allocations that have been remembered for long, and all that overlap [base, base +
+ * size). */
 static void forget_freed(emu_memory *memory, bool all)
 {
     uint32_t drop = all ? memory->nfreed : memory->nfreed / 2, kept = 0;

@@ -1,4 +1,5 @@
-/* The machine and its modules: variables are placed and initialised, kernels decoded when they are asked for. */
+/* The machine and its modules: variables are placed and initialised, kernels decoded when they are
+ * asked for. */
 #include "emu/decode.h"
 #include "emu/pool.h"
 #include "emu/texture.h"

@@ -1,5 +1,6 @@
-/* What every file of handlers includes. These files are compiled once for each instruction set, with EMU_ISA naming it;
- * loops over 32 lanes are written so that the compiler makes vector code of them. */
+/* What every file of handlers includes. These files are compiled once for each instruction set,
+ * with EMU_ISA naming it; loops over 32 lanes are written so that the compiler makes vector code of
+ * them. */
 #ifndef WL_EMU_OPS_H
 #define WL_EMU_OPS_H
 
@@ -100,8 +101,8 @@ static inline f64 f64_of(u64 bits)
     return x;
 }
 
-/* Two functions from one expression: over all lanes, and with the lanes outside of mask left alone. An expression sees
- * its operands as a, b, c, the lane as i and the immediate as imm. */
+/* Two functions from one expression: over all lanes, and with the lanes outside of mask left alone.
+ * An expression sees its operands as a, b, c, the lane as i and the immediate as imm. */
 #define EMU_BODY(id, D, pointers, values, expr)                      \
     static void id##_all(emu_warp *w, const emu_insn *in, u32 mask)  \
     {                                                                \

@@ -51,7 +51,8 @@ static inline f64 emu_canonical_f64(f64 x)
     return emu_nan64(x, x);
 }
 
-/* The operand is clamped before it is converted, so that the conversion is defined for what it is given. */
+/* The operand is clamped before it is converted, so that the conversion is defined for what it is
+ * given. */
 #define TO_INT(F, I, low, high, min, max)           \
     static inline I emu_##I##_##F(F x)              \
     {                                               \
@@ -126,8 +127,8 @@ static const emu_small_info emu_smalls[] = {
     [EMU_SMALL_E2M1] = {1, 0, 0x7, 0, 0, 0x8},
 };
 
-/* Magnitude of |x| in the format, as bits, without regard to overflow; x is finite. `extra` is added below the last bit
- * kept, in units of 2^-32 of it, before the rest is cut off. */
+/* Magnitude of |x| in the format, as bits, without regard to overflow; x is finite. `extra` is
+ * added below the last bit kept, in units of 2^-32 of it, before the rest is cut off. */
 static u32 emu_small_cut(f32 x, const emu_small_info *f, u32 round, bool negative, u32 extra)
 {
     f64 scaled = fabs((f64)x);

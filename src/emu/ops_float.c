@@ -1,7 +1,8 @@
 /* Single- and double-precision handlers. */
 #include "emu/ops_fp.h"
 
-/* Documented special case: the quotient is 0 for finite a and 2^126 < |b| < 2^128, NaN for infinite a. */
+/* Documented special case: the quotient is 0 for finite a and 2^126 < |b| < 2^128, NaN for infinite
+ * a. */
 static inline f32 emu_div_approx(f32 a, f32 b)
 {
     f32 huge = fabsf(b);

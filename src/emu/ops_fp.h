@@ -1,18 +1,20 @@
-/* Floating-point helpers of the handlers: what PTX says about NaN, subnormal numbers and saturation, and numbers of
- * 16 bits. All are branch-free, so that loops over them become vector code. */
+/* Floating-point helpers of the handlers: what PTX says about NaN, subnormal numbers and
+ * saturation, and numbers of 16 bits. All are branch-free, so that loops over them become vector
+ * code. */
 #ifndef WL_EMU_OPS_FP_H
 #define WL_EMU_OPS_FP_H
 
 #include "emu/ops.h"
 
-/* Single-precision results that are NaN have one bit pattern (PTX ISA, "Floating Point Instructions"). */
+/* Single-precision results that are NaN have one bit pattern (PTX ISA, "Floating Point
+ * Instructions"). */
 static inline f32 emu_nan32(f32 x)
 {
     return x != x ? f32_of(0x7fffffff) : x;
 }
 
-/* Double-precision results keep a NaN operand, made quiet: of several the second factor comes first, then what is added,
- * then the first factor. */
+/* Double-precision results keep a NaN operand, made quiet: of several the second factor comes
+ * first, then what is added, then the first factor. */
 #define EMU_QUIET64 (UINT64_C(1) << 51)
 
 static inline bool emu_is_nan64(u64 bits)
@@ -106,7 +108,8 @@ static inline u16 emu_b_of_f(f32 x)
     return (u16)((u & 0x7fffffff) > 0x7f800000 ? 0x7fff : r);
 }
 
-/* Rounds a double to single so that a later rounding to fewer bits gives what one rounding would (round to odd). */
+/* Rounds a double to single so that a later rounding to fewer bits gives what one rounding would
+ * (round to odd). */
 static inline f32 emu_odd32(f64 x)
 {
     f32 near = (f32)x;

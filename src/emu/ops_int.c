@@ -1,4 +1,5 @@
-/* Integer handlers: the functions that ops_int.def's expressions use, and the handlers themselves. */
+/* Integer handlers: the functions that ops_int.def's expressions use, and the handlers themselves.
+ */
 #include "emu/ops.h"
 
 static inline s32 emu_clamp_s32(s64 x)
@@ -112,7 +113,8 @@ static inline u64 emu_bfe_u(u64 a, u32 b, u32 c, u32 bits)
     return len >= 64 ? x : x & ((UINT64_C(1) << len) - 1);
 }
 
-/* a is sign-extended to 64 bits. The field's sign bit is its highest one, or the highest of a where the field leaves it. */
+/* a is sign-extended to 64 bits. The field's sign bit is its highest one, or the highest of a where
+ * the field leaves it. */
 static inline u64 emu_bfe_s(s64 a, u32 b, u32 c, u32 bits)
 {
     u32 pos = bits == 64 ? b : b & 0xff, len = bits == 64 ? c : c & 0xff;

@@ -1,4 +1,5 @@
-/* Handlers that fit no family: guards, rounding modes, predicates, the carry flag, clocks, parameters of calls. */
+/* Handlers that fit no family: guards, rounding modes, predicates, the carry flag, clocks,
+ * parameters of calls. */
 #include "emu/access.h"
 #include "emu/video.h"
 
@@ -24,7 +25,8 @@ static void guarded(emu_warp *w, const emu_insn *in, u32 mask)
         i->fn[all](w, i, on);
 }
 
-/* One instruction in another rounding mode (imm). The stores of its results keep it between the two switches. */
+/* One instruction in another rounding mode (imm). The stores of its results keep it between the two
+ * switches. */
 #if defined(__x86_64__)
 static void rounded(emu_warp *w, const emu_insn *in, u32 mask)
 {
@@ -64,7 +66,8 @@ PRED(and_pred, a &emu_pred(w, in->src[1]))
 PRED(or_pred, a | emu_pred(w, in->src[1]))
 PRED(xor_pred, a ^ emu_pred(w, in->src[1]))
 
-/* ---- the carry flag: imm 1 it is read, 2 it is written, 4 high half of the product, 8 signed ---- */
+/* ---- the carry flag: imm 1 it is read, 2 it is written, 4 high half of the product, 8 signed ----
+ */
 
 #define CARRY(T, WIDE, name, sum)                                                   \
     static void name(emu_warp *w, const emu_insn *in, u32 mask)                     \
@@ -190,7 +193,8 @@ static void isspacep(emu_warp *w, const emu_insn *in, u32 mask)
     emu_set_pred(w, in->dst, mask, result);
 }
 
-/* The address of the same variable in the block of that rank; imm: the address of the window, 0 in the shared space. */
+/* The address of the same variable in the block of that rank; imm: the address of the window, 0 in
+ * the shared space. */
 #define MAPA(T, name)                                                                     \
     static void name(emu_warp *w, const emu_insn *in, u32 mask)                           \
     {                                                                                     \
@@ -224,7 +228,8 @@ MAPA(u64, mapa_64)
 RANK(u32, getctarank_32)
 RANK(u64, getctarank_64)
 
-/* ---- parameters of calls: imm has offset, stride, size, width and sign, see decode_memory.c ---- */
+/* ---- parameters of calls: imm has offset, stride, size, width and sign, see decode_memory.c ----
+ */
 
 typedef struct place_shape {
     u32 offset, stride, size, width;

@@ -1,7 +1,9 @@
-/* Texture fetches and surface accesses of a warp. A lane at a time: what a fetch costs is the arithmetic of sample.c.
+/* Texture fetches and surface accesses of a warp. A lane at a time: what a fetch costs is the
+ * arithmetic of sample.c.
  *
- * The observer is told of one request an instruction: each lane's first texel, with the bytes of a texel. Further texels of a
- * filtered fetch are neighbours that the hardware reads along with it; lanes that read border colour alone access nothing. */
+ * The observer is told of one request an instruction: each lane's first texel, with the bytes of a
+ * texel. Further texels of a filtered fetch are neighbours that the hardware reads along with it;
+ * lanes that read border colour alone access nothing. */
 #include "emu/atomic.h"
 #include "emu/ops_fp.h"
 #include "emu/texture.h"
@@ -185,7 +187,8 @@ static uint32_t layers_of(const emu_image *image)
     return image->cube ? image->slices / 6 : image->slices;
 }
 
-/* As the hardware keeps sizes: layers stand behind the dimensions, memory without shape has a width alone. */
+/* As the hardware keeps sizes: layers stand behind the dimensions, memory without shape has a width
+ * alone. */
 static uint32_t image_dimension(const emu_image *image, const emu_image_level *l, unsigned dim)
 {
     if (image->layered && dim == image->dims)
@@ -228,7 +231,8 @@ static int64_t clamp_coordinate(int64_t at, int64_t last)
     return at < 0 ? 0 : at > last ? last : at;
 }
 
-/* The address of an access of `bytes`; false where it is dropped. The first coordinate counts bytes. */
+/* The address of an access of `bytes`; false where it is dropped. The first coordinate counts
+ * bytes. */
 static bool place_surface_access(emu_warp *w, const emu_insn *in, uint32_t lane, uint32_t bytes,
                                  uint64_t *address)
 {

@@ -1,4 +1,5 @@
-/* Shuffles, votes, matches, reductions. The scheduler has seen to it that all lanes of the member mask are here. */
+/* Shuffles, votes, matches, reductions. The scheduler has seen to it that all lanes of the member
+ * mask are here. */
 #include "emu/ops_fp.h"
 
 /* PTX ISA, "shfl.sync": where a lane reads from, -1 where it is out of its segment. */
@@ -26,8 +27,9 @@ static inline s32 source_idx(s32 lane, s32 b, s32 low, s32 limit)
     return (low | b) <= limit ? low | b : -1;
 }
 
-/* imm: the reference of the predicate that says whether the source was in range. PTX leaves open what a lane gets from one
- * that is not here; zero is a value that does not depend on what that lane did before. */
+/* imm: the reference of the predicate that says whether the source was in range. PTX leaves open
+ * what a lane gets from one that is not here; zero is a value that does not depend on what that
+ * lane did before. */
 #define SHFL(mode)                                                                   \
     static void shfl_##mode(emu_warp *w, const emu_insn *in, u32 mask)               \
     {                                                                                \
@@ -170,7 +172,8 @@ static void activemask(emu_warp *w, const emu_insn *in, u32 mask)
     set_all(w, in->dst, mask, mask);
 }
 
-/* An 8x8 matrix of 16-bit numbers, lane l holding row l / 4, columns 2 (l % 4) and the next, is transposed. */
+/* An 8x8 matrix of 16-bit numbers, lane l holding row l / 4, columns 2 (l % 4) and the next, is
+ * transposed. */
 static void movmatrix(emu_warp *w, const emu_insn *in, u32 mask)
 {
     const u16 *a = emu_at(w, in->src[0]);

@@ -1,9 +1,10 @@
 /* Program order of basic blocks: of two places where lanes of a warp stand, which one is behind.
  *
- * The order is a weak topological one (Bourdoncle, "Efficient chaotic iteration strategies with widenings"): a block
- * comes after its predecessors, back edges aside, and the blocks of a loop stand together, before what follows the
- * loop. So lanes that leave a loop early wait for those that stay, and the sides of a branch meet where they join,
- * wherever the compiler has put them in the text. */
+ * The order is a weak topological one (Bourdoncle, "Efficient chaotic iteration strategies with
+ * widenings"): a block comes after its predecessors, back edges aside, and the blocks of a loop
+ * stand together, before what follows the loop. So lanes that leave a loop early wait for those
+ * that stay, and the sides of a branch meet where they join, wherever the compiler has put them in
+ * the text. */
 #include "emu/decode.h"
 
 typedef struct order_state {
@@ -52,8 +53,9 @@ static void finish_block(order_state *s, uint32_t block)
     s->order[s->finished++] = block;
 }
 
-/* All successors have been seen: the block ends its component or belongs to one below it on the stack. Blocks of a
- * component other than its head are forgotten and ordered again, as what the head leads to inside the loop. */
+/* All successors have been seen: the block ends its component or belongs to one below it on the
+ * stack. Blocks of a component other than its head are forgotten and ordered again, as what the
+ * head leads to inside the loop. */
 static bool end_visit(order_state *s, order_visit *v)
 {
     if (v->head != s->number[v->block])
@@ -78,11 +80,10 @@ static void step_visit(order_state *s)
     order_visit *v = &s->visits[s->nvisits - 1];
     uint32_t next = successor(s, v->block, v->successor);
     if (next == UINT32_MAX) {
-        if (v->inside) {
+        if (v->inside)
             s->order[s->finished++] = v->block;
-        } else if (!end_visit(s, v)) {
+        else if (!end_visit(s, v))
             return;
-        }
         order_visit done = *v;
         s->nvisits--;
         if (s->nvisits && !done.inside && s->number[done.block] != UINT32_MAX) {

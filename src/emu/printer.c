@@ -42,8 +42,8 @@ static void hand_out(emu_run_state *run, const emu_text *text)
         fwrite(text->data, 1, text->length, stdout);
 }
 
-/* Text waits in run->texts, and a block that has ended without any leaves a mark in run->ended, until all blocks before
- * it have ended. Nothing is kept while no block has printed. */
+/* Text waits in run->texts, and a block that has ended without any leaves a mark in run->ended,
+ * until all blocks before it have ended. Nothing is kept while no block has printed. */
 static bool reserve_texts(emu_run_state *run)
 {
     if (run->texts)

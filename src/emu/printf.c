@@ -1,5 +1,5 @@
-/* printf of kernels: CUDA's conversions over arguments in a buffer, each at its own alignment (int and char promoted to
- * 4 bytes, float to 8). */
+/* printf of kernels: CUDA's conversions over arguments in a buffer, each at its own alignment (int
+ * and char promoted to 4 bytes, float to 8). */
 #include "emu/builtin.h"
 #include "emu/printer.h"
 
@@ -25,7 +25,8 @@ static uint64_t take_argument(cursor *c, uint32_t bytes)
     return value;
 }
 
-/* A conversion as C's printf takes it: flags, width and precision kept, '*' replaced by its argument. */
+/* A conversion as C's printf takes it: flags, width and precision kept, '*' replaced by its
+ * argument. */
 typedef struct spec {
     char text[SPEC];
     uint32_t length;
@@ -50,12 +51,11 @@ static void put_number(spec *s, int n)
 static const char *parse(const char *p, spec *s, cursor *c)
 {
     *s = (spec){.text = "%", .length = 1};
-    for (p++; *p && !isalpha((unsigned char)*p) && *p != '%'; p++) {
+    for (p++; *p && !isalpha((unsigned char)*p) && *p != '%'; p++)
         if (*p == '*')
             put_number(s, (int)(uint32_t)take_argument(c, 4));
         else
             put_spec_char(s, *p);
-    }
     for (; *p && strchr("hljztLq", *p); p++) {
         s->longs += *p == 'l' || *p == 'j' || *p == 'z' || *p == 't' || *p == 'L' || *p == 'q';
         s->shorts += *p == 'h';

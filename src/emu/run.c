@@ -183,7 +183,8 @@ void emu_poll(emu_worker *worker)
     }
 }
 
-/* Starts the next cluster of blocks on this worker; false when none is left. A cluster's blocks are in flight together. */
+/* Starts the next cluster of blocks on this worker; false when none is left. A cluster's blocks are
+ * in flight together. */
 static bool start_next(emu_worker *worker)
 {
     emu_run_state *run = worker->run;
@@ -235,7 +236,8 @@ static void end_block(emu_worker *worker, size_t at)
     }
 }
 
-/* Runs the blocks in flight once each. Where all wait or spin, another one is started: they may wait for it. */
+/* Runs the blocks in flight once each. Where all wait or spin, another one is started: they may
+ * wait for it. */
 static void run_round(emu_worker *worker)
 {
     emu_run_state *run = worker->run;
@@ -391,7 +393,8 @@ static void set_sizes(emu_run_state *run)
     run->units = l->only ? l->nonly : run->nblocks / count_of_dim(run->cluster);
     run->nworkers = count_workers(run);
     run->parallel = run->nworkers > 1;
-    /* All of a cooperative grid is in flight at once; else what fits on the device, in case blocks wait for others. */
+    /* All of a cooperative grid is in flight at once; else what fits on the device, in case blocks
+     * wait for others. */
     const emu_device *dev = &run->machine->device;
     uint64_t fits = (uint64_t)(dev->num_sms ? dev->num_sms : 1) *
                     (dev->max_blocks_per_sm ? dev->max_blocks_per_sm : 1);

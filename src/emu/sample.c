@@ -1,6 +1,7 @@
-/* What a texture fetch gives: the formulas of the CUDA C++ Programming Guide, "Texture Fetching", with the number formats
- * between their steps as an H200 has them, read off recordings in which coordinates were swept over the edges of texels
- * and of weights (docs/textures.md names what was compared). */
+/* What a texture fetch gives: the formulas of the CUDA C++ Programming Guide, "Texture Fetching",
+ * with the number formats between their steps as an H200 has them, read off recordings in which
+ * coordinates were swept over the edges of texels and of weights (docs/textures.md names what was
+ * compared). */
 #include <float.h>
 
 #include "emu/ops_fp.h"
@@ -39,8 +40,9 @@ static double limited(double u)
     return fmax(fmin(u, 1e9), -1e9);
 }
 
-/* Normalised coordinates become fixed-point numbers, cut downwards, before they are multiplied by the size. Their steps
- * follow from the largest dimension of the level, and whether the image is of a kind that has at most 32,768 texels in one. */
+/* Normalised coordinates become fixed-point numbers, cut downwards, before they are multiplied by
+ * the size. Their steps follow from the largest dimension of the level, and whether the image is of
+ * a kind that has at most 32,768 texels in one. */
 static double steps_of(const emu_image *image, const emu_image_level *level)
 {
     uint32_t n = 0;
@@ -55,8 +57,8 @@ static double fixed_position(double u, double steps, int32_t n)
     return limited(floor(u * steps) / steps * n);
 }
 
-/* The coordinate in texels. Subnormal numbers and NaN count as 0; of periodic coordinates only the place in two periods
- * matters, and infinity has none. */
+/* The coordinate in texels. Subnormal numbers and NaN count as 0; of periodic coordinates only the
+ * place in two periods matters, and infinity has none. */
 static double position(bool normalized, emu_address_mode mode, float x, double steps, int32_t n)
 {
     double u = fabsf(x) >= FLT_MIN ? (double)x : 0;
@@ -80,7 +82,8 @@ static int64_t from_middle(double u)
     return (int64_t)floor((u - 0.5) * EMU_WEIGHTS + 0.5);
 }
 
-/* A coordinate beyond the outermost middles is held there by CLAMP, so that one texel has all the weight. */
+/* A coordinate beyond the outermost middles is held there by CLAMP, so that one texel has all the
+ * weight. */
 static place between(emu_address_mode mode, double u, int32_t n)
 {
     place p;
@@ -123,8 +126,8 @@ static uint32_t weight_share(uint32_t weight, uint32_t of)
     return (weight * of + EMU_WEIGHTS / 2) / EMU_WEIGHTS;
 }
 
-/* Weights stay eight bits: `weight` is shared out along x, then each part along y, rounding the outer texels' shares and
- * giving their neighbours the rest. Order: x counts fastest. */
+/* Weights stay eight bits: `weight` is shared out along x, then each part along y, rounding the
+ * outer texels' shares and giving their neighbours the rest. Order: x counts fastest. */
 static void share_out(const place at[2], uint32_t weight, uint32_t out[4])
 {
     uint32_t right = weight_share(weight, at[0].weight), left = weight - right;
@@ -199,8 +202,8 @@ typedef struct face_point {
     double s, t; /* from 0 to 1 over the face */
 } face_point;
 
-/* Axis of the face's normal, of s and of t, and the directions of s and t: PTX ISA and the programming guide, "Cubemap
- * Textures". */
+/* Axis of the face's normal, of s and of t, and the directions of s and t: PTX ISA and the
+ * programming guide, "Cubemap Textures". */
 static const struct {
     int8_t normal, s_axis, t_axis, sign, s_sign, t_sign;
 } sides[6] = {{0, 2, 1, 1, -1, -1}, {0, 2, 1, -1, 1, -1}, {1, 0, 2, 1, 1, 1},
@@ -216,15 +219,16 @@ static int side_of(const float v[3])
     return 2 * axis + (v[axis] < 0);
 }
 
-/* Cut downwards to a fixed-point number before it is shifted, so that the least negative number is left of the middle. NaN
- * and subnormal numbers are in the middle, infinity on the edge. */
+/* Cut downwards to a fixed-point number before it is shifted, so that the least negative number is
+ * left of the middle. NaN and subnormal numbers are in the middle, infinity on the edge. */
 static double over_face(float v, int sign)
 {
     double along = fabsf(v) >= FLT_MIN ? fmax(fmin(sign * (double)v, 1), -1) : 0, steps = 1 << 20;
     return (floor(along * steps) / steps + 1) / 2;
 }
 
-/* The compiled code multiplies the direction by the reciprocal of its largest component, which may make two equal. */
+/* The compiled code multiplies the direction by the reciprocal of its largest component, which may
+ * make two equal. */
 static void scale_direction(const float at[3], float out[3])
 {
     float scale = 1 / fmaxf(fmaxf(fabsf(at[0]), fabsf(at[1])), fabsf(at[2]));
@@ -247,8 +251,8 @@ static bool is_texel_index(int32_t i, int32_t n)
     return i >= 0 && i < n;
 }
 
-/* A texel of a face, or one step over one of its edges: the neighbouring face's outermost row. Directions are counted in
- * half texels from the cube's middle. */
+/* A texel of a face, or one step over one of its edges: the neighbouring face's outermost row.
+ * Directions are counted in half texels from the cube's middle. */
 static emu_texel cube_texel(const emu_fetch *f, const emu_image_level *level, int face, int32_t x,
                             int32_t y)
 {
@@ -265,8 +269,8 @@ static emu_texel cube_texel(const emu_fetch *f, const emu_image_level *level, in
     return texel(f, level, x, y, layer_of(f) * 6 + face);
 }
 
-/* Three faces meet where a fourth texel would be: its weight is divided among theirs, what thirds leave to the texel of
- * the face itself. */
+/* Three faces meet where a fourth texel would be: its weight is divided among theirs, what thirds
+ * leave to the texel of the face itself. */
 static void divide_corner(uint32_t weight[4], int corner)
 {
     uint32_t third = (weight[corner] + 1) / 3;
@@ -364,8 +368,9 @@ static void add_level_taps(const emu_fetch *f, emu_taps *taps)
 
 /* ---- level of gradients ---- */
 
-/* The driver's code for volumes and cubes adds the gradient to the coordinate and has the texture unit take the
- * difference. It finds no level between infinite coordinates, and the last one serves; NaN is 0 at both ends. */
+/* The driver's code for volumes and cubes adds the gradient to the coordinate and has the texture
+ * unit take the difference. It finds no level between infinite coordinates, and the last one
+ * serves; NaN is 0 at both ends. */
 static float gradient_difference(float at, float d)
 {
     if (at != at)
@@ -430,7 +435,8 @@ static double length(const double v[3])
     return largest + eleven_eighths(middle) / 4 + smallest / 4;
 }
 
-/* A half of the footprint's diagonal is about 11/16 of the sum or of the difference of its sides. */
+/* A half of the footprint's diagonal is about 11/16 of the sum or of the difference of its sides.
+ */
 static double half_diagonal(const double a[3], const double b[3], double sign)
 {
     double v[3];
@@ -448,7 +454,8 @@ static double logarithm(double v)
     return e - 1 + fraction / 256;
 }
 
-/* The longest of the derivatives and of the half diagonals, which stand for an oblique footprint. */
+/* The longest of the derivatives and of the half diagonals, which stand for an oblique footprint.
+ */
 float emu_gradient_level(const emu_fetch *f, const float dx[3], const float dy[3])
 {
     double a[3], b[3];
@@ -467,8 +474,8 @@ float emu_gradient_level(const emu_fetch *f, const float dx[3], const float dy[3
 
 /* ---- fetches ---- */
 
-/* Texels by their indices: without a level nothing outside, with one the outermost texel, but nothing beyond the levels. Of
- * one dimension only linear memory is read so; arrays give 0. */
+/* Texels by their indices: without a level nothing outside, with one the outermost texel, but
+ * nothing beyond the levels. Of one dimension only linear memory is read so; arrays give 0. */
 static emu_texel by_index(const emu_fetch *f)
 {
     const emu_image *image = &f->texture->image;

@@ -1,5 +1,6 @@
-/* Formats of texels and the sums of filtering, as an H200 makes them: read off recorded fetches of every value of 8 and 16
- * bits, and of texels and weights swept (tests/emu/texture_cases.c, docs/textures.md). */
+/* Formats of texels and the sums of filtering, as an H200 makes them: read off recorded fetches of
+ * every value of 8 and 16 bits, and of texels and weights swept (tests/emu/texture_cases.c,
+ * docs/textures.md). */
 #include "emu/texel.h"
 
 #include <math.h>
@@ -12,7 +13,8 @@ bool emu_reads_integers(const emu_texture *t)
     return t->image.kind != EMU_TEXEL_FLOAT && (t->element || t->image.bits == 32);
 }
 
-/* Linear light of a byte of sRGB, in 1/16384: the hardware's table, whose entries have eight significant bits. */
+/* Linear light of a byte of sRGB, in 1/16384: the hardware's table, whose entries have eight
+ * significant bits. */
 static const uint16_t srgb_light[256] = {
     0,     5,     10,    15,    20,    25,    30,    35,    40,    45,    50,    55,    60,
     66,    72,    78,    85,    92,    99,    107,   115,   123,   131,   140,   150,   159,
@@ -93,7 +95,8 @@ static uint32_t normalised(const emu_texture *t, float x, uint32_t channel)
     return (uint32_t)(int32_t)(steps < 0 ? floorf(steps + 0.5f) : ceilf(steps - 0.5f));
 }
 
-/* Integers that are read as such take the low bits of the colour's words, which the interface declares as floats. */
+/* Integers that are read as such take the low bits of the colour's words, which the interface
+ * declares as floats. */
 emu_texel emu_texel_border(const emu_texture *t)
 {
     const emu_image *image = &t->image;
@@ -130,8 +133,9 @@ void emu_texel_deliver(const emu_texture *t, const emu_texel *texel, uint32_t re
 
 /* ---- sums of integers ---- */
 
-/* Results have 16 bits, 15 and a sign. Steps of 8 bits become such of 16: 255 * 257 = 65535; 127 * 258 + 1 = 32767, where
- * the hardware multiplies by 258 + 1/128 + 1/32768 and cuts the sum to four fraction bits for the small factors. */
+/* Results have 16 bits, 15 and a sign. Steps of 8 bits become such of 16: 255 * 257 = 65535; 127 *
+ * 258 + 1 = 32767, where the hardware multiplies by 258 + 1/128 + 1/32768 and cuts the sum to four
+ * fraction bits for the small factors. */
 static float sum_of_integers(const emu_image *image, const emu_taps *taps, uint32_t channel)
 {
     int32_t s = 0, largest = image->kind == EMU_TEXEL_SIGNED ? 32767 : 65535;
@@ -161,7 +165,8 @@ static int exponent(uint32_t bits)
     return (int)(bits >> 23 & 255);
 }
 
-/* Four taps: texels are shifted to the exponent of the largest and cut, and their products summed without loss. */
+/* Four taps: texels are shifted to the exponent of the largest and cut, and their products summed
+ * without loss. */
 static double sum_of_four(const uint32_t bits[4], const uint32_t weight[4], const precision *p)
 {
     int top = p->least;
@@ -178,7 +183,8 @@ static double sum_of_four(const uint32_t bits[4], const uint32_t weight[4], cons
     return ldexp((double)sum, top - 127 - (p->kept - 1) - 8);
 }
 
-/* To the given bits, halves away from zero; of what is below the normal numbers half precision keeps steps, single none. */
+/* To the given bits, halves away from zero; of what is below the normal numbers half precision
+ * keeps steps, single none. */
 static float round_to_precision(double v, const precision *p)
 {
     uint64_t bits = f64_bits(v), dropped = 53u - (unsigned)p->bits;
@@ -236,8 +242,8 @@ static float sum_of_floats(const emu_texture *t, const emu_taps *taps, uint32_t 
 
 /* ---- sums of sRGB ---- */
 
-/* The step of a byte's linear light, as a power of two over 1/16384: the table's entries are short floats whose exponents
- * change at round bytes, a little before the powers of two. */
+/* The step of a byte's linear light, as a power of two over 1/16384: the table's entries are short
+ * floats whose exponents change at round bytes, a little before the powers of two. */
 static unsigned light_step_of(uint32_t byte)
 {
     static const uint8_t first[] = {32, 48, 64, 96, 136, 184, 248};
@@ -260,7 +266,8 @@ static uint32_t light_of_four(const uint32_t byte[4], const uint32_t weight[4])
     return sum;
 }
 
-/* Light is summed in the steps of the brightest of four, and the result is a number of half precision. */
+/* Light is summed in the steps of the brightest of four, and the result is a number of half
+ * precision. */
 static float sum_of_light(const emu_taps *taps, uint32_t channel)
 {
     uint32_t byte[16] = {0}, sum = 0;

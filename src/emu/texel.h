@@ -4,15 +4,16 @@
 
 #include "emu/emu.h"
 
-/* A texel's channels as they are stored: bits of numbers, integers extended by their kind; 0 where it has no such
- * channel. */
+/* A texel's channels as they are stored: bits of numbers, integers extended by their kind; 0 where
+ * it has no such channel. */
 typedef struct emu_texel {
     uint32_t word[4];
 } emu_texel;
 
 enum { EMU_WEIGHTS = 256 }; /* the weights of a filtered fetch add up to this */
 
-/* What filtering combines: taps in fours, one four for each slice of each level. Empty places have weight 0. */
+/* What filtering combines: taps in fours, one four for each slice of each level. Empty places have
+ * weight 0. */
 typedef struct emu_taps {
     uint32_t count;
     uint32_t weight[16];

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* A handle is a slot's number + 1 and, above, how often the slot has been used. Slots are never freed, so that a lookup
- * needs no lock; a freed object's slot has another handle or none. */
+/* A handle is a slot's number + 1 and, above, how often the slot has been used. Slots are never
+ * freed, so that a lookup needs no lock; a freed object's slot has another handle or none. */
 enum { SLOT_BITS = 20, CHUNK = 256, CHUNKS = (1 << SLOT_BITS) / CHUNK };
 
 typedef struct slot {

@@ -1,16 +1,18 @@
-/* Texture and surface objects inside the emulator: the table that handles name, and the arithmetic of a fetch. */
+/* Texture and surface objects inside the emulator: the table that handles name, and the arithmetic
+ * of a fetch. */
 #ifndef WL_EMU_TEXTURE_H
 #define WL_EMU_TEXTURE_H
 
 #include "emu/access.h"
 
-/* The object behind a handle; NULL where there is none of that kind. Good while it is not freed. Takes no lock: launches
- * ask while the host may be adding objects. */
+/* The object behind a handle; NULL where there is none of that kind. Good while it is not freed.
+ * Takes no lock: launches ask while the host may be adding objects. */
 const emu_texture *emu_texture_find(const emu_machine *m, uint64_t handle);
 const emu_image *emu_surface_find(const emu_machine *m, uint64_t handle);
 void emu_texture_table_free(struct emu_texture_table *table);
 
-/* One lane's fetch. Texels are read through `read`, which returns where `bytes` of device memory lie on the host. */
+/* One lane's fetch. Texels are read through `read`, which returns where `bytes` of device memory
+ * lie on the host. */
 typedef struct emu_fetch {
     const emu_texture *texture;
     bool integer; /* coordinates are texels: index, else at */
@@ -24,9 +26,11 @@ typedef struct emu_fetch {
     void *ctx;
 } emu_fetch;
 
-/* Four channels as words: IEEE bits, or integers (see emu_reads_integers in texel.h). Channels that the texel lacks are 0. */
+/* Four channels as words: IEEE bits, or integers (see emu_reads_integers in texel.h). Channels that
+ * the texel lacks are 0. */
 void emu_sample(const emu_fetch *f, uint32_t result[4]);
-/* One channel of the four texels that linear filtering of level 0 would use, in the order of tld4. */
+/* One channel of the four texels that linear filtering of level 0 would use, in the order of tld4.
+ */
 void emu_gather(const emu_fetch *f, uint32_t channel, uint32_t result[4]);
 /* Level of detail from the derivatives of the coordinates. */
 float emu_gradient_level(const emu_fetch *f, const float dx[3], const float dy[3]);

@@ -1,4 +1,5 @@
-/* Video instructions (PTX ISA, "Video Instructions"): one, two or four parts of 32-bit registers at once. */
+/* Video instructions (PTX ISA, "Video Instructions"): one, two or four parts of 32-bit registers at
+ * once. */
 #ifndef WL_EMU_VIDEO_H
 #define WL_EMU_VIDEO_H
 
@@ -34,8 +35,8 @@ typedef struct emu_video {
     bool a_neg, b_neg, c_neg, plus_one; /* vmad */
     uint8_t shift;                      /* vmad: 0, 7, 15 */
     uint8_t compare;                    /* vset: emu_cmp */
-    /* Selectors: for one part, a.b0..b3 are 0..3, a.h0, a.h1 are 4, 5, the whole register 6. For parts of SIMD
-     * instructions, which element of {a, b} each part takes. */
+    /* Selectors: for one part, a.b0..b3 are 0..3, a.h0, a.h1 are 4, 5, the whole register 6. For
+     * parts of SIMD instructions, which element of {a, b} each part takes. */
     uint8_t a_select[4], b_select[4];
     uint8_t d_select; /* 0..5 as above: the result is merged into c; 6: none */
     uint8_t d_mask;   /* SIMD: parts that are written; the others come from c */

@@ -1,7 +1,8 @@
 /* Running a warp: its splits, their order, how they part and meet.
  *
- * A split is a set of lanes at one place. The split furthest behind in program order (order.c) runs, basic block by
- * basic block, until it stands where another one does, or another one is behind, or it has to wait. */
+ * A split is a set of lanes at one place. The split furthest behind in program order (order.c)
+ * runs, basic block by basic block, until it stands where another one does, or another one is
+ * behind, or it has to wait. */
 #include "emu/builtin.h"
 #include "emu/handlers.h"
 #include "emu/ops.h"
@@ -9,9 +10,8 @@
 enum {
     QUANTUM = 1 << 16,   /* back edges between two looks around */
     SPIN_COST = 1 << 10, /* of a back edge in a loop that may be waiting */
-    PART_COST =
-        1
-        << 6, /* the same where lanes of the warp stand elsewhere: they should meet rather than pass */
+    PART_COST = 1 << 6, /* the same where lanes of the warp stand elsewhere: they should meet rather
+                           than pass */
     MAX_DEPTH = 1 << 13, /* of calls */
     TOKEN_STEP = 16
 };
@@ -104,8 +104,8 @@ static inline uint32_t order_of(const emu_warp *w, uint32_t bb)
     return warp_kernel(w)->bbs[bb].order;
 }
 
-/* Whether split a is behind split b: their call chains are compared from the kernel down. Where one stands at a call and
- * the other is inside of it, the one at the call is behind. */
+/* Whether split a is behind split b: their call chains are compared from the kernel down. Where one
+ * stands at a call and the other is inside of it, the one at the call is behind. */
 static bool precedes(const emu_warp *w, const emu_split *a, const emu_split *b)
 {
     const emu_frame *fa = a->frame, *fb = b->frame;
@@ -195,7 +195,8 @@ static bool can_join(const emu_split *a, const emu_split *b)
            waits;
 }
 
-/* Joins the current split with all that stand where it does. True where another split has to run first. */
+/* Joins the current split with all that stand where it does. True where another split has to run
+ * first. */
 static bool join_splits_here(emu_warp *w)
 {
     for (uint32_t o = 0; o < w->nsplits;) {
@@ -251,7 +252,8 @@ static step part_by_members(emu_warp *w, emu_split *s, const uint32_t *members)
     return SWITCH;
 }
 
-/* Every group of lanes that name the same members is complete: the instruction runs for each of them in turn. */
+/* Every group of lanes that name the same members is complete: the instruction runs for each of
+ * them in turn. */
 static bool run_groups(emu_warp *w, emu_split *s, const emu_insn *in, const uint32_t *members)
 {
     uint32_t copy[EMU_LANES];
@@ -527,7 +529,8 @@ static const emu_function *function_at(emu_warp *w, uint64_t token)
     return NULL;
 }
 
-/* The function that a pointer holds for the first lane; lanes with another one make the call by themselves later. */
+/* The function that a pointer holds for the first lane; lanes with another one make the call by
+ * themselves later. */
 static const emu_function *callee_of(emu_warp *w, emu_split *s, const emu_call *call)
 {
     uint64_t tokens[EMU_LANES];

@@ -1,4 +1,5 @@
-/* Arithmetic of linear forms. All results lie in the kernel's arena; NULL stands for "no form" and spreads. */
+/* Arithmetic of linear forms. All results lie in the kernel's arena; NULL stands for "no form" and
+ * spreads. */
 #ifndef WL_FLOW_AFFINE_H
 #define WL_FLOW_AFFINE_H
 
@@ -14,19 +15,22 @@ const flow_affine *flow_affine_mul(flow_mem *mem, const flow_affine *a, const fl
 const flow_affine *flow_affine_narrow(flow_mem *mem, const flow_affine *a);
 bool flow_affine_equal(const flow_affine *a, const flow_affine *b);
 bool flow_affine_is_constant(const flow_affine *a, int64_t *value);
-/* The coefficient of a term that is just the symbol; false where the symbol is multiplied with another anywhere. */
+/* The coefficient of a term that is just the symbol; false where the symbol is multiplied with
+ * another anywhere. */
 bool flow_affine_coefficient(const flow_affine *a, flow_symbol symbol, int64_t *coefficient);
 bool flow_affine_has(const flow_affine *a, flow_symbol symbol);
 /* Without that symbol's own term. */
 const flow_affine *flow_affine_without(flow_mem *mem, const flow_affine *a, flow_symbol symbol);
 /* Trip counts of the loops of a function whose values have forms. */
 void flow_find_trips(flow_kernel *kernel, flow_function *f);
-/* "4*ctaid.x*ntid.x + 4*i0 + param0", where i0 counts the iterations of loop 0; truncates. Returns buffer. */
+/* "4*ctaid.x*ntid.x + 4*i0 + param0", where i0 counts the iterations of loop 0; truncates. Returns
+ * buffer. */
 char *flow_affine_text(const flow_kernel *kernel, const flow_affine *a, char *buffer, size_t size);
 /* The same of a whole address, its constant offset included; "" where it has no form. */
 char *flow_address_text(const flow_kernel *kernel, const flow_function *f,
                         const flow_address *address, char *buffer, size_t size);
-/* "9 times, while 0 + 1*i lt 8", where i counts the iterations; ", or less" where the loop has other exits; "unknown". */
+/* "9 times, while 0 + 1*i lt 8", where i counts the iterations; ", or less" where the loop has
+ * other exits; "unknown". */
 char *flow_trip_text(const flow_kernel *kernel, const flow_trip *trip, char *buffer, size_t size);
 
 #endif

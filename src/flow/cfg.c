@@ -190,7 +190,8 @@ static void prune(builder *b, const flow_graph *g)
         f->blocks[v].reached = number[v] != FLOW_NONE;
 }
 
-/* Blocks that never reach the exit (endless loops) get an edge there, the last of them in program order first. */
+/* Blocks that never reach the exit (endless loops) get an edge there, the last of them in program
+ * order first. */
 static void connect_endless(builder *b)
 {
     flow_function *f = b->f;
@@ -236,9 +237,10 @@ static void analyse_function(flow_kernel *k, flow_function *f)
     flow_find_loops(&k->mem, &f->graph, &f->dom, 0, &f->loops);
 }
 
-/* Needs: objects (pointed). Fills: may_exit, blocks, block_of, graph, order, dom, post, control, loops.
- * Node nblocks is the exit. A launch that faults is of no interest: edges to blocks from which every path ends in `trap`
- * or a function that does not return are left out, and a guarded trap is taken for one that does not happen. */
+/* Needs: objects (pointed). Fills: may_exit, blocks, block_of, graph, order, dom, post, control,
+ * loops. Node nblocks is the exit. A launch that faults is of no interest: edges to blocks from
+ * which every path ends in `trap` or a function that does not return are left out, and a guarded
+ * trap is taken for one that does not happen. */
 void flow_pass_cfg(flow_kernel *k)
 {
     find_exits(k);

@@ -1,7 +1,8 @@
 /* Analyses of code: what a kernel's accesses and control flow depend on.
  *
- * flow_prove() is the whole of what replay needs. Everything else (control flow, values, uniformity, affine addresses,
- * origins, loops, ILP) is reached through a flow_kernel, on which passes run; see flow/kernel.h.
+ * flow_prove() is the whole of what replay needs. Everything else (control flow, values,
+ * uniformity, affine addresses, origins, loops, ILP) is reached through a flow_kernel, on which
+ * passes run; see flow/kernel.h.
  *
  * Instructions are numbered by ir_kernel: the pc everywhere outside of src/ir. */
 #ifndef WL_FLOW_FLOW_H
@@ -37,25 +38,30 @@ typedef enum flow_through {
 const char *flow_through_name(flow_through through); /* "address", "guard", "branch" */
 
 enum {
-    /* Accesses memory other than .param: loads, stores, atomics, copies, textures, surfaces. Neither synchronisation
-     * (mbarrier) nor prefetches. */
+    /* Accesses memory other than .param: loads, stores, atomics, copies, textures, surfaces.
+     * Neither synchronisation (mbarrier) nor prefetches. */
     FLOW_PC_MEMORY = 1,
-    /* With FLOW_PC_MEMORY: every launch with the same grid, block, shared size, parameter bytes and constant memory
-     * makes the same requests here: masks, addresses, sizes, whatever the loaded data is. */
+    /* With FLOW_PC_MEMORY: every launch with the same grid, block, shared size, parameter bytes and
+     * constant memory makes the same requests here: masks, addresses, sizes, whatever the loaded
+     * data is. */
     FLOW_PC_PROVEN = 2,
-    /* In the address slice: replay executes it, with its true result. A load with this bit reads shared, local, constant
-     * or parameter memory, a store writes shared or local memory that such a load reads. Branches, calls, returns, exits
-     * and barriers whose condition is known have it too. */
+    /* In the address slice: replay executes it, with its true result. A load with this bit reads
+     * shared, local, constant or parameter memory, a store writes shared or local memory that such
+     * a load reads. Branches, calls, returns, exits and barriers whose condition is known have it
+     * too. */
     FLOW_PC_SLICE = 4,
-    /* A branch, guarded exit or return, or call whose outcome does not follow from the launch: replay goes on at
-     * rejoin[pc] with all lanes that reach it. Everything that is skipped so is unproven. */
+    /* A branch, guarded exit or return, or call whose outcome does not follow from the launch:
+     * replay goes on at rejoin[pc] with all lanes that reach it. Everything that is skipped so is
+     * unproven. */
     FLOW_PC_UNKNOWN = 8,
-    /* Reached as often, and by as many lanes, in every such launch (perhaps never): no unknown branch decides about it. */
+    /* Reached as often, and by as many lanes, in every such launch (perhaps never): no unknown
+       branch decides about it. */
     FLOW_PC_COUNTED = 16
 };
-/* Without SLICE and without UNKNOWN an instruction is not executed: where it is PROVEN, replay computes its addresses
- * and mask and reports the access, and leaves destination and memory as they are; else it does nothing at all.
- * Registers that an instruction outside of the slice would write are never read by one within. */
+/* Without SLICE and without UNKNOWN an instruction is not executed: where it is PROVEN, replay
+ * computes its addresses and mask and reports the access, and leaves destination and memory as they
+ * are; else it does nothing at all. Registers that an instruction outside of the slice would write
+ * are never read by one within. */
 
 /* rejoin[]: not a pc but the end of the function: as `ret`, in the kernel as `exit`. */
 #define FLOW_REJOIN_END UINT32_MAX
@@ -71,10 +77,11 @@ typedef struct flow_verdict {
 } flow_verdict;
 
 typedef enum flow_class {
-    FLOW_NO_MEMORY, /* no memory instruction: nothing to prove */
-    FLOW_INDEPENDENT, /* all memory instructions proven; an unknown branch then decides about none of them */
-    FLOW_PARTLY,   /* some proven */
-    FLOW_DEPENDENT /* none */
+    FLOW_NO_MEMORY,   /* no memory instruction: nothing to prove */
+    FLOW_INDEPENDENT, /* all memory instructions proven; an unknown branch then decides about none
+                         of them */
+    FLOW_PARTLY,      /* some proven */
+    FLOW_DEPENDENT    /* none */
 } flow_class;
 
 const char *flow_class_name(
@@ -93,10 +100,10 @@ typedef struct flow_proof {
 } flow_proof;
 
 /* Proves what it can about a kernel; what it cannot prove is dependent.
- * Assumed of the program: it does not fault (paths that end in `trap` or __assertfail are not taken); accesses stay in
- * the object that their pointer was made from; plain (not volatile) shared-memory accesses do not race; .const memory is
- * written by the host only.
- * All arrays lie in `arena`; working memory is freed before return. Fails with WL_NOMEM only. */
+ * Assumed of the program: it does not fault (paths that end in `trap` or __assertfail are not
+ * taken); accesses stay in the object that their pointer was made from; plain (not volatile)
+ * shared-memory accesses do not race; .const memory is written by the host only. All arrays lie in
+ * `arena`; working memory is freed before return. Fails with WL_NOMEM only. */
 wl_status flow_prove(const ir_kernel *code, wl_arena *arena, flow_proof *out);
 
 #endif

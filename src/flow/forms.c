@@ -15,8 +15,8 @@ static const flow_affine *opaque(state *s, uint32_t value)
 
 /* ---- operands ---- */
 
-/* The form of operand n. Registers are found by number among the uses: each use of one register in an instruction reads
- * the same value. */
+/* The form of operand n. Registers are found by number among the uses: each use of one register in
+ * an instruction reads the same value. */
 static const flow_affine *operand_form(state *s, uint32_t n)
 {
     const ir_operand *o = &s->insn->operands[n];
@@ -139,7 +139,8 @@ static uint32_t headed(const flow_function *f, uint32_t block)
     return l != FLOW_NONE && f->loops.loops[l].header == block ? l : FLOW_NONE;
 }
 
-/* The form that all arguments from inside (or outside) of the loop have; all of them where there is none. */
+/* The form that all arguments from inside (or outside) of the loop have; all of them where there is
+ * none. */
 static const flow_affine *common(state *s, const flow_value *v, uint32_t loop, bool inside)
 {
     const flow_function *f = s->f;
@@ -222,8 +223,9 @@ static void visit(state *s)
 }
 
 /* Needs: cfg, values. Fills: affine, trips.
- * Two walks in reverse postorder: the first takes every phi of a loop header for a symbol and finds those that count,
- * the second writes these as start + step * iterations. What has no form is a symbol of its own. */
+ * Two walks in reverse postorder: the first takes every phi of a loop header for a symbol and finds
+ * those that count, the second writes these as start + step * iterations. What has no form is a
+ * symbol of its own. */
 void flow_pass_affine(flow_kernel *k)
 {
     for (uint32_t i = 0; i < k->code->count; i++) {

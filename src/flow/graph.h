@@ -13,8 +13,8 @@ typedef struct flow_edge {
     uint32_t from, to;
 } flow_edge;
 
-/* The successors of node v are succ[succ_first[v] .. succ_first[v + 1] - 1], in the order in which the edges were given,
- * predecessors likewise. No edge stands twice. */
+/* The successors of node v are succ[succ_first[v] .. succ_first[v + 1] - 1], in the order in which
+ * the edges were given, predecessors likewise. No edge stands twice. */
 typedef struct flow_graph {
     uint32_t n;
     uint32_t *succ_first, *succ;
@@ -32,20 +32,21 @@ static inline uint32_t flow_nsucc(const flow_graph *g, uint32_t v)
     return g->succ_first[v + 1] - g->succ_first[v];
 }
 
-/* Reverse postorder of a depth-first walk from `root`; nodes that it does not reach are left out. number[v] is the place
- * of v in order[], FLOW_NONE for those. Returns how many there are. */
+/* Reverse postorder of a depth-first walk from `root`; nodes that it does not reach are left out.
+ * number[v] is the place of v in order[], FLOW_NONE for those. Returns how many there are. */
 uint32_t flow_graph_order(flow_mem *mem, const flow_graph *g, uint32_t root, uint32_t *order,
                           uint32_t *number);
 
-/* A tree of dominators: parent[root] and parent of unreached nodes are FLOW_NONE. `in` and `out` number the tree's walk,
- * so that ancestors are told apart in constant time. */
+/* A tree of dominators: parent[root] and parent of unreached nodes are FLOW_NONE. `in` and `out`
+ * number the tree's walk, so that ancestors are told apart in constant time. */
 typedef struct flow_tree {
     uint32_t root;
     uint32_t *parent;   /* [n] immediate dominator */
     uint32_t *in, *out; /* [n] 0 for unreached nodes */
 } flow_tree;
 
-/* Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm". On the reversed graph it gives post-dominators. */
+/* Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm". On the reversed graph it gives
+ * post-dominators. */
 void flow_dominators(flow_mem *mem, const flow_graph *g, uint32_t root, flow_tree *out);
 /* Is a an ancestor of b or b itself? False where either is unreached. */
 bool flow_dominates(const flow_tree *tree, uint32_t a, uint32_t b);
@@ -57,8 +58,9 @@ typedef struct flow_rows {
 
 /* Dominance frontiers (Cytron et al.). */
 void flow_frontiers(flow_mem *mem, const flow_graph *g, const flow_tree *tree, flow_rows *out);
-/* Control dependence (Ferrante, Ottenstein, Warren): the nodes c with several successors such that v post-dominates a
- * successor of c, and does not strictly post-dominate c itself. post is the tree of the reversed graph. */
+/* Control dependence (Ferrante, Ottenstein, Warren): the nodes c with several successors such that
+ * v post-dominates a successor of c, and does not strictly post-dominate c itself. post is the tree
+ * of the reversed graph. */
 void flow_control_dependence(flow_mem *mem, const flow_graph *g, const flow_tree *post,
                              flow_rows *out);
 
@@ -74,17 +76,18 @@ typedef struct flow_loops {
     flow_loop *loops; /* an outer loop stands before those within it */
     uint32_t count;
     uint32_t *nodes;
-    uint32_t *of; /* [n] the innermost loop of a node, or FLOW_NONE */
-    bool
-        irreducible; /* there are cycles without a header that dominates them; they are in no loop */
+    uint32_t *of;     /* [n] the innermost loop of a node, or FLOW_NONE */
+    bool irreducible; /* there are cycles without a header that dominates them; they are in no loop
+                       */
 } flow_loops;
 
 void flow_find_loops(flow_mem *mem, const flow_graph *g, const flow_tree *dom, uint32_t root,
                      flow_loops *out);
 bool flow_in_loop(const flow_loops *loops, uint32_t loop, uint32_t node);
 
-/* Nodes where two paths from different successors of `branch` first meet: what is merged there depends on the branch.
- * Appends them to out[] (room for n) and returns their number. `scratch` has n words, FLOW_NONE before and after. */
+/* Nodes where two paths from different successors of `branch` first meet: what is merged there
+ * depends on the branch. Appends them to out[] (room for n) and returns their number. `scratch` has
+ * n words, FLOW_NONE before and after. */
 uint32_t flow_joins(const flow_graph *g, const uint32_t *number, const uint32_t *order,
                     uint32_t branch, uint32_t stop, uint32_t *scratch, uint32_t *out);
 

@@ -1,8 +1,9 @@
 /* A kernel under analysis: its functions, and what the passes found.
  *
- * All passes have one signature, wl_status-free: `void flow_pass_<name>(flow_kernel *)`, run by flow_run() in the order of
- * passes.def. Each says above itself what it needs and what it fills; none changes what another filled. Everything lies
- * in the arena that flow_kernel_new() was given, and lives as long as that. */
+ * All passes have one signature, wl_status-free: `void flow_pass_<name>(flow_kernel *)`, run by
+ * flow_run() in the order of passes.def. Each says above itself what it needs and what it fills;
+ * none changes what another filled. Everything lies in the arena that flow_kernel_new() was given,
+ * and lives as long as that. */
 #ifndef WL_FLOW_KERNEL_H
 #define WL_FLOW_KERNEL_H
 
@@ -20,7 +21,8 @@ typedef enum flow_pass {
 
 typedef enum flow_role {
     FLOW_USE_DATA,
-    FLOW_USE_ADDRESS, /* of a memory instruction: address, coordinates, size, stride, what decides about copying */
+    FLOW_USE_ADDRESS, /* of a memory instruction: address, coordinates, size, stride, what decides
+                         about copying */
     FLOW_USE_GUARD,
     FLOW_USE_STORED /* of a memory instruction: what is written */
 } flow_role;
@@ -55,10 +57,10 @@ typedef struct flow_value {
     uint32_t reg;   /* in func->regs; func->nregs is the carry flag */
     uint32_t block; /* where it is defined */
     uint32_t insn;  /* FLOW_VALUE_INSN */
-    uint32_t
-        old; /* what the register keeps where the guard is false or a part is written; else FLOW_NONE */
-    uint32_t
-        first_arg; /* FLOW_VALUE_PHI: args[first_arg ..], in the order of the block's predecessors */
+    uint32_t old;   /* what the register keeps where the guard is false or a part is written; else
+                       FLOW_NONE */
+    uint32_t first_arg; /* FLOW_VALUE_PHI: args[first_arg ..], in the order of the block's
+                           predecessors */
 } flow_value;
 
 /* ---- pointers ---- */
@@ -81,7 +83,8 @@ typedef struct flow_element {
 
 #define FLOW_OFFSET_UNKNOWN INT64_MIN
 
-/* Elements as a bit set over kernel->elements, words wide. offset: bytes from the start of the single object. */
+/* Elements as a bit set over kernel->elements, words wide. offset: bytes from the start of the
+ * single object. */
 typedef struct flow_points {
     uint64_t *set;
     int64_t offset;
@@ -145,8 +148,8 @@ typedef enum flow_trip_kind {
     FLOW_TRIP_SYMBOLIC
 } flow_trip_kind;
 
-/* The test that ends a loop: in iteration i, counted from 0, block `exiting` goes on in the loop while
- * start + step * i `compare` bound. */
+/* The test that ends a loop: in iteration i, counted from 0, block `exiting` goes on in the loop
+ * while start + step * i `compare` bound. */
 typedef struct flow_trip {
     flow_trip_kind kind;
     uint64_t count; /* CONSTANT: how often the header runs once the loop is entered */
@@ -159,15 +162,16 @@ typedef struct flow_trip {
 
 /* ---- ILP ---- */
 
-/* Of a basic block, on PTX (spec: Sim et al., "A performance analysis framework for identifying potential benefits in GPGPU
- * applications", section 4): ILP = insns / groups, MLP = overlap / loads. */
+/* Of a basic block, on PTX (spec: Sim et al., "A performance analysis framework for identifying
+ * potential benefits in GPGPU applications", section 4): ILP = insns / groups, MLP = overlap /
+ * loads. */
 typedef struct flow_ilp {
     uint32_t insns;
-    uint32_t groups; /* runs of instructions none of which reads what another of its run writes */
-    uint32_t
-        loads; /* reads of off-chip memory: global, local, generic, textures; atomics with a result */
-    uint32_t
-        overlap; /* over all loads: loads from this one on, itself counted, to the first use of its result */
+    uint32_t groups;  /* runs of instructions none of which reads what another of its run writes */
+    uint32_t loads;   /* reads of off-chip memory: global, local, generic, textures; atomics with a
+                         result */
+    uint32_t overlap; /* over all loads: loads from this one on, itself counted, to the first use of
+                         its result */
 } flow_ilp;
 
 static inline double flow_ilp_of(const flow_ilp *b)
@@ -224,10 +228,10 @@ typedef struct flow_function {
         *defs;           /* [ninsns + 1] values that an instruction writes, in order of operands */
     uint32_t *use_first; /* [ninsns + 1] */
     flow_use *uses;
-    uint32_t *phi_first, *phis; /* [nblocks + 2] */
-    uint32_t *user_first,
-        *users; /* [nvalues + 1] instructions that use a value; ninsns + v for phi or kept value v */
-    uint32_t *address_first; /* [ninsns + 1] */
+    uint32_t *phi_first, *phis;   /* [nblocks + 2] */
+    uint32_t *user_first, *users; /* [nvalues + 1] instructions that use a value; ninsns + v for phi
+                                     or kept value v */
+    uint32_t *address_first;      /* [ninsns + 1] */
     flow_address *addresses;
     ir_effect *effects;  /* [ninsns] */
     bool *unknown;       /* [ninsns] operands that ops.def does not explain */
@@ -274,12 +278,13 @@ typedef struct flow_kernel {
     uint32_t nelements, words;
     bool calls_unknown; /* there is a call through a pointer */
 
-    /* origins: what may stand in an object, and in memory of all kinds that a pointer was stored to */
+    /* origins: what may stand in an object, and in memory of all kinds that a pointer was stored to
+     */
     flow_points *contents; /* [nobjects] */
     uint64_t *escaped;     /* of every pointer that was stored anywhere but to a parameter */
     uint64_t *wild;        /* of those stored through unknown pointers to shared or local memory */
-    uint64_t *
-        strong; /* elements that alias analysis follows through any arithmetic: variables, shared, local */
+    uint64_t *strong; /* elements that alias analysis follows through any arithmetic: variables,
+                         shared, local */
 
     /* uniform */
     uint8_t *object_level; /* [nobjects] of what is read from a parameter */
@@ -293,9 +298,11 @@ typedef struct flow_kernel {
     uint32_t done; /* bit set of passes */
 } flow_kernel;
 
-/* The functions of `order`, nothing analysed yet. Lies in `arena`, as all that passes make. NULL: out of memory. */
+/* The functions of `order`, nothing analysed yet. Lies in `arena`, as all that passes make. NULL:
+ * out of memory. */
 flow_kernel *flow_kernel_new(const ir_kernel *code, wl_arena *arena);
-/* Runs the pass and those before it in passes.def that have not run. WL_NOMEM is the only failure. */
+/* Runs the pass and those before it in passes.def that have not run. WL_NOMEM is the only failure.
+ */
 wl_status flow_run(flow_kernel *kernel, flow_pass pass);
 
 /* As flow_prove(), on a kernel that keeps what the passes found; the proof lies in `arena`. */
@@ -321,15 +328,16 @@ flow_reach flow_reach_of(const flow_kernel *kernel, const flow_function *f,
 /* The next object from `object` on that it may touch, or FLOW_NONE. */
 uint32_t flow_next_reached(const flow_kernel *kernel, const flow_reach *reach, uint32_t object);
 
-/* The level of a value where it is used in `block`: threads that left a loop at different times see different values of
- * what is defined in it. Needs: uniform. */
+/* The level of a value where it is used in `block`: threads that left a loop at different times see
+ * different values of what is defined in it. Needs: uniform. */
 flow_level flow_level_at(const flow_function *f, uint32_t value, uint32_t block);
 
 /* The object of a variable, or FLOW_NONE. */
 uint32_t flow_object_of(const flow_kernel *kernel, const ir_var *var);
 /* The object of the variable that the operand names; FLOW_NONE where it names none. */
 uint32_t flow_named_object(const flow_kernel *kernel, const ir_operand *operand);
-/* The function of `order` that a direct call names, or FLOW_NONE: without a body, or through a register. */
+/* The function of `order` that a direct call names, or FLOW_NONE: without a body, or through a
+ * register. */
 uint32_t flow_callee(const flow_kernel *kernel, const ir_insn *call);
 
 typedef enum flow_extern {

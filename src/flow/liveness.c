@@ -7,7 +7,8 @@ typedef struct live {
     uint64_t *gen, *kill; /* [nblocks][words] */
 } live;
 
-/* Calls what the instruction reads, then what it writes for good. A guarded or partial write keeps the register alive. */
+/* Calls what the instruction reads, then what it writes for good. A guarded or partial write keeps
+ * the register alive. */
 static bool kills(const ir_insn *insn, const flow_raw *raw)
 {
     return raw->def && !raw->partial && insn->guard == IR_NONE;
@@ -18,7 +19,8 @@ static bool reads(const ir_insn *insn, const flow_raw *raw)
     return !raw->def || !kills(insn, raw);
 }
 
-/* Registers that some block reads before it writes them. `written` holds the last block that wrote each. */
+/* Registers that some block reads before it writes them. `written` holds the last block that wrote
+ * each. */
 static void number_registers(flow_kernel *k, flow_function *f, const flow_raws *raws)
 {
     uint32_t nregs = f->func->nregs + 1, count = 0;

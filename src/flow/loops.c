@@ -92,8 +92,8 @@ bool flow_in_loop(const flow_loops *loops, uint32_t loop, uint32_t node)
     return false;
 }
 
-/* Each successor starts a label of its own name; a node that two labels reach is a join and starts one itself. Labels
- * spread until nothing changes, and not past `stop` nor through the branch. */
+/* Each successor starts a label of its own name; a node that two labels reach is a join and starts
+ * one itself. Labels spread until nothing changes, and not past `stop` nor through the branch. */
 uint32_t flow_joins(const flow_graph *g, const uint32_t *number, const uint32_t *order,
                     uint32_t branch, uint32_t stop, uint32_t *scratch, uint32_t *out)
 {

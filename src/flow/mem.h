@@ -1,8 +1,8 @@
 /* Memory of the analyses: an arena, and one place to go when it is exhausted.
  *
- * Passes allocate all the time and free nothing, so checking each allocation would be most of their code. flow_alloc()
- * does not return on failure: it jumps to the flow_guard() that runs the passes, which returns WL_NOMEM. All memory lies
- * in the arena, so nothing leaks on the way. */
+ * Passes allocate all the time and free nothing, so checking each allocation would be most of their
+ * code. flow_alloc() does not return on failure: it jumps to the flow_guard() that runs the passes,
+ * which returns WL_NOMEM. All memory lies in the arena, so nothing leaks on the way. */
 #ifndef WL_FLOW_MEM_H
 #define WL_FLOW_MEM_H
 
@@ -26,7 +26,8 @@ uint32_t *flow_words(flow_mem *mem, size_t count, uint32_t value);
 /* Runs `body`; WL_NOMEM when an allocation in it failed. */
 wl_status flow_guard(flow_mem *mem, void (*body)(void *ctx), void *ctx);
 
-/* Growing array in the arena: `flow_list(type) l = {0}; flow_push(mem, &l, item);` The old copies stay in the arena. */
+/* Growing array in the arena: `flow_list(type) l = {0}; flow_push(mem, &l, item);` The old copies
+ * stay in the arena. */
 #define flow_list(type)       \
     struct {                  \
         type *data;           \

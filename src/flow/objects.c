@@ -214,7 +214,8 @@ static void mark_pointed(flow_kernel *k)
     }
 }
 
-/* Needs: nothing. Fills: objects, their hash table, dynamic_shared, elements, words, calls_unknown, pointed. */
+/* Needs: nothing. Fills: objects, their hash table, dynamic_shared, elements, words, calls_unknown,
+ * pointed. */
 void flow_pass_objects(flow_kernel *k)
 {
     size_t most = count_vars(k);

@@ -16,10 +16,12 @@ typedef struct flow_raws {
     flow_raw *item;
 } flow_raws;
 
-/* Fills effects, unknown, address_first and addresses of the function, where address.value is a register for now. */
+/* Fills effects, unknown, address_first and addresses of the function, where address.value is a
+ * register for now. */
 void flow_read_operands(flow_kernel *kernel, flow_function *f, flow_raws *out);
 
-/* For each block the registers that live at its start, among those that live across blocks: live_reg, live_in. */
+/* For each block the registers that live at its start, among those that live across blocks:
+ * live_reg, live_in. */
 void flow_find_liveness(flow_kernel *kernel, flow_function *f, const flow_raws *raws);
 
 /* The space that the n-th state-space suffix names; GENERIC without. */

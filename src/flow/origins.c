@@ -1,5 +1,5 @@
-/* What values may point to: a flow-sensitive analysis of registers, flow-insensitive of memory, over all functions of the
- * kernel at once. */
+/* What values may point to: a flow-sensitive analysis of registers, flow-insensitive of memory,
+ * over all functions of the kernel at once. */
 #include "flow/operands.h"
 
 #include <string.h>
@@ -165,7 +165,8 @@ flow_reach flow_reach_of(const flow_kernel *k, const flow_function *f, const flo
 
 /* ---- arithmetic ---- */
 
-/* Does a pointer come out of the instruction where one went in as operand n? Of variables that is always assumed. */
+/* Does a pointer come out of the instruction where one went in as operand n? Of variables that is
+ * always assumed. */
 static bool carries(const ir_insn *insn, uint32_t n)
 {
     switch (insn->op) {
@@ -220,7 +221,8 @@ static void take_pointers(state *s, flow_points *to, const flow_points *from, bo
         merge_offset(s, to, known ? from->offset + plus : FLOW_OFFSET_UNKNOWN);
 }
 
-/* The value that an instruction's operand reads, by the order of uses; NULL where it has no register. */
+/* The value that an instruction's operand reads, by the order of uses; NULL where it has no
+ * register. */
 static const flow_points *operand_points(const state *s, uint32_t *use, uint32_t end,
                                          const ir_operand *o)
 {
@@ -459,9 +461,9 @@ static void prepare_points(flow_kernel *k)
 }
 
 /* Needs: objects, values. Fills: points, contents, escaped, wild, strong.
- * A value with no element is no pointer, or one to global memory that is not known better. Pointers to shared and local
- * variables are followed through any arithmetic but comparisons; so what is not in the set is not pointed to, as long
- * as accesses stay in their objects. */
+ * A value with no element is no pointer, or one to global memory that is not known better. Pointers
+ * to shared and local variables are followed through any arithmetic but comparisons; so what is not
+ * in the set is not pointed to, as long as accesses stay in their objects. */
 void flow_pass_origins(flow_kernel *k)
 {
     prepare_points(k);

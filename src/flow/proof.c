@@ -22,7 +22,8 @@ static bool is_memory(const flow_function *f, const ir_insn *insn)
     }
 }
 
-/* A tensor copy's addresses follow from the descriptor that its handle points to: known where that is a parameter. */
+/* A tensor copy's addresses follow from the descriptor that its handle points to: known where that
+ * is a parameter. */
 static bool handle_loaded(const state *s, const flow_function *f, const ir_insn *insn)
 {
     for (uint32_t a = f->address_first[insn->pc]; a < f->address_first[insn->pc + 1]; a++) {

@@ -1,5 +1,5 @@
-/* What feeds the addresses and guards of proven accesses and the branches that are followed: a walk backwards over
- * values, and over cells of variables to the stores that fill them. */
+/* What feeds the addresses and guards of proven accesses and the branches that are followed: a walk
+ * backwards over values, and over cells of variables to the stores that fill them. */
 #include "flow/slice.h"
 
 typedef struct place {
@@ -102,7 +102,8 @@ static void copy_needs(state *s, uint32_t to, uint32_t from)
             need_cells(s, na == nb ? (flow_range){b + c, 1} : (flow_range){b, nb});
 }
 
-/* What a callee's parameters need, the arguments must bring; what its results are needed for, it must store. */
+/* What a callee's parameters need, the arguments must bring; what its results are needed for, it
+ * must store. */
 static void through_call(state *s, const flow_function *f, const ir_insn *insn)
 {
     uint32_t callee = flow_callee(s->k, insn);
@@ -120,7 +121,8 @@ static void through_call(state *s, const flow_function *f, const ir_insn *insn)
                        flow_object_of(s->k, to->rets[i]));
 }
 
-/* A store that brings in anything unproven fills no cell that is needed, for all that is needed is clean. */
+/* A store that brings in anything unproven fills no cell that is needed, for all that is needed is
+ * clean. */
 static void find_stores(state *s)
 {
     for (uint32_t n = 0; n < s->k->code->count; n++) {

@@ -4,7 +4,8 @@
 
 #include "flow/taint.h"
 
-/* Sets FLOW_PC_SLICE in flags[pc] for all instructions that replay executes. Needs: taint; FLOW_PC_PROVEN in flags. */
+/* Sets FLOW_PC_SLICE in flags[pc] for all instructions that replay executes. Needs: taint;
+ * FLOW_PC_PROVEN in flags. */
 void flow_slice(flow_kernel *kernel, uint8_t *flags);
 
 #endif

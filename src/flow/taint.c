@@ -1,17 +1,18 @@
 /* What does not follow from the launch.
  *
- * Starts from "everything does" and raises until nothing changes; what is raised once keeps its first reason. Explicit
- * flows go through values and through cells of variables; implicit ones through control: what is written where a branch
- * that does not follow from the launch decides, and what is merged behind such a branch. */
+ * Starts from "everything does" and raises until nothing changes; what is raised once keeps its
+ * first reason. Explicit flows go through values and through cells of variables; implicit ones
+ * through control: what is written where a branch that does not follow from the launch decides, and
+ * what is merged behind such a branch. */
 #include "flow/taint.h"
 
 typedef struct state {
     flow_kernel *k;
     flow_function *f;
     const ir_insn *insn;
-    flow_source exchanged
-        [IR_OP_COUNT];   /* what goes into a warp operation where lanes may be at different ones */
-    flow_source reduced; /* what goes into barrier reductions */
+    flow_source exchanged[IR_OP_COUNT]; /* what goes into a warp operation where lanes may be at
+                                           different ones */
+    flow_source reduced;                /* what goes into barrier reductions */
     bool changed;
 } state;
 
@@ -220,7 +221,8 @@ static bool exchanges(const ir_insn *insn)
     }
 }
 
-/* Lanes of a warp may be at different instructions of the kind at once, and still exchange values. */
+/* Lanes of a warp may be at different instructions of the kind at once, and still exchange values.
+ */
 static bool lanes_may_diverge(const state *s)
 {
     uint32_t u = s->f->use_first[s->insn->pc];
@@ -347,7 +349,8 @@ static void taint_stored(state *s, const flow_address *a, flow_source control)
 
 /* ---- barriers and exchanges ---- */
 
-/* Where not all threads are known to meet, shared memory may be read before or after it is written. */
+/* Where not all threads are known to meet, shared memory may be read before or after it is written.
+ */
 static void synchronise(state *s, flow_source control)
 {
     if (!flow_is_barrier(s->insn)) {
@@ -544,8 +547,9 @@ static void prepare_taint(flow_kernel *k)
     }
 }
 
-/* Needs: cfg, values, origins, uniform. Fills: taint, guarded, entered, exits, cells, any_shared, any_local, unordered.
- * Sound under what flow_prove() assumes: what may depend on anything but the launch has a reason. */
+/* Needs: cfg, values, origins, uniform. Fills: taint, guarded, entered, exits, cells, any_shared,
+ * any_local, unordered. Sound under what flow_prove() assumes: what may depend on anything but the
+ * launch has a reason. */
 void flow_pass_taint(flow_kernel *k)
 {
     state *s = flow_new(&k->mem, state, 1);

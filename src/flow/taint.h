@@ -4,7 +4,8 @@
 
 #include "flow/kernel.h"
 
-/* Cells of an object that an access of `bytes` at the reach's offset covers: all where the offset is not known. */
+/* Cells of an object that an access of `bytes` at the reach's offset covers: all where the offset
+ * is not known. */
 typedef struct flow_range {
     uint32_t first, count; /* in kernel->cells */
 } flow_range;

@@ -131,7 +131,8 @@ static bool read_exit(flow_kernel *k, const flow_function *f, uint32_t loop, uin
     return trip->compare != IR_S_none && read_test(k, f, loop, setp, trip);
 }
 
-/* A test that is not made in every iteration says nothing: its block must dominate all that go back to the header. */
+/* A test that is not made in every iteration says nothing: its block must dominate all that go back
+ * to the header. */
 static bool every_iteration(const flow_function *f, uint32_t loop, uint32_t block)
 {
     uint32_t header = f->loops.loops[loop].header;

@@ -294,9 +294,10 @@ static void prepare_levels(state *s)
     s->joins = flow_new(&s->k->mem, uint32_t, most);
 }
 
-/* Needs: cfg, values, origins. Fills: level, control_level, loop_level, entered_level, object_level.
- * Starts from "the same for the grid" and raises until nothing changes. Threads are compared that execute an instruction
- * together; where paths of different lengths through a loop bring them there, flow_level_at() tells. */
+/* Needs: cfg, values, origins. Fills: level, control_level, loop_level, entered_level,
+ * object_level. Starts from "the same for the grid" and raises until nothing changes. Threads are
+ * compared that execute an instruction together; where paths of different lengths through a loop
+ * bring them there, flow_level_at() tells. */
 void flow_pass_uniform(flow_kernel *k)
 {
     state s = {.k = k, .changed = true};

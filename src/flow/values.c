@@ -1,5 +1,5 @@
-/* Static single assignment form (Cytron et al., 1991) over the registers of a function, pruned by liveness. The PTX is
- * left alone: each operand gets the number of the value that it reads. */
+/* Static single assignment form (Cytron et al., 1991) over the registers of a function, pruned by
+ * liveness. The PTX is left alone: each operand gets the number of the value that it reads. */
 #include "flow/operands.h"
 
 #include <string.h>
@@ -168,7 +168,8 @@ static void rename_block(builder *b, uint32_t block, uint32_t *value_of_raw)
     }
 }
 
-/* Blocks in order of the dominator tree's walk; what a block wrote is undone when its subtree ends. */
+/* Blocks in order of the dominator tree's walk; what a block wrote is undone when its subtree ends.
+ */
 static void rename_all(builder *b, uint32_t *value_of_raw)
 {
     flow_function *f = b->f;
@@ -277,8 +278,9 @@ static void build(flow_kernel *k, flow_function *f)
     find_users(&b);
 }
 
-/* Needs: cfg. Fills: values, args, defs, uses, phis, users, addresses, effects, unknown, live_reg, live_in.
- * Only reached instructions have values. Every argument of a phi is set, since edges come from reached blocks only. */
+/* Needs: cfg. Fills: values, args, defs, uses, phis, users, addresses, effects, unknown, live_reg,
+ * live_in. Only reached instructions have values. Every argument of a phi is set, since edges come
+ * from reached blocks only. */
 void flow_pass_values(flow_kernel *k)
 {
     for (uint32_t i = 0; i < k->code->count; i++)

@@ -8,9 +8,9 @@
 
 typedef void (*inj_code)(void);
 
-/* The code behind a symbol of libcudart.so.<major>, or of libcuda.so.1 with major 0; NULL where that
- * library has no such symbol. *implemented (may be NULL) is false for a function that only says that
- * it is not there. */
+/* The code behind a symbol of libcudart.so.<major>, or of libcuda.so.1 with major 0; NULL where
+ * that library has no such symbol. *implemented (may be NULL) is false for a function that only
+ * says that it is not there. */
 typedef inj_code (*inj_find)(const char *symbol, int major, bool *implemented);
 
 /* What the libraries in front get through cuGetExportTable with this id. */

@@ -50,7 +50,8 @@ static void say_which(const char *kernel)
         return; /* nowhere to say it */
 }
 
-/* Returns to the instruction that failed, which then ends the process as it would have without us. */
+/* Returns to the instruction that failed, which then ends the process as it would have without us.
+ */
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     static volatile sig_atomic_t said;

@@ -1,6 +1,6 @@
-/* jansson inside an application, for the device descriptions: its archive is not made for shared libraries, and its shared
- * library must not meet another copy that the application brought. So it is opened for ourselves alone, on first use; these
- * functions stand in front of it. */
+/* jansson inside an application, for the device descriptions: its archive is not made for shared
+ * libraries, and its shared library must not meet another copy that the application brought. So it
+ * is opened for ourselves alone, on first use; these functions stand in front of it. */
 #include <dlfcn.h>
 #include <jansson.h>
 #include <pthread.h>

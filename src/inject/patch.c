@@ -12,7 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* jmp *0(%rip) and the address behind it; or a jump to one of those near by, where a function is shorter. */
+/* jmp *0(%rip) and the address behind it; or a jump to one of those near by, where a function is
+ * shorter. */
 enum { LONG_JUMP = 14, SHORT_JUMP = 5 };
 static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
 
@@ -67,7 +68,8 @@ static island *island_near(const uint8_t *place)
     return fresh.page && wl_push(&islands, fresh) ? &islands.data[islands.count - 1] : NULL;
 }
 
-/* Writes code. The places lie outside of what the thread sanitizer watches, and memcpy would have it look there. */
+/* Writes code. The places lie outside of what the thread sanitizer watches, and memcpy would have
+ * it look there. */
 __attribute__((no_sanitize("thread"))) static void put(uint8_t *at, const void *code, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -224,8 +226,9 @@ static void patch_all(void)
     }
 }
 
-/* The dynamic linker calls this in place of the empty function that it keeps for debuggers, whenever the list of files
- * changes: with all new files mapped and none of their constructors run. */
+/* The dynamic linker calls this in place of the empty function that it keeps for debuggers,
+ * whenever the list of files changes: with all new files mapped and none of their constructors run.
+ */
 static void on_change(void)
 {
     if (_r_debug.r_state == RT_CONSISTENT && patching.active())

@@ -11,8 +11,9 @@ typedef struct inj_patching {
     bool (*active)(void); /* false: files that come now are left as they are */
 } inj_patching;
 
-/* Writes jumps over the runtime's functions in everything that is loaded now, and sees to it that what dlopen loads later is
- * treated so before its constructors run. Called once, before the program's own constructors. */
+/* Writes jumps over the runtime's functions in everything that is loaded now, and sees to it that
+ * what dlopen loads later is treated so before its constructors run. Called once, before the
+ * program's own constructors. */
 void inj_patch_start(const inj_patching *patching);
 
 #endif

@@ -10,11 +10,11 @@ void inj_stack_start(void); /* once, before the others */
  * libcudart; at most `limit`. Needs no lock, allocates nothing. */
 uint32_t inj_stack(uint64_t *pcs, uint32_t limit);
 
-/* True where the last call stack found that files were mapped or unmapped since the last call that returned true (and at
- * first). The caller sees to it that no two threads ask at once. */
+/* True where the last call stack found that files were mapped or unmapped since the last call that
+ * returned true (and at first). The caller sees to it that no two threads ask at once. */
 bool inj_maps_changed(void);
-/* The executable mappings with their build ids; arrays and strings belong to the caller, who frees them
- * with inj_maps_free(). WL_NOMEM. */
+/* The executable mappings with their build ids; arrays and strings belong to the caller, who frees
+ * them with inj_maps_free(). WL_NOMEM. */
 wl_status inj_maps_read(cap_maps *maps);
 void inj_maps_free(cap_maps *maps);
 

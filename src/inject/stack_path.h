@@ -1,6 +1,7 @@
-/* Call stacks that were walked before. A walk by rules goes by the words of the stack that it reads, and by nothing else: where it
- * begins with the same stack pointer and the same words lie at the same places, it comes to the same end. So a stack that comes
- * again - the step of a training loop, a launch in a loop - is compared, word by word, in place of being walked: that touches a
+/* Call stacks that were walked before. A walk by rules goes by the words of the stack that it
+ * reads, and by nothing else: where it begins with the same stack pointer and the same words lie at
+ * the same places, it comes to the same end. So a stack that comes again - the step of a training
+ * loop, a launch in a loop - is compared, word by word, in place of being walked: that touches a
  * tenth of the memory. */
 #ifndef WL_INJECT_STACK_PATH_H
 #define WL_INJECT_STACK_PATH_H
@@ -26,7 +27,8 @@ void stack_path_begin(stack_path *path, uint64_t sp, uint64_t bp, uint32_t limit
 void stack_path_return(stack_path *path, uint64_t address, uint64_t value);
 void stack_path_other(stack_path *path, uint64_t address, uint64_t value);
 
-/* The calling thread's. NULL: none is as the stack is now. Only words that a walk of this thread read from the same sp are read. */
+/* The calling thread's. NULL: none is as the stack is now. Only words that a walk of this thread
+ * read from the same sp are read. */
 const stack_path *stack_path_find(uint64_t sp, uint64_t bp, uint32_t limit);
 void stack_path_keep(const stack_path *path);
 /* Of all threads: forgets what was kept before, since other code may lie there now. */

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* libgcc's, as in its unwind-dw2-fde.h: the entry of .eh_frame (FDE) for the code, and where its function starts. */
+/* libgcc's, as in its unwind-dw2-fde.h: the entry of .eh_frame (FDE) for the code, and where its
+ * function starts. */
 typedef struct bases {
     void *text, *data, *function;
 } bases;
@@ -69,8 +70,8 @@ typedef enum return_address { RA_AT_CFA, RA_NONE, RA_ELSEWHERE } return_address;
 
 enum { BP_ELSEWHERE = UNWIND_BP_AT_BP + 1 }; /* unwind_rule.bp of a row: it has no rule */
 
-typedef struct
-    row { /* what holds from one place on; of a CFA by another register (UNWIND_UNKNOWN) the offset */
+typedef struct row { /* what holds from one place on; of a CFA by another register (UNWIND_UNKNOWN)
+                        the offset */
     unwind_rule rule;
     return_address ra;
 } row;
@@ -377,7 +378,7 @@ static void read_augmentation(cursor *c, const char *letters, cie *out)
     cursor data = {c->at, c->at, false};
     skip_bytes(c, length);
     data.end = c->at;
-    for (; *letters && !data.bad; letters++) {
+    for (; *letters && !data.bad; letters++)
         if (*letters == 'R')
             out->encoding = (uint8_t)get_fixed(&data, 1);
         else if (*letters == 'L')
@@ -386,7 +387,6 @@ static void read_augmentation(cursor *c, const char *letters, cie *out)
             skip_address(&data, (uint8_t)get_fixed(&data, 1));
         else /* S among them, a frame that a signal interrupted */
             data.bad = true;
-    }
     c->bad |= data.bad;
 }
 
@@ -413,7 +413,8 @@ static bool read_cie(const uint8_t *entry, cie *out)
     return out->initial.rule.cfa != UNWIND_UNKNOWN;
 }
 
-/* Code without tables: libgcc goes no further, unless it is a handler's way back from a signal. `pc` is a byte before that. */
+/* Code without tables: libgcc goes no further, unless it is a handler's way back from a signal.
+ * `pc` is a byte before that. */
 static bool returns_from_signal(uint64_t pc)
 {
     static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}; /* sigreturn */
@@ -457,7 +458,8 @@ static unwind_rule read_rule(uint64_t pc)
 
 enum { PLACE_BITS = 14, PLACES = 1 << PLACE_BITS, RULES = 1 << 12, RULE_BITS = 16 };
 
-/* pc << RULE_BITS | number of its rule + 1; 0: free. A rule lies at its pc's place, or at the neighbour of that. */
+/* pc << RULE_BITS | number of its rule + 1; 0: free. A rule lies at its pc's place, or at the
+ * neighbour of that. */
 static uint64_t places[PLACES];
 static unwind_rule rules[RULES];
 static uint32_t nrules;

@@ -1,17 +1,19 @@
-/* From a frame to its caller's, on x86-64: what the call frame information of its code (.eh_frame; DWARF 5, section 6.4) says
- * about the one place that matters. A rule follows from the place alone, so that it need be worked out only once; walking a
- * stack by rules takes a few nanoseconds a frame. */
+/* From a frame to its caller's, on x86-64: what the call frame information of its code (.eh_frame;
+ * DWARF 5, section 6.4) says about the one place that matters. A rule follows from the place alone,
+ * so that it need be worked out only once; walking a stack by rules takes a few nanoseconds a
+ * frame. */
 #ifndef WL_INJECT_UNWIND_H
 #define WL_INJECT_UNWIND_H
 
 #include <stdint.h>
 
 typedef enum unwind_cfa { /* the canonical frame address: the stack pointer before the call */
-                          UNWIND_UNKNOWN, /* there is no rule as simple as these: libgcc has to be asked */
-                          UNWIND_END,  /* the frame has no caller that anybody could find */
-                          UNWIND_SP,   /* stack pointer + cfa_at */
-                          UNWIND_BP,   /* %rbp + cfa_at */
-                          UNWIND_AT_BP /* what lies at %rbp + cfa_at */
+                          UNWIND_UNKNOWN, /* there is no rule as simple as these: libgcc has to be
+                                             asked */
+                          UNWIND_END,     /* the frame has no caller that anybody could find */
+                          UNWIND_SP,      /* stack pointer + cfa_at */
+                          UNWIND_BP,      /* %rbp + cfa_at */
+                          UNWIND_AT_BP    /* what lies at %rbp + cfa_at */
 } unwind_cfa;
 
 typedef enum unwind_bp {                   /* the caller's %rbp */

@@ -20,8 +20,8 @@ bool ir_ends_block(const ir_insn *insn);
 /* With a guard, and alone in its block: the lanes whose guard is false go another way. */
 bool ir_stands_alone(const ir_insn *insn);
 
-/* leader[n] = 1 where a basic block starts at insns[n], for n 0 .. ninsns (a last, empty block is what falls through the end
- * of the function). The array is zeroed by the caller. */
+/* leader[n] = 1 where a basic block starts at insns[n], for n 0 .. ninsns (a last, empty block is
+ * what falls through the end of the function). The array is zeroed by the caller. */
 void ir_block_leaders(const ir_func *func, uint8_t *leader);
 
 #endif

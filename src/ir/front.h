@@ -1,7 +1,7 @@
 /* Front ends: who makes modules of bytes, and alone knows how their instructions are spelt.
  *
- * All else (flow, emulator, replay, profile) goes through these functions and holds for every front end. ptx/ptx.h is
- * the usual one; another is made known to the process by ir_add_front(). */
+ * All else (flow, emulator, replay, profile) goes through these functions and holds for every front
+ * end. ptx/ptx.h is the usual one; another is made known to the process by ir_add_front(). */
 #ifndef WL_IR_FRONT_H
 #define WL_IR_FRONT_H
 
@@ -12,15 +12,15 @@ typedef struct ir_front {
     const char *name; /* of the language: "PTX" */
     /* Are these bytes for it? Not asked of the usual one, which takes what nobody else does. */
     bool (*recognises)(const void *bytes, size_t length);
-    /* Makes a module whose `front` it is; the bytes are followed by a NUL and not kept. *out belongs to the caller:
-     * ir_module_free(). On failure *out is NULL. */
+    /* Makes a module whose `front` it is; the bytes are followed by a NUL and not kept. *out
+     * belongs to the caller: ir_module_free(). On failure *out is NULL. */
     wl_status (*read)(const char *bytes, size_t length, const char *name, ir_module **out,
                       wl_error *err);
     /* One instruction as text into buffer; truncates. Returns buffer. */
     char *(*insn_text)(const ir_module *module, const ir_func *func, const ir_insn *insn,
                        char *buffer, size_t size);
-    /* The mangled name of the function that the code at a location was inlined from, in `arena`; "" where it is not
-     * known, NULL without memory. May be NULL: no location has one. */
+    /* The mangled name of the function that the code at a location was inlined from, in `arena`; ""
+     * where it is not known, NULL without memory. May be NULL: no location has one. */
     const char *(*inlined_from)(const ir_module *module, const ir_loc *loc, wl_arena *arena);
 } ir_front;
 

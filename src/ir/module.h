@@ -115,7 +115,8 @@ typedef struct ir_func {
     uint32_t nrets;
     ir_var **params;
     uint32_t nparams;
-    /* The most threads of a block that the code allows (.maxntid, .reqntid); 0 where it says nothing. */
+    /* The most threads of a block that the code allows (.maxntid, .reqntid); 0 where it says
+     * nothing. */
     uint32_t max_threads;
     ir_reg *regs;
     uint32_t nregs;

@@ -194,7 +194,6 @@ void obs_wavefronts(const obs_active *active, acc_op op, uint32_t flags, obs_cos
     } else {
         wavefronts_of_any(active, g, cost);
     }
-    if (flags & ACC_BARRIER) { /* what lanes wait for there is each other */
+    if (flags & ACC_BARRIER) /* what lanes wait for there is each other */
         cost->wavefronts = cost->wavefronts_min;
-    }
 }

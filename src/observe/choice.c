@@ -7,7 +7,8 @@ enum { RATIO_SCALE = 256, SHARE = 20 };
 
 /* ---- cells ---- */
 
-/* Steps of a sixteenth of an octave, below 16 of one; without floating point, so that it is the same everywhere. */
+/* Steps of a sixteenth of an octave, below 16 of one; without floating point, so that it is the
+ * same everywhere. */
 static uint32_t log_step_of(uint64_t n)
 {
     if (n < 1u << STEPS_LOG2)
@@ -253,8 +254,8 @@ static void list_clusters(making *m)
 
 /* ---- choosing ---- */
 
-/* The cell that stands for a population: block 0's where it is close to the medoid, else the medoid's own, else the nearest
- * that has a map. */
+/* The cell that stands for a population: block 0's where it is close to the medoid, else the
+ * medoid's own, else the nearest that has a map. */
 static obs_cell *representative(const making *m, const cluster *c)
 {
     obs_cell *best = c->medoid;

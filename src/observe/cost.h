@@ -65,8 +65,8 @@ typedef struct obs_run {
 /* Whether all active lanes form one run. A single lane is a run of stride 0. */
 bool obs_find_run(const acc_request *access, obs_run *run);
 
-/* `access` needs at least one active lane and one byte. The two agree; cost_run is for accesses that
- * are a run. */
+/* `access` needs at least one active lane and one byte. The two agree; cost_run is for accesses
+ * that are a run. */
 obs_cost obs_cost_run(const acc_request *access, const obs_run *run);
 obs_cost obs_cost_irregular(const acc_request *access);
 

@@ -50,7 +50,8 @@ struct obs_launch {
 
 /* A map of the block without its rows. */
 obs_heat obs_heat_head(const obs_launch *launch, uint64_t block);
-/* The array of shared memory that holds the offset: the first in the list that does, and 0 for all others. */
+/* The array of shared memory that holds the offset: the first in the list that does, and 0 for all
+ * others. */
 uint32_t obs_array_at(const obs_config *config, uint64_t offset);
 /* The offsets around `offset` that belong to the same array as it. */
 void obs_array_range(const obs_config *config, uint64_t offset, uint64_t *low, uint64_t *high);

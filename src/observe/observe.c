@@ -157,8 +157,8 @@ static void unlink_live(obs_worker *worker, obs_block *block)
         worker->live = block->next;
 }
 
-/* Keeping a log costs some time: of all but small launches only one block in eight may get a map, one in four of those at
- * the grid's edges, and its corners. */
+/* Keeping a log costs some time: of all but small launches only one block in eight may get a map,
+ * one in four of those at the grid's edges, and its corners. */
 static bool may_be_chosen(const obs_config *config, uint64_t block)
 {
     enum { FEW = 32, INSIDE = 8, EDGE = 4 };
@@ -264,7 +264,8 @@ static void end_asked(obs_worker *worker, obs_block *block)
     put_log_aside(worker, &block->log);
 }
 
-/* The choice keeps the block's log and map, or they are done with; the log's memory serves the next block. */
+/* The choice keeps the block's log and map, or they are done with; the log's memory serves the next
+ * block. */
 static void end_candidate(obs_worker *worker, obs_block *block)
 {
     obs_sample brief = {.block = block->index,
@@ -378,8 +379,8 @@ static obs_row *row_of_access(obs_worker *worker, const acc_request *access)
     return row_new(worker, access);
 }
 
-/* May the block have a map although nobody knows yet whether it is chosen? A map costs several times what the counting
- * does, so that only few may. */
+/* May the block have a map although nobody knows yet whether it is chosen? A map costs several
+ * times what the counting does, so that only few may. */
 static bool may_draw(const obs_config *config, uint64_t block)
 {
     enum { MANY = 64 };

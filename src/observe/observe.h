@@ -26,15 +26,17 @@ typedef struct obs_config {
     uint32_t nsampled;
     const uint64_t *sampled;
     obs_why why; /* they are: ASKED or TRACED */
-    /* Chooses blocks besides these: see choice.h. `log_limit`: bytes of accesses that are kept of a block until it is known
-     * whether it is chosen (32 to 288 a request); 0: OBS_LOG_BYTES. A block that exceeds it can only be chosen where its
-     * map may be drawn at once: the first, and of 64 blocks or more the middle and the last. */
+    /* Chooses blocks besides these: see choice.h. `log_limit`: bytes of accesses that are kept of a
+     * block until it is known whether it is chosen (32 to 288 a request); 0: OBS_LOG_BYTES. A block
+     * that exceeds it can only be chosen where its map may be drawn at once: the first, and of 64
+     * blocks or more the middle and the last. */
     bool automatic;
     uint64_t log_limit;
     uint64_t heat_limit; /* sectors a map holds at most; 0: no limit */
     /* Bytes of what the warps of blocks that get a map did, step by step; 0: none is kept. */
     uint64_t sequence_limit;
-    /* Object number of the allocation that holds an address, for requests whose lanes fall in several. */
+    /* Object number of the allocation that holds an address, for requests whose lanes fall in
+     * several. */
     uint32_t (*object_at)(void *ctx, uint64_t address);
     void *object_ctx;
     /* The allocation that holds an address, false where there is none. */
@@ -49,10 +51,10 @@ typedef struct obs_config {
 enum { OBS_LOG_BYTES = 512 << 10, OBS_USE_BYTES = 1 << 30 };
 
 wl_status obs_launch_new(const obs_config *config, obs_launch **out);
-/* Its workers are obs_workers, its blocks obs_blocks; a request goes to its rows and maps (obs_record)
- * and, where the configuration asks for elements, to these. Several runs of one launch may use it,
- * one after another. Blocks of which no instruction is told at their end are told apart by their
- * sectors. */
+/* Its workers are obs_workers, its blocks obs_blocks; a request goes to its rows and maps
+ * (obs_record) and, where the configuration asks for elements, to these. Several runs of one launch
+ * may use it, one after another. Blocks of which no instruction is told at their end are told apart
+ * by their sectors. */
 acc_observer obs_observer(obs_launch *launch);
 void obs_launch_free(obs_launch *launch);
 
@@ -60,7 +62,8 @@ void obs_record(obs_block *block, const acc_request *access); /* the hot path */
 /* Counts the elements that the request accesses, as far as the configuration asks for them. */
 void obs_record_use(obs_block *block, const acc_request *access);
 
-/* Merges the workers; the summary lies in `arena`. Execution counts and mix are the caller's to fill in. */
+/* Merges the workers; the summary lies in `arena`. Execution counts and mix are the caller's to
+ * fill in. */
 wl_status obs_finish(obs_launch *launch, wl_arena *arena, obs_summary *out);
 
 #endif

@@ -49,7 +49,8 @@ typedef struct obs_row {
 
 /* Whether the row's pattern has the request's lanes. */
 bool obs_row_knows(const obs_row *row, const acc_request *access);
-/* run is NULL where the request is none; then `known` is what obs_row_knows says. Returns the sectors moved. */
+/* run is NULL where the request is none; then `known` is what obs_row_knows says. Returns the
+ * sectors moved. */
 uint32_t obs_row_count(obs_row *row, const acc_request *access, const obs_run *run, bool known);
 void obs_row_flush(obs_row *row); /* memo and pattern into counts */
 

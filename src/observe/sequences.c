@@ -1,4 +1,5 @@
-/* From the steps of warps to sequences that are kept once, and to groups of warps that took them. */
+/* From the steps of warps to sequences that are kept once, and to groups of warps that took them.
+ */
 #include "base/steps.h"
 
 #include "observe/steps.h"

@@ -20,12 +20,12 @@ enum { OBS_SECTOR_BYTES = 32, OBS_WORD_BYTES = 4, OBS_WORDS_PER_SECTOR = 8 };
 /* One static memory instruction on one object. */
 typedef struct obs_insn {
     uint32_t pc;
-    uint32_t
-        object; /* number in the capture; for shared memory the index of the array in `shared`; 0: unknown */
-    uint8_t space;  /* acc_space */
-    uint8_t op;     /* acc_op */
-    uint16_t bytes; /* per lane, all elements of a vector */
-    uint32_t flags; /* acc_flag */
+    uint32_t object; /* number in the capture; for shared memory the index of the array in `shared`;
+                        0: unknown */
+    uint8_t space;   /* acc_space */
+    uint8_t op;      /* acc_op */
+    uint16_t bytes;  /* per lane, all elements of a vector */
+    uint32_t flags;  /* acc_flag */
     uint64_t requests;
     uint64_t active_lanes; /* summed over requests */
     uint64_t sectors;      /* distinct sectors moved, summed; 0 for shared memory */
@@ -34,9 +34,9 @@ typedef struct obs_insn {
     uint64_t
         wavefronts_min; /* with the same lanes, width and distinct words, without bank conflicts */
     /* How the requests' addresses look; each request counts in exactly one. */
-    uint64_t uniform; /* all active lanes the same address */
-    uint64_t
-        contiguous; /* neighbouring lanes take neighbouring elements, first one on a sector boundary */
+    uint64_t uniform;    /* all active lanes the same address */
+    uint64_t contiguous; /* neighbouring lanes take neighbouring elements, first one on a sector
+                            boundary */
     uint64_t misaligned; /* contiguous, but the first address is off the sector boundary */
     uint64_t strided;    /* a constant difference other than the element size */
     uint64_t irregular;
@@ -114,8 +114,8 @@ typedef struct obs_shared {
     uint32_t offset, bytes;
 } obs_shared;
 
-typedef struct
-    obs_mix { /* instruction mix: thread instructions by cost class of ops.def (ir_cost) */
+typedef struct obs_mix { /* instruction mix: thread instructions by cost class of ops.def (ir_cost)
+                          */
     uint64_t warp_instructions[16], thread_instructions[16];
 } obs_mix;
 
@@ -170,8 +170,8 @@ typedef struct obs_sequence {
     obs_page *pages;
 } obs_sequence;
 
-typedef struct
-    obs_step_object { /* the object that a slot of a sequence stands for; as in obs_insn */
+typedef struct obs_step_object { /* the object that a slot of a sequence stands for; as in obs_insn
+                                  */
     uint8_t space;
     uint32_t object;
 } obs_step_object;

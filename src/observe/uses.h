@@ -1,9 +1,10 @@
 /* How often elements are accessed, while a launch runs.
  *
- * Of each object and class a worker has a table of differences, in pages that are made where something is written: an access to
- * elements [a, b) adds 1 at a and takes 1 away at b, so a request of 32 lanes side by side is two updates, and what walks on is
- * joined before it gets there. Numbers are taken modulo 2^32; a table is packed into spans, and cleared, before an element can
- * have been accessed that often. */
+ * Of each object and class a worker has a table of differences, in pages that are made where
+ * something is written: an access to elements [a, b) adds 1 at a and takes 1 away at b, so a
+ * request of 32 lanes side by side is two updates, and what walks on is joined before it gets
+ * there. Numbers are taken modulo 2^32; a table is packed into spans, and cleared, before an
+ * element can have been accessed that often. */
 #ifndef WL_OBSERVE_USES_H
 #define WL_OBSERVE_USES_H
 
@@ -44,8 +45,9 @@ void obs_uses_free(obs_uses *uses);
 /* Of all workers, in `arena`: uses, objects_known, arrays_known. */
 wl_status obs_uses_finish(obs_launch *launch, wl_arena *arena, obs_summary *out);
 
-/* Makes *use of spans: in `arena`, reduced to what `known` asks for, and to less where that would be more than a
- * summary may hold (`room`: bytes left, which it takes from). `use->object` and `use->space` are the caller's. */
+/* Makes *use of spans: in `arena`, reduced to what `known` asks for, and to less where that would
+ * be more than a summary may hold (`room`: bytes left, which it takes from). `use->object` and
+ * `use->space` are the caller's. */
 wl_status obs_use_make(wl_spans *spans, obs_known known, uint64_t *room, wl_arena *arena,
                        obs_use *use);
 enum { OBS_USE_ROOM = 256 << 20 }; /* of all uses of a summary */

@@ -57,14 +57,11 @@ static void put_rows(blob *b, const obs_heat_row *rows, uint32_t n, uint64_t fir
         put64(b, rows[i].sector - last);
         last = rows[i].sector;
     }
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         put32(b, rows[i].history);
-    }
-    for (uint32_t w = 0; w < OBS_WORDS_PER_SECTOR; w++) {
-        for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t w = 0; w < OBS_WORDS_PER_SECTOR; w++)
+        for (uint32_t i = 0; i < n; i++)
             put32(b, rows[i].word[w]);
-        }
-    }
     for (uint32_t i = 0; i < n; i++) {
         put32(b, rows[i].reads);
         put32(b, rows[i].writes);
@@ -79,20 +76,17 @@ static void put_rows(blob *b, const obs_heat_row *rows, uint32_t n, uint64_t fir
 wl_status blob_pack_heat(const obs_heat *heat, uint64_t first_sector, blob *out)
 {
     size_t npcs = 0;
-    for (uint32_t i = 0; i < heat->npcsets; i++) {
+    for (uint32_t i = 0; i < heat->npcsets; i++)
         npcs += heat->pcsets[i].count;
-    }
     size_t size = (size_t)heat->nrows * ROW_BYTES + ((size_t)heat->npcsets + npcs) * 4;
     wl_status status = size > DB_MAX_VALUE ? WL_LIMIT : blob_room(out, size ? size : 1);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     put_rows(out, heat->rows, heat->nrows, first_sector);
     for (uint32_t i = 0; i < heat->npcsets; i++) {
         put32(out, heat->pcsets[i].count);
-        for (uint32_t k = 0; k < heat->pcsets[i].count; k++) {
+        for (uint32_t k = 0; k < heat->pcsets[i].count; k++)
             put32(out, heat->pcsets[i].pcs[k]);
-        }
     }
     return WL_OK;
 }
@@ -128,14 +122,11 @@ static const unsigned char *get_rows(const unsigned char *p, obs_heat_row *rows,
         last += read_blob_u64(&p);
         rows[i].sector = last;
     }
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         rows[i].history = read_blob_u32(&p);
-    }
-    for (uint32_t w = 0; w < OBS_WORDS_PER_SECTOR; w++) {
-        for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t w = 0; w < OBS_WORDS_PER_SECTOR; w++)
+        for (uint32_t i = 0; i < n; i++)
             rows[i].word[w] = read_blob_u32(&p);
-        }
-    }
     for (uint32_t i = 0; i < n; i++) {
         rows[i].reads = read_blob_u32(&p);
         rows[i].writes = read_blob_u32(&p);
@@ -153,15 +144,12 @@ static bool rows_valid(const obs_heat_row *rows, uint32_t n, uint32_t npcsets)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t words = 0;
-        for (uint32_t w = 0; w < OBS_WORDS_PER_SECTOR; w++) {
+        for (uint32_t w = 0; w < OBS_WORDS_PER_SECTOR; w++)
             words |= rows[i].word[w];
-        }
-        if (words != rows[i].history || rows[i].pcset >= npcsets) {
+        if (words != rows[i].history || rows[i].pcset >= npcsets)
             return false;
-        }
-        if (i && (int64_t)rows[i].sector <= (int64_t)rows[i - 1].sector) {
+        if (i && (int64_t)rows[i].sector <= (int64_t)rows[i - 1].sector)
             return false;
-        }
     }
     return true;
 }
@@ -172,12 +160,10 @@ static bool get_pcsets(const unsigned char *p, obs_pcset *sets, uint32_t n, uint
     for (uint32_t i = 0; i < n; i++) {
         sets[i].count = read_blob_u32(&p);
         sets[i].pcs = pcs;
-        if (sets[i].count > npcs) {
+        if (sets[i].count > npcs)
             return false;
-        }
-        for (uint32_t k = 0; k < sets[i].count; k++) {
+        for (uint32_t k = 0; k < sets[i].count; k++)
             *pcs++ = read_blob_u32(&p);
-        }
         npcs -= sets[i].count;
     }
     return npcs == 0;
@@ -186,15 +172,13 @@ static bool get_pcsets(const unsigned char *p, obs_pcset *sets, uint32_t n, uint
 wl_status blob_unpack_heat(const unsigned char *data, size_t size, uint32_t nrows, uint32_t npcsets,
                            uint32_t npcs, wl_arena *arena, obs_heat_row **rows, obs_pcset **pcsets)
 {
-    if (size != (uint64_t)nrows * ROW_BYTES + ((uint64_t)npcsets + npcs) * 4) {
+    if (size != (uint64_t)nrows * ROW_BYTES + ((uint64_t)npcsets + npcs) * 4)
         return WL_CORRUPT;
-    }
     *rows = wl_new_array(arena, obs_heat_row, nrows);
     *pcsets = wl_new_array(arena, obs_pcset, npcsets);
     uint32_t *pcs = wl_new_array(arena, uint32_t, npcs);
-    if (!*rows || !*pcsets || !pcs) {
+    if (!*rows || !*pcsets || !pcs)
         return WL_NOMEM;
-    }
     const unsigned char *p = get_rows(data, *rows, nrows);
     bool valid = get_pcsets(p, *pcsets, npcsets, pcs, npcs) && rows_valid(*rows, nrows, npcsets);
     return valid ? WL_OK : WL_CORRUPT;
@@ -203,13 +187,11 @@ wl_status blob_unpack_heat(const unsigned char *data, size_t size, uint32_t nrow
 wl_status blob_compress(const void *data, size_t size, blob *out)
 {
     wl_status status = blob_room(out, ZSTD_compressBound(size));
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     size_t n = ZSTD_compress(out->data, out->capacity, data, size, LEVEL);
-    if (ZSTD_isError(n)) {
+    if (ZSTD_isError(n))
         return WL_NOMEM; /* its only failure with room for the bound */
-    }
     out->size = n;
     return WL_OK;
 }
@@ -217,13 +199,11 @@ wl_status blob_compress(const void *data, size_t size, blob *out)
 wl_status blob_decompress(const void *data, size_t size, uint64_t expected, wl_arena *arena,
                           unsigned char **out)
 {
-    if (!data || expected > DB_MAX_VALUE || ZSTD_getFrameContentSize(data, size) != expected) {
+    if (!data || expected > DB_MAX_VALUE || ZSTD_getFrameContentSize(data, size) != expected)
         return WL_CORRUPT;
-    }
     *out = wl_arena_alloc(arena, (size_t)expected + 1);
-    if (!*out) {
+    if (!*out)
         return WL_NOMEM;
-    }
     size_t n = ZSTD_decompress(*out, (size_t)expected, data, size);
     return ZSTD_isError(n) || n != expected ? WL_CORRUPT : WL_OK;
 }

@@ -22,9 +22,8 @@ static const char *const statement_texts[ST_COUNT] = {
 static wl_status open_profile_file(prof_builder *b, wl_error *err)
 {
     int rc = sqlite3_open_v2(b->temp, &b->sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-    if (rc != SQLITE_OK) {
+    if (rc != SQLITE_OK)
         return db_fail(b->sql, rc, "write the profile", err);
-    }
     /* The file is nobody's until it is published: no journal, no waiting for the disk before
      * then. */
     wl_status status = db_exec(b->sql,
@@ -42,12 +41,10 @@ static wl_status open_profile_file(prof_builder *b, wl_error *err)
 static wl_status prepare_statements(prof_builder *b, wl_error *err)
 {
     wl_status status = WL_OK;
-    for (int i = 0; i < ST_COUNT && status == WL_OK; i++) {
+    for (int i = 0; i < ST_COUNT && status == WL_OK; i++)
         status = db_prepare(b->sql, statement_texts[i], &b->stmt[i], err);
-    }
-    for (int i = 0; i < TABLE_COUNT && status == WL_OK; i++) {
+    for (int i = 0; i < TABLE_COUNT && status == WL_OK; i++)
         status = table_prepare(b->sql, i, &b->insert[i], err);
-    }
     return status;
 }
 
@@ -56,14 +53,12 @@ static wl_status write_profile_head(prof_builder *b, wl_error *err)
     const char *command = b->options.command ? b->options.command : "";
     const row_info facts[] = {{"version", WARPLENS_VERSION}, {"command", command}};
     wl_status status = table_insert_info(b->insert[TABLE_info], &facts[0], err);
-    if (status == WL_OK) {
+    if (status == WL_OK)
         status = table_insert_info(b->insert[TABLE_info], &facts[1], err);
-    }
     size_t n;
     const word *words = vocabulary(&n);
-    for (size_t i = 0; i < n && status == WL_OK; i++) {
+    for (size_t i = 0; i < n && status == WL_OK; i++)
         status = table_insert_names(b->insert[TABLE_names], &words[i], err);
-    }
     return status;
 }
 
@@ -140,18 +135,15 @@ static wl_status close_profile_file(prof_builder *b, wl_error *err)
 
 void prof_discard(prof_builder *b)
 {
-    if (!b) {
+    if (!b)
         return;
-    }
-    if (b->sql) {
+    if (b->sql)
         close_profile_file(b, NULL);
-    }
     publish_discard(b->temp);
     process_clear(&b->process);
     builder_modules_free(b);
-    for (kernel *k = b->kernels; k; k = k->hh.next) {
+    for (kernel *k = b->kernels; k; k = k->hh.next)
         HASH_CLEAR(hh, k->shared);
-    }
     HASH_CLEAR(hh, b->kernels);
     HASH_CLEAR(hh, b->stacks);
     HASH_CLEAR(hh, b->locs);
@@ -187,16 +179,13 @@ static wl_status write_file(prof_builder *b, uint32_t id, wl_error *err)
 {
     size_t length = 0;
     const char *why = "left out as asked", *text = NULL;
-    if (!b->options.no_sources) {
+    if (!b->options.no_sources)
         text = sources_text(b->sources, id, &length, &why);
-    }
-    if (text && blob_compress(text, length, &b->compressed) != WL_OK) {
+    if (text && blob_compress(text, length, &b->compressed) != WL_OK)
         return NOMEM(err);
-    }
     wl_status status = text && sources_changed(b->sources, id) ? warn_changed(b, id, err) : WL_OK;
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     const row_file row = {.id = id,
                           .path = sources_path(b->sources, id),
                           .system = sources_system(b->sources, id),
@@ -209,9 +198,8 @@ static wl_status write_file(prof_builder *b, uint32_t id, wl_error *err)
 static wl_status write_files(prof_builder *b, wl_error *err)
 {
     wl_status status = WL_OK;
-    for (uint32_t id = 1; id <= sources_count(b->sources) && status == WL_OK; id++) {
+    for (uint32_t id = 1; id <= sources_count(b->sources) && status == WL_OK; id++)
         status = write_file(b, id, err);
-    }
     return status;
 }
 
@@ -237,9 +225,8 @@ wl_status prof_finish(prof_builder *b, wl_error *err)
 wl_status prof_begin_process(prof_builder *b, wl_error *err)
 {
     wl_status status = b->process.open ? prof_end_process(b, NULL, err) : WL_OK;
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     b->process = (process){.open = true, .id = ++b->nprocesses, .first_call = b->ncalls + 1};
     b->process.arena = wl_arena_new();
     b->process.directory = "";
@@ -250,22 +237,18 @@ wl_status prof_begin_process(prof_builder *b, wl_error *err)
 wl_status prof_add(prof_builder *b, const cap_record *record, wl_error *err)
 {
     process *p = &b->process;
-    if (!p->open) {
+    if (!p->open)
         return wl_fail(err, WL_STATE, "No process has begun.");
-    }
-    if (!p->named && record->type != CAP_PROCESS) {
+    if (!p->named && record->type != CAP_PROCESS)
         return wl_fail(err, WL_CORRUPT, "The capture does not begin with its process.");
-    }
     if (record->type == CAP_LAUNCH) {
         wl_status status = builder_launch(b, &record->launch, err);
         return status == WL_OK ? builder_keep_arrays(b, &record->launch, err) : status;
     }
-    if (record->type == CAP_USES) {
+    if (record->type == CAP_USES)
         return builder_uses(b, &record->uses, err);
-    }
-    if (record->type == CAP_SEQUENCES) {
+    if (record->type == CAP_SEQUENCES)
         return builder_sequences(b, &record->sequences, err);
-    }
     wl_status status = builder_add_small(b, record, err);
     return status == WL_OK && b->nomem ? NOMEM(err) : status;
 }
@@ -284,12 +267,10 @@ static wl_status write_skips(prof_builder *b, wl_error *err)
 wl_status prof_end_process(prof_builder *b, const char *cut_off, wl_error *err)
 {
     process *p = &b->process;
-    if (!p->open) {
+    if (!p->open)
         return wl_fail(err, WL_STATE, "No process has begun.");
-    }
-    if (!cut_off && !p->ended) {
+    if (!cut_off && !p->ended)
         cut_off = "the application did not end in order";
-    }
     wl_status status = builder_launches(b, err);
     status = status == WL_OK ? builder_notes_left(b, err) : status;
     status = status == WL_OK ? builder_objects(b, err) : status;

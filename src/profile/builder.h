@@ -229,9 +229,8 @@ uint32_t builder_stream(prof_builder *b, uint64_t handle);
 /* The object that the capture numbers so; NULL where no OBJECT record has announced it. */
 const object_info *builder_object(const prof_builder *b, uint32_t number);
 
-/* parameters.c: those of a kernel, from its PTX or its cubin; which of its objects a launch was given,
- * and which it found in memory (INDIRECT). The
- * places follow what is allocated and freed. */
+/* parameters.c: those of a kernel, from its PTX or its cubin; which of its objects a launch was
+ * given, and which it found in memory (INDIRECT). The places follow what is allocated and freed. */
 wl_status builder_parameters(prof_builder *b, uint32_t kernel_id, const ir_func *func,
                              wl_error *err);
 wl_status builder_layout(prof_builder *b, uint32_t kernel_id, const cuda_layout *layout,
@@ -253,7 +252,8 @@ wl_status builder_objects(prof_builder *b, wl_error *err);
 
 /* kernels.c: the kernel of a launch, written with its code when it is first launched. */
 wl_status builder_kernel(prof_builder *b, const cap_launch *launch, kernel **out, wl_error *err);
-/* The kernel of a module (as the capture numbers it) that was launched; NULL: no such was observed. */
+/* The kernel of a module (as the capture numbers it) that was launched; NULL: no such was observed.
+ */
 const kernel *builder_launched_kernel(prof_builder *b, uint32_t module_number, const char *mangled);
 /* The profile's object for an array of the kernel's shared memory or for its local memory. */
 wl_status builder_kernel_object(prof_builder *b, kernel *k, uint32_t kind, const obs_shared *array,

@@ -27,9 +27,8 @@ static wl_status status_of(sqlite3 *sql, int rc)
 wl_status db_fail(sqlite3 *sql, int rc, const char *doing, wl_error *err)
 {
     wl_status status = status_of(sql, rc);
-    if (status == WL_NOSPACE) {
+    if (status == WL_NOSPACE)
         return wl_fail(err, status, "Cannot %s: no space left on the device.", doing);
-    }
     return wl_fail(err, status, "Cannot %s: %s.", doing,
                    sql ? sqlite3_errmsg(sql) : sqlite3_errstr(rc));
 }
@@ -63,9 +62,8 @@ static wl_status bind_values(sqlite3_stmt *stmt, const db_value *values, size_t 
 {
     for (size_t i = 0; i < count; i++) {
         int rc = bind_one(stmt, (int)i + 1, &values[i]);
-        if (rc != SQLITE_OK) {
+        if (rc != SQLITE_OK)
             return db_fail(sqlite3_db_handle(stmt), rc, "write the profile", err);
-        }
     }
     return WL_OK;
 }
@@ -73,13 +71,11 @@ static wl_status bind_values(sqlite3_stmt *stmt, const db_value *values, size_t 
 wl_status db_run_values(sqlite3_stmt *stmt, const db_value *values, size_t count, wl_error *err)
 {
     wl_status status = bind_values(stmt, values, count, err);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     int rc = sqlite3_step(stmt);
-    if (rc != SQLITE_DONE) {
+    if (rc != SQLITE_DONE)
         status = db_fail(sqlite3_db_handle(stmt), rc, "write the profile", err);
-    }
     sqlite3_reset(stmt);
     return status;
 }
@@ -140,9 +136,8 @@ double row_seconds(db_row *row)
 {
     int column = row->column++;
     int type = sqlite3_column_type(row->stmt, column);
-    if (type == SQLITE_NULL) {
+    if (type == SQLITE_NULL)
         return -1;
-    }
     double value = sqlite3_column_double(row->stmt, column);
     row->bad |= type != SQLITE_FLOAT || !(value >= 0 && value < 1e300);
     return value;
@@ -157,14 +152,11 @@ static size_t character(const unsigned char *s, size_t left)
                   : s[0] < 0xf0 ? 3
                   : s[0] < 0xf5 ? 4
                                 : 0;
-    if (need > left) {
+    if (need > left)
         return 0;
-    }
-    for (size_t i = 1; i < need; i++) {
-        if ((s[i] & 0xc0) != 0x80) {
+    for (size_t i = 1; i < need; i++)
+        if ((s[i] & 0xc0) != 0x80)
             return 0;
-        }
-    }
     bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
     bool beyond = (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf4 && s[1] > 0x8f);
     return overlong || beyond ? 0 : need;
@@ -189,9 +181,8 @@ const char *row_text_or_null(db_row *row)
 {
     int column = row->column++;
     int type = sqlite3_column_type(row->stmt, column);
-    if (type == SQLITE_NULL) {
+    if (type == SQLITE_NULL)
         return NULL;
-    }
     row->bad |= type != SQLITE_TEXT;
     const char *text = (const char *)sqlite3_column_text(row->stmt, column);
     size_t length = text ? strnlen(text, (size_t)sqlite3_column_bytes(row->stmt, column)) : 0;
@@ -229,23 +220,19 @@ static wl_status load_row(db_row *row, bytes *items, size_t size, db_fill *fill,
     sqlite3 *sql = sqlite3_db_handle(row->stmt);
     int rc = sqlite3_step(row->stmt);
     *done = rc == SQLITE_DONE;
-    if (rc != SQLITE_ROW) {
+    if (rc != SQLITE_ROW)
         return *done ? WL_OK : db_fail(sql, rc, "read the profile", err);
-    }
-    if (!wl_reserve(items, size)) {
+    if (!wl_reserve(items, size))
         return wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
-    }
     unsigned char *item = items->data + items->count;
     memset(item, 0, size);
     row->column = 0;
     fill(row, item);
     items->count += size;
-    if (row->nomem) {
+    if (row->nomem)
         return wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
-    }
-    if (row->bad || items->count / size >= UINT32_MAX) {
+    if (row->bad || items->count / size >= UINT32_MAX)
         return wl_fail(err, WL_CORRUPT, "The profile is damaged: a row holds what it cannot.");
-    }
     return WL_OK;
 }
 
@@ -256,14 +243,12 @@ wl_status db_load(sqlite3 *sql, const char *text, const db_value *values, size_t
     *count = 0;
     sqlite3_stmt *stmt = NULL;
     wl_status status = db_prepare(sql, text, &stmt, err);
-    if (status == WL_OK) {
+    if (status == WL_OK)
         status = bind_values(stmt, values, nvalues, err);
-    }
     bytes items = {0};
     db_row row = {.stmt = stmt, .arena = arena};
-    for (bool done = false; status == WL_OK && !done;) {
+    for (bool done = false; status == WL_OK && !done;)
         status = load_row(&row, &items, size, fill, &done, err);
-    }
     sqlite3_finalize(stmt);
     if (status == WL_OK) {
         void *copy = wl_arena_copy(arena, items.data ? items.data : (void *)"", items.count);

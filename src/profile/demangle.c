@@ -33,14 +33,12 @@ static void drop_internal(char *text)
 
 const char *prof_demangle(wl_arena *arena, const char *name)
 {
-    if (strncmp(name, "_Z", 2) != 0 || strlen(name) > LONGEST) {
+    if (strncmp(name, "_Z", 2) != 0 || strlen(name) > LONGEST)
         return wl_arena_strdup(arena, name);
-    }
     int status = 0;
     char *text = __cxa_demangle(name, NULL, NULL, &status);
-    if (text) {
+    if (text)
         drop_internal(text);
-    }
     const char *copy = wl_arena_strdup(arena, text ? text : name);
     free(text);
     return copy;
@@ -49,9 +47,8 @@ const char *prof_demangle(wl_arena *arena, const char *name)
 const char *prof_demangle_text(wl_arena *arena, const char *text)
 {
     char *plain = strstr(text, "_Z") ? wl_demangle_words(text, __cxa_demangle) : NULL;
-    if (plain) {
+    if (plain)
         drop_internal(plain);
-    }
     const char *copy = wl_arena_strdup(arena, plain ? plain : text);
     free(plain);
     return copy;
@@ -64,14 +61,12 @@ static const char *opening(const char *start, const char *end)
     int depth = 0;
     for (const char *p = end; p > start; p--) {
         char c = p[-1];
-        if (c == ')' || c == '>' || c == '}' || c == ']') {
+        if (c == ')' || c == '>' || c == '}' || c == ']')
             depth++;
-        } else if (c == '(' || c == '<' || c == '{' || c == '[') {
+        else if (c == '(' || c == '<' || c == '{' || c == '[')
             depth--;
-        }
-        if (depth == 0) {
+        if (depth == 0)
             return p - 1;
-        }
     }
     return NULL;
 }
@@ -83,9 +78,8 @@ static const char *own_name(const char *start, const char *end)
     const char *p = end;
     while (p > start && p[-1] != ' ') {
         const char *open = strchr(")>}]", p[-1]) ? opening(start, p) : p - 1;
-        if (!open) {
+        if (!open)
             return start;
-        }
         p = open;
     }
     return p;
@@ -96,9 +90,8 @@ const char *prof_short_name(wl_arena *arena, const char *demangled)
     const char *end = demangled + strlen(demangled);
     if (end > demangled && end[-1] == ')') {
         const char *open = opening(demangled, end);
-        if (open && open > demangled) {
+        if (open && open > demangled)
             end = open;
-        }
     }
     const char *start = strstr(demangled, "operator") ? demangled : own_name(demangled, end);
     return wl_arena_strndup(arena, start, (size_t)(end - start));
@@ -110,9 +103,8 @@ const char *prof_last_name(const char *demangled)
     for (const char *p = end; p > demangled; p--) {
         if (strchr(")>}]", p[-1])) {
             const char *open = opening(demangled, p);
-            if (!open) {
+            if (!open)
                 return demangled;
-            }
             p = open + 1;
         } else if (p - demangled >= 2 && p[-1] == ':' && p[-2] == ':') {
             return p;
@@ -124,9 +116,8 @@ const char *prof_last_name(const char *demangled)
 const char *prof_plain_name(wl_arena *arena, const char *demangled)
 {
     const char *name = prof_short_name(arena, demangled);
-    if (!name) {
+    if (!name)
         return NULL;
-    }
     name = prof_last_name(name);
     size_t n = strcspn(name, "<({[ ");
     return wl_arena_strndup(arena, name, n);

@@ -23,15 +23,13 @@ static uint32_t header_of(const flow_function *f, uint32_t loop)
 static wl_status write_static_mix(const writer *w, const flow_block *block)
 {
     uint32_t counts[IR_COST_COUNT] = {0};
-    for (uint32_t i = block->first; i < block->first + block->count; i++) {
+    for (uint32_t i = block->first; i < block->first + block->count; i++)
         counts[ir_insn_cost(&w->f->func->insns[i])]++;
-    }
     wl_status status = WL_OK;
     for (uint32_t cost = 0; cost < IR_COST_COUNT && status == WL_OK; cost++) {
         const prof_static_mix row = {w->kernel, w->f->first_pc + block->first, cost, counts[cost]};
-        if (counts[cost]) {
+        if (counts[cost])
             status = table_insert_static_mix(w->b->insert[TABLE_static_mix], &row, w->err);
-        }
     }
     return status;
 }
@@ -46,9 +44,8 @@ static wl_status write_block(const writer *w, uint32_t number)
                                    .loop = header_of(w->f, w->f->loops.of[number]),
                                    .ilp = ilp->groups ? flow_ilp_of(ilp) : -1,
                                    .mlp = ilp->loads ? flow_mlp_of(ilp) : -1};
-    if (block->count == 0) {
+    if (block->count == 0)
         return WL_OK;
-    }
     wl_status status = table_insert_static_blocks(w->b->insert[TABLE_static_blocks], &row, w->err);
     return status == WL_OK ? write_static_mix(w, block) : status;
 }
@@ -56,9 +53,8 @@ static wl_status write_block(const writer *w, uint32_t number)
 static wl_status write_static_blocks(const writer *w)
 {
     wl_status status = WL_OK;
-    for (uint32_t i = 0; i < w->f->nblocks && status == WL_OK; i++) {
+    for (uint32_t i = 0; i < w->f->nblocks && status == WL_OK; i++)
         status = write_block(w, i);
-    }
     return status;
 }
 
@@ -89,9 +85,8 @@ static wl_status write_loops(const writer *w)
 static wl_status write_form(const writer *w, const flow_address *address, uint32_t position)
 {
     char text[1200];
-    if (!*flow_address_text(w->flow, w->f, address, text, sizeof text)) {
+    if (!*flow_address_text(w->flow, w->f, address, text, sizeof text))
         return WL_OK;
-    }
     const prof_form row = {.kernel = w->kernel,
                            .pc = w->f->first_pc + address->insn,
                            .position = position,
@@ -108,9 +103,8 @@ static wl_status write_forms(const writer *w)
         uint32_t first = w->f->address_first[i];
         for (uint32_t a = first; a < w->f->address_first[i + 1] && status == WL_OK; a++) {
             const flow_address *address = &w->f->addresses[a];
-            if (address->touch && address->space != IR_SPACE_PARAM) {
+            if (address->touch && address->space != IR_SPACE_PARAM)
                 status = write_form(w, address, a - first);
-            }
         }
     }
     return status;
@@ -128,9 +122,8 @@ wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *co
     wl_status (*const parts[])(const writer *) = {write_static_blocks, write_loops, write_forms};
     for (uint32_t i = 0; i < code->count; i++) {
         const writer w = {b, kernel_id, flow, &flow->funcs[i], err};
-        for (size_t p = 0; p < sizeof parts / sizeof *parts && status == WL_OK; p++) {
+        for (size_t p = 0; p < sizeof parts / sizeof *parts && status == WL_OK; p++)
             status = parts[p](&w);
-        }
     }
     wl_arena_free(arena);
     return status;

@@ -1,14 +1,15 @@
-/* Graphs that were launched: their nodes, which of them wait for which, and what each did in a launch. */
+/* Graphs that were launched: their nodes, which of them wait for which, and what each did in a
+ * launch. */
 #include "profile/builder.h"
 
-/* Readers follow edges from node to node: they lead forward, or a damaged capture led in circles. */
+/* Readers follow edges from node to node: they lead forward, or a damaged capture led in circles.
+ */
 static bool edges_lead_forward(const cap_graph *graph)
 {
     for (uint32_t i = 0; i < graph->nedges; i++) {
         const cap_edge *e = &graph->edges[i];
-        if (e->from >= e->to || e->to >= graph->nnodes) {
+        if (e->from >= e->to || e->to >= graph->nnodes)
             return false;
-        }
     }
     return true;
 }

@@ -20,9 +20,8 @@ typedef struct capture {
 static int by_process_start(const void *a, const void *b)
 {
     const capture *x = a, *y = b;
-    if (x->start_ns != y->start_ns) {
+    if (x->start_ns != y->start_ns)
         return x->start_ns < y->start_ns ? -1 : 1;
-    }
     return strcmp(x->path, y->path);
 }
 
@@ -34,9 +33,8 @@ static wl_status peek_process_record(capture *c, wl_error *err)
     bool end = false;
     struct stat st;
     wl_status status = cap_open(c->path, &reader, err);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     status = cap_read(reader, &record, &end, err);
     if (status == WL_OK && (end || record.type != CAP_PROCESS)) {
         status = wl_fail(err, WL_CORRUPT,
@@ -69,9 +67,8 @@ typedef struct damage {
 
 static void note_damage(damage *d, const wl_error *err)
 {
-    if (d->count++ == 0) {
+    if (d->count++ == 0)
         d->first = *err;
-    }
 }
 
 /* One record into the profile; a damaged one is left out and noted. */
@@ -81,16 +78,14 @@ static wl_status add_record(prof_builder *builder, cap_reader *reader, bool *end
     cap_record record;
     wl_error found = {0};
     wl_status status = cap_read(reader, &record, end, &found);
-    if (status == WL_NOMEM) {
+    if (status == WL_NOMEM)
         return wl_fail(err, status, "%s", found.text);
-    }
     if (status != WL_OK) {
         note_damage(d, &found);
         *end |= status != WL_CORRUPT;
     }
-    if (status != WL_OK || *end) {
+    if (status != WL_OK || *end)
         return WL_OK;
-    }
     status = prof_add(builder, &record, &found);
     if (status == WL_CORRUPT) {
         note_damage(d, &found);
@@ -130,9 +125,8 @@ static wl_status add_capture(prof_builder *builder, const capture *c, progress *
     cap_reader *reader;
     damage d = {0};
     wl_status status = cap_open(c->path, &reader, err);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     cap_skip(reader,
              1u << CAP_PROBE | 1u << CAP_TABLES | 1u << CAP_SYMBOL); /* for the replay of notes */
     status = prof_begin_process(builder, err);
@@ -149,9 +143,8 @@ static wl_status add_captures(prof_builder *builder, const capture *captures, si
     wl_status status = WL_OK;
     for (size_t i = 0; i < n && status == WL_OK; i++) {
         status = add_capture(builder, &captures[i], p, err);
-        if (status == WL_OK && !report_progress(p, 0)) {
+        if (status == WL_OK && !report_progress(p, 0))
             status = wl_fail(err, WL_STATE, "The import was cancelled.");
-        }
     }
     return status;
 }
@@ -162,9 +155,8 @@ static wl_status look_all(const char *const *paths, capture *captures, size_t n,
     for (size_t i = 0; i < n; i++) {
         captures[i] = (capture){.path = paths[i]};
         wl_status status = peek_process_record(&captures[i], err);
-        if (status != WL_OK) {
+        if (status != WL_OK)
             return status;
-        }
         p->total += captures[i].bytes;
     }
     qsort(captures, n, sizeof *captures, by_process_start);
@@ -177,9 +169,8 @@ wl_status prof_import(const char *const *paths, size_t ncaptures, const char *pa
     progress p = {.options = options};
     prof_builder *builder = NULL;
     capture *captures = calloc(ncaptures + 1, sizeof *captures);
-    if (!captures) {
+    if (!captures)
         return wl_fail(err, WL_NOMEM, "Cannot import: out of memory.");
-    }
     wl_status status = look_all(paths, captures, ncaptures, &p, err);
     status = status == WL_OK ? prof_create(path, options, &builder, err) : status;
     status = status == WL_OK ? add_captures(builder, captures, ncaptures, &p, err) : status;

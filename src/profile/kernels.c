@@ -41,9 +41,8 @@ static void parse_module(prof_builder *b, module *m)
 
 static wl_status write_module(prof_builder *b, module *m, wl_error *err)
 {
-    if (blob_compress(m->code, m->length, &b->compressed) != WL_OK) {
+    if (blob_compress(m->code, m->length, &b->compressed) != WL_OK)
         return NOMEM(err);
-    }
     bool keep = m->kind == CAP_MODULE_PTX || b->compressed.size <= MAX_CUBIN;
     m->id = ++b->nmodules;
     const row_module row = {.id = m->id,
@@ -59,12 +58,10 @@ static module *find_parsed_module(prof_builder *b, uint32_t number)
 {
     module_entry *entry = NULL;
     HASH_FIND(hh, b->process.modules, &number, sizeof number, entry);
-    if (!entry) {
+    if (!entry)
         return NULL;
-    }
-    if (!entry->found->tried) {
+    if (!entry->found->tried)
         parse_module(b, entry->found);
-    }
     return entry->found;
 }
 
@@ -91,9 +88,8 @@ static uint32_t loc_file(prof_builder *b, const module *m, uint32_t number)
     for (uint32_t i = 0; i < m->ptx->nfiles; i++) {
         const ir_file *file = &m->ptx->files[i];
         if (file->number == number) {
-            if (!m->files[i]) {
+            if (!m->files[i])
                 m->files[i] = sources_id(b->sources, file->path, b->process.directory);
-            }
             return m->files[i];
         }
     }
@@ -107,18 +103,16 @@ static wl_status intern_loc(prof_builder *b, uint32_t file, const ir_loc *loc, c
     char *key = wl_arena_printf(b->arena, "%u %u %u %u %s", file, loc->line, loc->column,
                                 inlined_at, function);
     loc_entry *entry = NULL;
-    if (!key) {
+    if (!key)
         return NOMEM(err);
-    }
     HASH_FIND_STR(b->locs, key, entry);
     if (entry) {
         *id = entry->id;
         return WL_OK;
     }
     entry = wl_new(b->arena, loc_entry);
-    if (!entry) {
+    if (!entry)
         return NOMEM(err);
-    }
     *entry = (loc_entry){.key = key, .id = ++b->nlocs};
     HASH_ADD_KEYPTR(hh, b->locs, key, strlen(key), entry);
     *id = entry->id;
@@ -131,9 +125,8 @@ static wl_status write_loc(prof_builder *b, module *m, uint32_t index, int depth
                            wl_error *err)
 {
     *id = 0;
-    if (index >= m->ptx->nlocs || depth > MAX_CHAIN) {
+    if (index >= m->ptx->nlocs || depth > MAX_CHAIN)
         return WL_OK;
-    }
     if (m->locs[index]) {
         *id = m->locs[index];
         return WL_OK;
@@ -141,16 +134,13 @@ static wl_status write_loc(prof_builder *b, module *m, uint32_t index, int depth
     const ir_loc *loc = &m->ptx->locs[index];
     uint32_t outer = 0, file = loc_file(b, m, loc->file);
     wl_status status = WL_OK;
-    if (loc->inlined_at != IR_NONE) {
+    if (loc->inlined_at != IR_NONE)
         status = write_loc(b, m, loc->inlined_at, depth + 1, &outer, err);
-    }
     const char *function = inlined_function(b, m->ptx, loc);
-    if (status != WL_OK || !function) {
+    if (status != WL_OK || !function)
         return status != WL_OK ? status : NOMEM(err);
-    }
-    if (!file) {
+    if (!file)
         return b->nomem ? NOMEM(err) : WL_OK;
-    }
     status = intern_loc(b, file, loc, function, outer, id, err);
     m->locs[index] = *id;
     return status;
@@ -164,9 +154,8 @@ static const ir_loc *counting_loc(prof_builder *b, const module *m, uint32_t ind
     for (int depth = 0; index < m->ptx->nlocs && depth <= MAX_CHAIN; depth++) {
         loc = &m->ptx->locs[index];
         uint32_t file = loc_file(b, m, loc->file);
-        if (file && !sources_system(b->sources, file)) {
+        if (file && !sources_system(b->sources, file))
             break;
-        }
         index = loc->inlined_at;
     }
     return loc;
@@ -174,9 +163,8 @@ static const ir_loc *counting_loc(prof_builder *b, const module *m, uint32_t ind
 
 static const ir_loc *outermost(const ir_module *ptx, uint32_t index)
 {
-    for (int depth = 0; ptx->locs[index].inlined_at < ptx->nlocs && depth <= MAX_CHAIN; depth++) {
+    for (int depth = 0; ptx->locs[index].inlined_at < ptx->nlocs && depth <= MAX_CHAIN; depth++)
         index = ptx->locs[index].inlined_at;
-    }
     return &ptx->locs[index];
 }
 
@@ -196,7 +184,8 @@ static uint32_t ncode(const body *c)
     return c->code.npcs;
 }
 
-/* Numbers basic blocks as the emulator does: one that is empty, at the end of a function, counts. */
+/* Numbers basic blocks as the emulator does: one that is empty, at the end of a function, counts.
+ */
 static bool set_blocks(body *c)
 {
     c->blocks = wl_new_array(c->b->arena, uint32_t, ncode(c));
@@ -204,9 +193,8 @@ static bool set_blocks(body *c)
         uint32_t first = c->code.first_pc[f], end = c->code.first_pc[f + 1];
         for (uint32_t pc = first; pc <= end; pc++) {
             c->nblocks += c->code.leader[pc + f];
-            if (pc < end) {
+            if (pc < end)
                 c->blocks[pc] = c->nblocks - 1;
-            }
         }
     }
     return c->blocks != NULL;
@@ -221,15 +209,12 @@ static wl_status write_code_row(body *c, kernel *k, uint32_t function, uint32_t 
     ir_insn_text(c->m->ptx, f, insn, text, sizeof text);
     wl_status status = write_loc(c->b, c->m, insn->loc, 0, &loc, err);
     const ir_loc *counts = counting_loc(c->b, c->m, insn->loc);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
-    if (counts) {
+    if (counts)
         file = loc_file(c->b, c->m, counts->file);
-    }
-    if (!k->file && counts) {
+    if (!k->file && counts)
         k->file = loc_file(c->b, c->m, outermost(c->m->ptx, insn->loc)->file);
-    }
     const prof_code row = {.kernel = k->id,
                            .pc = pc,
                            .text = text,
@@ -247,11 +232,9 @@ static wl_status write_code_row(body *c, kernel *k, uint32_t function, uint32_t 
 static wl_status write_code(body *c, kernel *k, wl_error *err)
 {
     wl_status status = WL_OK;
-    for (uint32_t f = 0; f < c->code.count; f++) {
-        for (uint32_t i = 0; i < c->code.funcs[f]->ninsns && status == WL_OK; i++) {
+    for (uint32_t f = 0; f < c->code.count; f++)
+        for (uint32_t i = 0; i < c->code.funcs[f]->ninsns && status == WL_OK; i++)
             status = write_code_row(c, k, f, i, err);
-        }
-    }
     return status;
 }
 
@@ -260,11 +243,9 @@ static wl_status write_code(body *c, kernel *k, wl_error *err)
 static uint32_t first_line(const body *c)
 {
     const ir_func *f = c->code.funcs[0];
-    for (uint32_t i = 0; i < f->ninsns; i++) {
-        if (f->insns[i].loc < c->m->ptx->nlocs) {
+    for (uint32_t i = 0; i < f->ninsns; i++)
+        if (f->insns[i].loc < c->m->ptx->nlocs)
             return outermost(c->m->ptx, f->insns[i].loc)->line;
-        }
-    }
     return 0;
 }
 
@@ -273,9 +254,8 @@ static bool set_functions(body *c)
     c->functions = wl_new_array(c->b->process.arena, const char *, c->code.count);
     for (uint32_t i = 0; c->functions && i < c->code.count; i++) {
         c->functions[i] = prof_demangle(c->b->arena, c->code.funcs[i]->name);
-        if (!c->functions[i]) {
+        if (!c->functions[i])
             return false;
-        }
     }
     return c->functions != NULL;
 }
@@ -285,9 +265,8 @@ static wl_status write_kernel_row(prof_builder *b, const kernel *k, const cap_la
                                   wl_error *err)
 {
     const char *name = prof_demangle(b->arena, launch->kernel);
-    if (!name) {
+    if (!name)
         return NOMEM(err);
-    }
     const prof_kernel row = {.id = k->id,
                              .name = name,
                              .short_name = k->short_name,
@@ -305,9 +284,8 @@ static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch
                             wl_error *err)
 {
     const ir_func *func = ir_module_kernel(m->ptx, launch->kernel);
-    if (!func) {
+    if (!func)
         return write_kernel_row(b, k, launch, m, NULL, "the module's PTX does not define it", err);
-    }
     body c = {.b = b, .m = m};
     if (ir_kernel_of(m->ptx, func, b->process.arena, &c.code) != WL_OK || !set_blocks(&c) ||
         !set_functions(&c)) {
@@ -337,16 +315,13 @@ static wl_status make_kernel(prof_builder *b, const cap_launch *launch, module *
     const char *name = prof_demangle(b->arena, launch->kernel);
     k->short_name = name ? prof_short_name(b->arena, name) : NULL;
     k->id = ++b->nkernels;
-    if (!k->short_name || b->nomem) {
+    if (!k->short_name || b->nomem)
         return NOMEM(err);
-    }
-    if (!m) {
+    if (!m)
         return write_kernel_row(b, k, launch, NULL, NULL, no_ptx, err);
-    }
     wl_status status = m->id ? WL_OK : write_module(b, m, err);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     return m->ptx ? write_body(b, k, launch, m, err) : write_without_ptx(b, k, launch, m, err);
 }
 
@@ -360,9 +335,8 @@ const kernel *builder_launched_kernel(prof_builder *b, uint32_t module_number, c
 {
     kernel *found = NULL;
     const char *key = kernel_map_key(b, find_parsed_module(b, module_number), mangled);
-    if (key) {
+    if (key)
         HASH_FIND_STR(b->kernels, key, found);
-    }
     return found;
 }
 
@@ -370,18 +344,15 @@ wl_status builder_kernel(prof_builder *b, const cap_launch *launch, kernel **out
 {
     module *m = find_parsed_module(b, launch->module);
     char *key = kernel_map_key(b, m, launch->kernel);
-    if (!key) {
+    if (!key)
         return NOMEM(err);
-    }
     HASH_FIND_STR(b->kernels, key, *out);
-    if (*out) {
+    if (*out)
         return WL_OK;
-    }
     kernel *k = wl_new(b->arena, kernel);
     key = k ? wl_arena_strdup(b->arena, key) : NULL;
-    if (!key) {
+    if (!key)
         return NOMEM(err);
-    }
     k->key = key;
     HASH_ADD_KEYPTR(hh, b->kernels, k->key, strlen(k->key), k);
     *out = k;
@@ -398,17 +369,15 @@ wl_status builder_kernel_object(prof_builder *b, kernel *k, uint32_t kind, const
     HASH_FIND_STR(k->shared, name, entry);
     if (!entry) {
         entry = wl_new(b->arena, shared_entry);
-        if (!entry || !(entry->name = wl_arena_strdup(b->arena, name))) {
+        if (!entry || !(entry->name = wl_arena_strdup(b->arena, name)))
             return NOMEM(err);
-        }
         entry->object = ++b->nobjects;
         entry->kind = (uint8_t)kind;
         entry->offset = array ? array->offset : 0;
         HASH_ADD_KEYPTR(hh, k->shared, entry->name, strlen(entry->name), entry);
     }
-    if (array && array->bytes > entry->bytes) {
+    if (array && array->bytes > entry->bytes)
         entry->bytes = array->bytes;
-    }
     *id = entry->object;
     return WL_OK;
 }
@@ -420,9 +389,8 @@ static wl_status write_shared(prof_builder *b, const kernel *k, const shared_ent
     static const char *const marks[] = {"__shared__", NULL};
     const char *full = prof_demangle(b->arena, e->name);
     const char *variable = full ? prof_last_name(full) : NULL;
-    if (!variable) {
+    if (!variable)
         return NOMEM(err);
-    }
     uint32_t line = *variable ? sources_search(b->sources, k->file, k->line, variable, marks) : 0;
     const char *file = sources_name(sources_path(b->sources, k->file)), *name;
     if (e->kind == PROF_OBJECT_LOCAL) {
@@ -434,9 +402,8 @@ static wl_status write_shared(prof_builder *b, const kernel *k, const shared_ent
         name = wl_arena_printf(b->arena, "%s (%s)", *variable ? variable : "shared memory",
                                k->short_name);
     }
-    if (!name) {
+    if (!name)
         return NOMEM(err);
-    }
     const prof_object row = {.id = e->object,
                              .kernel = k->id,
                              .kind = e->kind,
@@ -455,10 +422,8 @@ static wl_status write_shared(prof_builder *b, const kernel *k, const shared_ent
 wl_status builder_kernel_objects(prof_builder *b, wl_error *err)
 {
     wl_status status = WL_OK;
-    for (kernel *k = b->kernels; k && status == WL_OK; k = k->hh.next) {
-        for (shared_entry *e = k->shared; e && status == WL_OK; e = e->hh.next) {
+    for (kernel *k = b->kernels; k && status == WL_OK; k = k->hh.next)
+        for (shared_entry *e = k->shared; e && status == WL_OK; e = e->hh.next)
             status = write_shared(b, k, e, err);
-        }
-    }
     return status;
 }

@@ -24,9 +24,8 @@ static bool insns_valid(const obs_summary *s)
 static bool row_valid(const obs_heat *heat, const obs_heat_row *row)
 {
     uint32_t words = 0;
-    for (uint32_t w = 0; w < OBS_WORDS_PER_SECTOR; w++) {
+    for (uint32_t w = 0; w < OBS_WORDS_PER_SECTOR; w++)
         words |= row->word[w];
-    }
     return words == row->history && row->pcset < heat->npcsets;
 }
 
@@ -40,9 +39,8 @@ static bool heats_valid(const obs_summary *s)
         }
         for (uint32_t i = 0; i < heat->nrows; i++) {
             bool ascends = i == 0 || heat->rows[i - 1].sector < heat->rows[i].sector;
-            if (!ascends || !row_valid(heat, &heat->rows[i])) {
+            if (!ascends || !row_valid(heat, &heat->rows[i]))
                 return false;
-            }
         }
     }
     return true;
@@ -52,9 +50,8 @@ static bool samples_valid(const obs_summary *s)
 {
     for (uint32_t i = 0; i < s->nsamples; i++) {
         bool ascends = i == 0 || s->samples[i - 1].block < s->samples[i].block;
-        if (!ascends || s->samples[i].why >= OBS_WHY_COUNT || s->samples[i].mapped > 1) {
+        if (!ascends || s->samples[i].why >= OBS_WHY_COUNT || s->samples[i].mapped > 1)
             return false;
-        }
     }
     return true;
 }
@@ -93,15 +90,13 @@ static prof_launch launch_row_of(prof_builder *b, const cap_launch *l)
 wl_status builder_open_launch(prof_builder *b, const cap_launch *launch, launch_entry **out,
                               wl_error *err)
 {
-    if (builder_find_launch(b, launch->id)) {
+    if (builder_find_launch(b, launch->id))
         return wl_fail(err, WL_CORRUPT, "The capture tells of launch %u twice.", launch->id);
-    }
     kernel *k;
     wl_status status = builder_kernel(b, launch, &k, err);
     launch_entry *e = status == WL_OK ? wl_new(b->process.arena, launch_entry) : NULL;
-    if (!e) {
+    if (!e)
         return status == WL_OK ? NOMEM(err) : status;
-    }
     e->number = launch->id;
     e->kernel = k;
     e->row = launch_row_of(b, launch);
@@ -117,9 +112,8 @@ wl_status builder_launches(prof_builder *b, wl_error *err)
     for (const launch_entry *e = b->process.launches; e && status == WL_OK; e = e->hh.next) {
         status = table_insert_launches(b->insert[TABLE_launches], &e->row, err);
         status = status == WL_OK ? builder_write_reaches(b, e, err) : status;
-        if (status == WL_OK && e->fault) {
+        if (status == WL_OK && e->fault)
             status = table_insert_faults(b->insert[TABLE_faults], e->fault, err);
-        }
     }
     return status;
 }
@@ -132,9 +126,8 @@ wl_status builder_fault(prof_builder *b, const cap_fault *fault, wl_error *err)
         return wl_fail(err, WL_CORRUPT, "The capture tells what ended launch %u, which it lacks.",
                        fault->launch);
     }
-    if (!row) {
+    if (!row)
         return NOMEM(err);
-    }
     *row = (prof_fault){.launch = e->row.id,
                         .kind = wl_arena_strdup(b->process.arena, fault->kind),
                         .what = wl_arena_strdup(b->process.arena, fault->what),
@@ -164,9 +157,8 @@ typedef struct writer {
 static bool counts_all(const obs_summary *s, const kernel *k)
 {
     uint64_t counted = 0;
-    for (uint32_t i = 0; i < s->nblocks; i++) {
+    for (uint32_t i = 0; i < s->nblocks; i++)
         counted += s->blocks[i].ninsns;
-    }
     return counted && counted == k->ncode;
 }
 
@@ -177,9 +169,8 @@ static wl_status complete_launch(writer *w)
     launch_entry *e = builder_find_launch(w->b, w->launch->id);
     if (!e || !e->noted || e->done) {
         wl_status status = builder_open_launch(w->b, w->launch, &e, w->err);
-        if (status != WL_OK) {
+        if (status != WL_OK)
             return status;
-        }
     }
     e->done = true;
     e->row.host_seconds = w->launch->host_seconds;
@@ -194,9 +185,8 @@ static wl_status complete_launch(writer *w)
     e->row.accesses_known = !e->gaps && !s->dropped && !w->launch->error;
     e->row.mix_whole = counts_all(s, e->kernel);
     wl_status status = builder_reaches(w->b, e, w->launch->params, w->launch->nparams, w->err);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     w->entry = e;
     w->kernel = e->kernel;
     w->id = e->row.id;
@@ -225,9 +215,8 @@ static wl_status write_launch_blocks(writer *w)
     for (uint32_t i = 0; i < s->nblocks && status == WL_OK; i++) {
         const obs_block_count *c = &s->blocks[i];
         bool known = c->first_pc < w->kernel->ncode;
-        if (!c->ninsns) {
+        if (!c->ninsns)
             continue;
-        }
         const prof_block row = {.launch = w->id,
                                 .block = known ? w->kernel->blocks[c->first_pc] : i,
                                 .first_pc = c->first_pc,
@@ -249,16 +238,14 @@ static wl_status sort_blocks(writer *w)
 {
     const obs_summary *s = &w->launch->summary;
     bool sorted = true;
-    for (uint32_t i = 1; i < s->nblocks; i++) {
+    for (uint32_t i = 1; i < s->nblocks; i++)
         sorted &= s->blocks[i - 1].first_pc < s->blocks[i].first_pc;
-    }
     w->blocks = s->blocks;
     if (!sorted) {
         obs_block_count *copy = wl_arena_copy(w->b->process.arena, s->blocks,
                                               s->nblocks * sizeof *copy);
-        if (!copy) {
+        if (!copy)
             return NOMEM(w->err);
-        }
         qsort(copy, s->nblocks, sizeof *copy, by_first_pc);
         w->blocks = copy;
     }
@@ -271,11 +258,10 @@ static const obs_block_count *block_of(const writer *w, uint32_t pc)
     uint32_t low = 0, high = w->launch->summary.nblocks;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (w->blocks[middle].first_pc <= pc) {
+        if (w->blocks[middle].first_pc <= pc)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     const obs_block_count *c = low ? &w->blocks[low - 1] : NULL;
     return c && pc - c->first_pc < c->ninsns ? c : NULL;
@@ -288,9 +274,8 @@ static wl_status profile_object_of(writer *w, uint8_t space, uint32_t number, ui
         const obs_shared *array = &w->launch->summary.shared[number];
         return builder_kernel_object(w->b, w->kernel, PROF_OBJECT_SHARED, array, id, w->err);
     }
-    if (space == ACC_LOCAL) {
+    if (space == ACC_LOCAL)
         return builder_kernel_object(w->b, w->kernel, PROF_OBJECT_LOCAL, NULL, id, w->err);
-    }
     const object_info *found = builder_object(w->b, number);
     *id = found ? found->id : 0;
     return WL_OK;
@@ -318,12 +303,10 @@ static wl_status write_content(writer *w, const obs_heat *heat, uint64_t first_s
 {
     prof_builder *b = w->b;
     uint64_t npcs = 0;
-    for (uint32_t i = 0; i < heat->npcsets; i++) {
+    for (uint32_t i = 0; i < heat->npcsets; i++)
         npcs += heat->pcsets[i].count;
-    }
-    if (blob_pack_heat(heat, first_sector, &b->packed) != WL_OK) {
+    if (blob_pack_heat(heat, first_sector, &b->packed) != WL_OK)
         return NOMEM(w->err);
-    }
     XXH128_canonical_t hash;
     XXH128_canonicalFromHash(&hash, XXH3_128bits(b->packed.data, b->packed.size));
     content_entry *entry = NULL;
@@ -333,9 +316,8 @@ static wl_status write_content(writer *w, const obs_heat *heat, uint64_t first_s
         return WL_OK;
     }
     entry = wl_new(b->arena, content_entry);
-    if (!entry || blob_compress(b->packed.data, b->packed.size, &b->compressed) != WL_OK) {
+    if (!entry || blob_compress(b->packed.data, b->packed.size, &b->compressed) != WL_OK)
         return NOMEM(w->err);
-    }
     entry->id = *id = ++b->ncontents;
     memcpy(entry->hash, hash.digest, sizeof entry->hash);
     HASH_ADD(hh, b->contents, hash, sizeof entry->hash, entry);
@@ -349,9 +331,8 @@ static wl_status write_content(writer *w, const obs_heat *heat, uint64_t first_s
 
 static uint64_t first_sector_of(const writer *w, const obs_heat *heat)
 {
-    if (heat->space == ACC_SHARED) {
+    if (heat->space == ACC_SHARED)
         return w->launch->summary.shared[heat->object].offset / OBS_SECTOR_BYTES;
-    }
     const object_info *found = builder_object(w->b, heat->object);
     return found ? found->record.base / OBS_SECTOR_BYTES : 0;
 }
@@ -365,9 +346,8 @@ static wl_status write_heat(writer *w, const obs_heat *heat)
                           .dropped = heat->dropped};
     memcpy(row.block_index, heat->block_index, sizeof row.block_index);
     wl_status status = profile_object_of(w, heat->space, heat->object, &row.object);
-    if (status == WL_OK) {
+    if (status == WL_OK)
         status = write_content(w, heat, first_sector_of(w, heat), &row.content);
-    }
     return status == WL_OK ? table_insert_heats(w->b->insert[TABLE_heats], &row, w->err) : status;
 }
 
@@ -401,17 +381,13 @@ wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *er
     wl_status status = WL_OK;
     wl_status (*const parts[])(writer *) = {sort_blocks, complete_launch, write_launch_mix,
                                             write_launch_blocks, write_arrays};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == WL_OK; i++) {
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == WL_OK; i++)
         status = parts[i](&w);
-    }
-    for (uint32_t i = 0; i < s->ninsns && status == WL_OK; i++) {
+    for (uint32_t i = 0; i < s->ninsns && status == WL_OK; i++)
         status = write_access_row(&w, i);
-    }
-    for (uint32_t i = 0; i < s->nheats && status == WL_OK; i++) {
+    for (uint32_t i = 0; i < s->nheats && status == WL_OK; i++)
         status = write_heat(&w, &s->heats[i]);
-    }
-    for (uint32_t i = 0; i < s->nsamples && status == WL_OK; i++) {
+    for (uint32_t i = 0; i < s->nsamples && status == WL_OK; i++)
         status = write_sample(&w, &s->samples[i]);
-    }
     return status != WL_OK ? status : b->nomem ? NOMEM(err) : WL_OK;
 }

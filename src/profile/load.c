@@ -114,12 +114,10 @@ wl_status prof_load_files(prof_db *db, wl_arena *arena, prof_file_rows *out, wl_
                                      "text IS NOT NULL AS has_text FROM files) ORDER BY id");
     *out = (prof_file_rows){.count = files.count,
                             .rows = wl_new_array(arena, prof_file, (size_t)files.count + 1)};
-    if (status == WL_OK && !out->rows) {
+    if (status == WL_OK && !out->rows)
         status = wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
-    }
-    for (uint32_t i = 0; status == WL_OK && i < files.count; i++) {
+    for (uint32_t i = 0; status == WL_OK && i < files.count; i++)
         out->rows[i] = file_of_row(&files.rows[i]);
-    }
     return status;
 }
 
@@ -159,9 +157,8 @@ typedef struct launch_mix {
 static launch_mix *group_mix(const mix_rows *rows, wl_arena *arena, uint32_t *count)
 {
     *count = 0;
-    for (uint32_t i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++)
         *count += i == 0 || rows->rows[i - 1].launch != rows->rows[i].launch;
-    }
     launch_mix *mixes = wl_new_array(arena, launch_mix, *count + 1), *to = mixes;
     for (uint32_t i = 0; mixes && i < rows->count; i++) {
         const row_mix *m = &rows->rows[i];
@@ -281,9 +278,8 @@ static wl_status unpack_heat(const row_content *c, wl_arena *scratch, wl_arena *
     unsigned char *data;
     uint64_t size = (uint64_t)c->nrows * 60 + ((uint64_t)c->npcsets + c->npcs) * 4;
     wl_status status = blob_decompress(c->data.data, c->data.size, size, scratch, &data);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     out->npcsets = c->npcsets;
     return blob_unpack_heat(data, size, c->nrows, out->npcsets, c->npcs, arena, &out->rows,
                             &out->pcsets);
@@ -314,14 +310,12 @@ static bool spans_valid(wl_span_reader reader)
 static wl_status unpack_spans(const spans_rows *rows, wl_arena *arena, wl_span_reader *out)
 {
     unsigned char *data;
-    if (rows->count != 1) {
+    if (rows->count != 1)
         return WL_CORRUPT;
-    }
     const row_spans *p = &rows->rows[0];
     wl_status status = blob_decompress(p->data.data, p->data.size, p->bytes, arena, &data);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     *out = wl_spans_read(data, (size_t)p->bytes, p->counted);
     return spans_valid(*out) ? WL_OK : WL_CORRUPT;
 }
@@ -362,9 +356,8 @@ wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *o
                            ? LOAD_ROWS(db, heats, arena, &infos, err,
                                        "launch_heats WHERE id = ? AND launch = rows_of", db_int(id))
                            : wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
-    if (status == WL_OK && infos.count != 1) {
+    if (status == WL_OK && infos.count != 1)
         status = wl_fail(err, WL_NOENT, "The profile has no heat map %u.", id);
-    }
     if (status == WL_OK) {
         out->info = infos.rows[0];
         status = LOAD_ROWS(db, contents, scratch, &contents, err, "contents WHERE id = ?",
@@ -498,9 +491,8 @@ wl_status prof_load_coverage(prof_db *db, wl_arena *arena, prof_coverage *out, w
     };
     *out = (prof_coverage){0};
     wl_status status = WL_OK;
-    for (size_t i = 0; i < sizeof all / sizeof *all && status == WL_OK; i++) {
+    for (size_t i = 0; i < sizeof all / sizeof *all && status == WL_OK; i++)
         status = load_number(db, all[i].sql, arena, all[i].to, err);
-    }
     return status;
 }
 
@@ -525,11 +517,10 @@ const prof_code *prof_find_code(const prof_code_rows *code, uint32_t kernel, uin
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const prof_code *c = &code->rows[middle];
-        if (c->kernel < kernel || (c->kernel == kernel && c->pc < pc)) {
+        if (c->kernel < kernel || (c->kernel == kernel && c->pc < pc))
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     bool here = low < code->count && code->rows[low].kernel == kernel && code->rows[low].pc == pc;
     return here ? &code->rows[low] : NULL;

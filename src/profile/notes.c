@@ -26,13 +26,11 @@ wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
     cap_launch launch = cap_launch_of_note(note);
     launch_entry *entry;
     wl_status status = builder_open_launch(b, &launch, &entry, err);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     entry->noted = true;
-    if (builder_reaches(b, entry, note->params, note->nparams, err) != WL_OK) {
+    if (builder_reaches(b, entry, note->params, note->nparams, err) != WL_OK)
         return WL_NOMEM;
-    }
     entry->call = note->call;
     entry->row.way = CAP_WAY_NONE;
     entry->row.recorded = (note->flags & CAP_NOTE_PROBED) != 0;
@@ -46,9 +44,8 @@ wl_status builder_times(prof_builder *b, const cap_times *times, wl_error *err)
     (void)err;
     for (uint32_t i = 0; i < times->count; i++) {
         launch_entry *entry = builder_find_launch(b, times->times[i].note);
-        if (entry) {
+        if (entry)
             entry->row.device_seconds = times->times[i].seconds;
-        }
     }
     return WL_OK;
 }
@@ -69,9 +66,8 @@ wl_status builder_starts(prof_builder *b, const cap_starts *starts, wl_error *er
     for (uint32_t i = 0; i < starts->count && status == WL_OK; i++) {
         const cap_start *s = &starts->starts[i];
         launch_entry *entry = s->note ? builder_find_launch(b, s->note) : NULL;
-        if (entry) {
+        if (entry)
             entry->row.device_start = s->seconds;
-        }
         if (s->call && s->seconds >= 0) {
             status = db_run(b->stmt[ST_CALL_START], err, db_int(builder_call(b, s->call)),
                             db_real(s->seconds));
@@ -90,9 +86,8 @@ wl_status builder_way(prof_builder *b, const cap_way *way, wl_error *err)
     entry->row.way = way->way;
     entry->row.estimated = way->estimated != 0;
     entry->gaps = way->count != 0;
-    if (*way->reason && !(entry->reason = wl_arena_strdup(b->process.arena, way->reason))) {
+    if (*way->reason && !(entry->reason = wl_arena_strdup(b->process.arena, way->reason)))
         return NOMEM(err);
-    }
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < way->count && status == WL_OK; i++) {
         const prof_gap row = {
@@ -133,18 +128,16 @@ static wl_status intern_moves(prof_builder *b, const cap_repeat *r, uint32_t *id
     size_t bytes = r->count * sizeof *r->moves;
     moves_entry *entry = NULL;
     *id = 0;
-    if (!r->count) {
+    if (!r->count)
         return WL_OK;
-    }
     HASH_FIND(hh, p->moves, r->moves, bytes, entry);
     if (entry) {
         *id = entry->id;
         return WL_OK;
     }
     entry = wl_new(p->arena, moves_entry);
-    if (!entry || !(entry->moves = wl_arena_copy(p->arena, r->moves, bytes))) {
+    if (!entry || !(entry->moves = wl_arena_copy(p->arena, r->moves, bytes)))
         return NOMEM(err);
-    }
     wl_status status = write_moves(b, r, b->nmoves + 1, err);
     if (status == WL_OK) {
         *id = entry->id = ++b->nmoves;
@@ -183,9 +176,8 @@ wl_status builder_repeat(prof_builder *b, const cap_repeat *r, wl_error *err)
                        r->same_as, r->note);
     }
     wl_status status = intern_moves(b, r, &moves, err);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     entry->done = true;
     entry->row.host_seconds = r->host_seconds;
     entry->row.moves = moves;

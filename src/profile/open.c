@@ -15,17 +15,14 @@ static char *sqlite_uri_of(const char *path)
 {
     static const char ending[] = "?immutable=1";
     char *uri = malloc(3 * strlen(path) + sizeof "file:" + sizeof ending);
-    if (!uri) {
+    if (!uri)
         return NULL;
-    }
     char *to = stpcpy(uri, "file:");
-    for (const char *p = path; *p; p++) {
-        if (strchr("%?#", *p)) {
+    for (const char *p = path; *p; p++)
+        if (strchr("%?#", *p))
             to += sprintf(to, "%%%02X", (unsigned)*p);
-        } else {
+        else
             *to++ = *p;
-        }
-    }
     strcpy(to, ending);
     return uri;
 }
@@ -50,13 +47,11 @@ wl_status prof_check_path(const char *path, wl_error *err)
 static wl_status check_file(const char *path, wl_error *err)
 {
     struct stat st;
-    if (stat(path, &st) != 0) {
+    if (stat(path, &st) != 0)
         return wl_fail_errno(err, "Cannot open %s", path);
-    }
     wl_status status = prof_check_path(path, err);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     return S_ISREG(st.st_mode) ? WL_OK : wl_fail(err, WL_ARG, "%s is not a file.", path);
 }
 
@@ -78,9 +73,8 @@ static bool is_capture(const char *path)
     char start[8] = "";
     FILE *file = fopen(path, "rb");
     size_t n = file ? fread(start, 1, sizeof start, file) : 0;
-    if (file) {
+    if (file)
         fclose(file);
-    }
     return n == sizeof start && memcmp(start, "WLCAPTUR", sizeof start) == 0;
 }
 
@@ -90,9 +84,8 @@ static wl_status pragma(sqlite3 *sql, const char *text, int64_t *value)
     *value = 0;
     int rc = sqlite3_prepare_v2(sql, text, -1, &stmt, NULL);
     rc = rc == SQLITE_OK ? sqlite3_step(stmt) : rc;
-    if (rc == SQLITE_ROW) {
+    if (rc == SQLITE_ROW)
         *value = sqlite3_column_int64(stmt, 0);
-    }
     sqlite3_finalize(stmt);
     return rc == SQLITE_ROW ? WL_OK : WL_CORRUPT;
 }
@@ -174,12 +167,10 @@ static wl_status check_schema(sqlite3 *sql, const char *path, wl_error *err)
     wl_status status = rc == SQLITE_OK && arena
                            ? db_exec(reference, prof_schema, err)
                            : wl_fail(err, WL_NOMEM, "Cannot open %s: out of memory.", path);
-    if (status == WL_OK) {
+    if (status == WL_OK)
         status = check_definitions(sql, reference, arena, path, err);
-    }
-    if (status == WL_OK) {
+    if (status == WL_OK)
         sqlite3_db_config(sql, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);
-    }
     sqlite3_close(reference);
     wl_arena_free(arena);
     return status;
@@ -189,9 +180,8 @@ wl_status prof_open(const char *path, prof_db **out, wl_error *err)
 {
     *out = NULL;
     wl_status status = check_file(path, err);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     prof_db *db = calloc(1, sizeof *db);
     char *uri = sqlite_uri_of(path);
     if (!db || !uri) {
@@ -247,9 +237,8 @@ wl_status prof_copy(prof_db *db, const char *path, bool force, wl_error *err)
     char *temp;
     wl_status status = prof_check_path(path, err);
     status = status == WL_OK ? publish_begin(path, force, &temp, err) : status;
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     status = copy_to(db, temp, err);
     if (status != WL_OK) {
         publish_discard(temp);

@@ -7,7 +7,8 @@
 
 /* ---- types, as the name tells ---- */
 
-/* Where the list of parameters of a demangled function begins, after its bracket; NULL without one. */
+/* Where the list of parameters of a demangled function begins, after its bracket; NULL without one.
+ */
 static const char *list_of(const char *demangled)
 {
     const char *end = strrchr(demangled, ')');
@@ -15,9 +16,8 @@ static const char *list_of(const char *demangled)
     for (const char *p = end; p && p >= demangled; p--) {
         depth += *p == ')';
         depth -= *p == '(';
-        if (depth == 0) {
+        if (depth == 0)
             return p + 1;
-        }
     }
     return NULL;
 }
@@ -27,9 +27,8 @@ static size_t type_length(const char *text)
 {
     size_t n = 0;
     for (int depth = 0; text[n]; n++) {
-        if (depth == 0 && (text[n] == ',' || text[n] == ')')) {
+        if (depth == 0 && (text[n] == ',' || text[n] == ')'))
             break;
-        }
         depth += strchr("(<[{", text[n]) != NULL;
         depth -= strchr(")>]}", text[n]) != NULL;
     }
@@ -46,14 +45,14 @@ static uint32_t count_types(const char *list)
     return count;
 }
 
-/* The type of parameter `position` of `count`; "" where the name does not tell, as of a C function. */
+/* The type of parameter `position` of `count`; "" where the name does not tell, as of a C function.
+ */
 static const char *type_of(wl_arena *arena, const char *demangled, uint32_t position,
                            uint32_t count)
 {
     const char *p = list_of(demangled);
-    if (!p || count_types(p) != count) {
+    if (!p || count_types(p) != count)
         return "";
-    }
     for (uint32_t i = 0; i < position; i++) {
         p += type_length(p);
         p += strspn(p, ", ");
@@ -83,14 +82,12 @@ static const char **parameter_names(prof_builder *b, const char *mangled, const 
 {
     sym_declaration d;
     const char **names = wl_new_array(b->process.arena, const char *, count + 1);
-    if (!names || symbols_declaration(b->symbols, mangled, &d) != WL_OK) {
+    if (!names || symbols_declaration(b->symbols, mangled, &d) != WL_OK)
         return NULL;
-    }
     bool told = d.count == count && count > 0 && *d.names[0];
     bool read = !told && d.count == count && names_in_source(b, &d, demangled, names);
-    for (uint32_t i = 0; i < count && !read; i++) {
+    for (uint32_t i = 0; i < count && !read; i++)
         names[i] = told ? d.names[i] : "";
-    }
     return names;
 }
 
@@ -161,11 +158,10 @@ static size_t place_after(const process *p, uint64_t address)
     size_t low = 0, high = p->places.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (p->places.data[middle].base <= address) {
+        if (p->places.data[middle].base <= address)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low;
 }
@@ -173,13 +169,11 @@ static size_t place_after(const process *p, uint64_t address)
 bool builder_place(process *p, uint32_t object, uint64_t base, uint64_t bytes)
 {
     const live_place fresh = {base, bytes, object};
-    if (!base || !bytes) {
+    if (!base || !bytes)
         return true; /* a CUDA array has no address */
-    }
     size_t at = place_after(p, base);
-    if (!wl_push(&p->places, fresh)) {
+    if (!wl_push(&p->places, fresh))
         return false;
-    }
     memmove(&p->places.data[at + 1], &p->places.data[at],
             (p->places.count - 1 - at) * sizeof fresh);
     p->places.data[at] = fresh;
@@ -190,12 +184,10 @@ void builder_displace(process *p, uint32_t object, uint64_t base)
 {
     for (size_t after = place_after(p, base); after > 0; after--) {
         size_t i = after - 1;
-        if (p->places.data[i].base != base) {
+        if (p->places.data[i].base != base)
             return;
-        }
-        if (p->places.data[i].object != object) {
+        if (p->places.data[i].object != object)
             continue;
-        }
         p->places.count--;
         memmove(&p->places.data[i], &p->places.data[i + 1],
                 (p->places.count - i) * sizeof *p->places.data);
@@ -215,9 +207,8 @@ static uint32_t freed_object_at(const process *p, uint64_t address)
 {
     for (size_t i = p->objects.count; i-- > 0;) {
         const cap_object *o = &p->objects.data[i].record;
-        if (o->base && address - o->base < o->bytes) {
+        if (o->base && address - o->base < o->bytes)
             return p->objects.data[i].id;
-        }
     }
     return 0;
 }
@@ -228,13 +219,11 @@ uint32_t builder_nearest_object(const prof_builder *b, uint64_t address)
     size_t next = place_after(p, address);
     const live_place *after = next < p->places.count ? &p->places.data[next] : NULL;
     const live_place *before = next ? &p->places.data[next - 1] : NULL;
-    if (before && address - before->base < before->bytes) {
+    if (before && address - before->base < before->bytes)
         return before->object;
-    }
     uint32_t freed = freed_object_at(p, address);
-    if (freed || (!before && !after)) {
+    if (freed || (!before && !after))
         return freed;
-    }
     uint64_t above = after ? after->base - address : UINT64_MAX;
     uint64_t below = before ? address - before->base - before->bytes : UINT64_MAX;
     return above < below ? after->object : before->object;
@@ -247,13 +236,11 @@ wl_status builder_reaches(prof_builder *b, launch_entry *e, const char *params, 
                           wl_error *err)
 {
     size_t most = length / sizeof(uint64_t);
-    if (!most || e->nreaches) {
+    if (!most || e->nreaches)
         return WL_OK;
-    }
     e->reaches = wl_new_array(b->process.arena, prof_reach, most);
-    if (!e->reaches) {
+    if (!e->reaches)
         return NOMEM(err);
-    }
     for (size_t i = 0; i < most; i++) {
         uint64_t address;
         memcpy(&address, params + i * sizeof address, sizeof address);
@@ -271,9 +258,8 @@ wl_status builder_reaches(prof_builder *b, launch_entry *e, const char *params, 
 wl_status builder_write_reaches(prof_builder *b, const launch_entry *e, wl_error *err)
 {
     wl_status status = WL_OK;
-    for (uint32_t i = 0; i < e->nreaches && e->row.rows_of == e->row.id && status == WL_OK; i++) {
+    for (uint32_t i = 0; i < e->nreaches && e->row.rows_of == e->row.id && status == WL_OK; i++)
         status = table_insert_reaches(b->insert[TABLE_reaches], &e->reaches[i], err);
-    }
     return status;
 }
 

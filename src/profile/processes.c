@@ -7,13 +7,11 @@
 uint32_t builder_id(prof_builder *b, id_entry **table, uint32_t number, uint32_t *counter)
 {
     id_entry *found = NULL;
-    if (number == 0) {
+    if (number == 0)
         return 0;
-    }
     HASH_FIND(hh, *table, &number, sizeof number, found);
-    if (found) {
+    if (found)
         return found->id;
-    }
     found = wl_new(b->process.arena, id_entry);
     if (!found) {
         b->nomem = true;
@@ -84,9 +82,8 @@ static bool keep_process(process *p, const cap_process *r)
 static wl_status add_process(prof_builder *b, const cap_process *r, wl_error *err)
 {
     process *p = &b->process;
-    if (p->named) {
+    if (p->named)
         return wl_fail(err, WL_CORRUPT, "The capture describes two processes.");
-    }
     p->named = true;
     p->emulated = strcmp(r->collector, "inline") != 0;
     p->directory = wl_arena_strdup(p->arena, r->directory);
@@ -117,9 +114,8 @@ static wl_status add_process_device(prof_builder *b, const cap_device *r, wl_err
 static wl_status add_process_maps(prof_builder *b, const cap_maps *r, wl_error *err)
 {
     HASH_CLEAR(hh, b->process.stacks);
-    for (uint32_t i = 0; i < r->count; i++) {
+    for (uint32_t i = 0; i < r->count; i++)
         sources_binary(b->sources, r->maps[i].path);
-    }
     return symbols_maps(b->symbols, r) == WL_OK ? WL_OK : NOMEM(err);
 }
 
@@ -127,17 +123,15 @@ static module *intern_module(prof_builder *b, const cap_module *r)
 {
     module *m = NULL;
     HASH_FIND(hh, b->modules, &r->hash, sizeof r->hash, m);
-    if (m || !(m = wl_new(b->arena, module))) {
+    if (m || !(m = wl_new(b->arena, module)))
         return m;
-    }
     m->hash = r->hash;
     m->kind = (cap_module_kind)r->kind;
     m->length = r->length;
     m->name = wl_arena_strdup(b->arena, r->name);
     m->code = wl_arena_strndup(b->arena, r->code, r->length);
-    if (!m->name || !m->code) {
+    if (!m->name || !m->code)
         return NULL;
-    }
     HASH_ADD(hh, b->modules, hash, sizeof m->hash, m);
     return m;
 }
@@ -146,13 +140,11 @@ static wl_status add_module(prof_builder *b, const cap_module *r, wl_error *err)
 {
     module_entry *entry = wl_new(b->process.arena, module_entry), *old = NULL;
     module *m = intern_module(b, r);
-    if (!entry || !m) {
+    if (!entry || !m)
         return NOMEM(err);
-    }
     HASH_FIND(hh, b->process.modules, &r->id, sizeof r->id, old);
-    if (old) {
+    if (old)
         HASH_DEL(b->process.modules, old);
-    }
     *entry = (module_entry){.number = r->id, .found = m};
     HASH_ADD(hh, b->process.modules, number, sizeof entry->number, entry);
     return WL_OK;
@@ -161,9 +153,8 @@ static wl_status add_module(prof_builder *b, const cap_module *r, wl_error *err)
 static wl_status add_announced_object(prof_builder *b, const cap_object *r, wl_error *err)
 {
     process *p = &b->process;
-    if (r->id == 0 || known_object(b, r->id)) {
+    if (r->id == 0 || known_object(b, r->id))
         return wl_fail(err, WL_CORRUPT, "The capture announces object %u twice.", r->id);
-    }
     object_info o = {
         .record = *r, .alloc_call = builder_call(b, r->call), .alloc_order = ++p->order};
     o.parent = known_object(b, r->parent);
@@ -183,11 +174,10 @@ static object_info *find_process_object(const process *p, uint32_t id)
     size_t low = 0, high = p->objects.count; /* ids ascend */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (p->objects.data[middle].id < id) {
+        if (p->objects.data[middle].id < id)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low < p->objects.count && p->objects.data[low].id == id ? &p->objects.data[low] : NULL;
 }
@@ -244,14 +234,11 @@ static wl_status keep_call(prof_builder *b, uint32_t id, const cap_call *r, stac
     process *p = &b->process;
     size_t index = id - p->first_call;
     bool graph = r->kind == CAP_CALL_LAUNCH && strstr(r->api, "GraphLaunch"); /* it may allocate */
-    if (r->kind != CAP_CALL_ALLOC && r->kind != CAP_CALL_OTHER && !graph) {
+    if (r->kind != CAP_CALL_ALLOC && r->kind != CAP_CALL_OTHER && !graph)
         return WL_OK;
-    }
-    while (p->calls.count <= index) {
-        if (!wl_push(&p->calls, (call_info){0})) {
+    while (p->calls.count <= index)
+        if (!wl_push(&p->calls, (call_info){0}))
             return NOMEM(err);
-        }
-    }
     const char *api = s && s->runtime ? s->runtime : r->api;
     p->calls.data[index] = (call_info){s, wl_arena_strdup(p->arena, api)};
     return p->calls.data[index].api ? WL_OK : NOMEM(err);
@@ -332,21 +319,18 @@ wl_status builder_skipped(prof_builder *b, const cap_skipped *r, wl_error *err)
     process *p = &b->process;
     skip *found = NULL;
     char *key = wl_arena_printf(p->arena, "%s\n%s", r->kernel, r->reason);
-    if (!key) {
+    if (!key)
         return NOMEM(err);
-    }
     HASH_FIND_STR(p->skips, key, found);
     if (!found) {
         found = wl_new(p->arena, skip);
-        if (!found) {
+        if (!found)
             return NOMEM(err);
-        }
         found->key = key;
         found->kernel = prof_demangle(p->arena, r->kernel);
         found->reason = prof_demangle_text(p->arena, r->reason);
-        if (!found->kernel || !found->reason) {
+        if (!found->kernel || !found->reason)
             return NOMEM(err);
-        }
         HASH_ADD_KEYPTR(hh, p->skips, key, strlen(key), found);
     }
     found->count++;

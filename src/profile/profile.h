@@ -152,7 +152,8 @@ typedef struct prof_code {
 typedef struct prof_static_block {
     uint32_t kernel, first_pc, ninsns;
     uint32_t loop; /* header of the innermost loop around it; UINT32_MAX: none */
-    /* Instructions, and memory requests, that can overlap; mlp is negative where it loads nothing. */
+    /* Instructions, and memory requests, that can overlap; mlp is negative where it loads nothing.
+     */
     double ilp, mlp;
 } prof_static_block;
 
@@ -206,8 +207,8 @@ typedef struct prof_launch {
     /* Every access is in the rows; of an object without a row none was made, but through code that
      * is not the kernel's (copies). */
     bool accesses_known;
-    bool
-        mix_whole; /* mix and totals are of all basic blocks, not of those alone that replay counts */
+    bool mix_whole; /* mix and totals are of all basic blocks, not of those alone that replay counts
+                     */
     uint32_t registers_by; /* prof_registers: who says registers and static_shared */
     uint32_t rows_of; /* the launch whose rows are this one's too; its own id where it has some */
     uint32_t moves;   /* of objects in those rows, in the table `moves`; 0: none */

@@ -54,9 +54,8 @@ wl_status publish_begin(const char *path, bool force, char **temp, wl_error *err
 {
     struct stat st;
     *temp = NULL;
-    if (lstat(path, &st) == 0 && !force) {
+    if (lstat(path, &st) == 0 && !force)
         return exists(path, err);
-    }
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         return wl_fail(err, WL_ARG,
                        "%s is no file that could be replaced; -o NAME writes elsewhere", path);
@@ -81,9 +80,8 @@ static bool flush_to_disk(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool good = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0) {
+    if (fd >= 0)
         close(fd);
-    }
     return good;
 }
 
@@ -93,9 +91,8 @@ static int rename_new(const char *from, const char *to)
     int rc = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
     if (rc != 0 && (errno == EINVAL || errno == ENOSYS)) { /* not on this file system */
         rc = link(from, to);
-        if (rc == 0) {
+        if (rc == 0)
             unlink(from);
-        }
     }
     return rc;
 }
@@ -110,9 +107,8 @@ static wl_status end_failed(char *temp, const char *path, wl_error *err)
 
 wl_status publish_end(char *temp, const char *path, bool force, wl_error *err)
 {
-    if (!flush_to_disk(temp)) {
+    if (!flush_to_disk(temp))
         return end_failed(temp, path, err);
-    }
     char *target = link_target_of(path);
     if (!target) {
         publish_discard(temp);
@@ -120,9 +116,8 @@ wl_status publish_end(char *temp, const char *path, bool force, wl_error *err)
     }
     int rc = force ? rename(temp, target) : rename_new(temp, target);
     free(target);
-    if (rc != 0) {
+    if (rc != 0)
         return end_failed(temp, path, err);
-    }
     free(temp);
     return WL_OK;
 }
@@ -135,16 +130,13 @@ static char *move_to_number(const char *from, const char *path)
     int stem = dot && (!slash || dot > slash) ? (int)(dot - path) : (int)strlen(path);
     for (int n = 1; n < INT_MAX; n++) {
         char *name;
-        if (asprintf(&name, "%.*s.%d%s", stem, path, n, path + stem) < 0) {
+        if (asprintf(&name, "%.*s.%d%s", stem, path, n, path + stem) < 0)
             return NULL;
-        }
-        if (rename_new(from, name) == 0) {
+        if (rename_new(from, name) == 0)
             return name;
-        }
         free(name);
-        if (errno != EEXIST) {
+        if (errno != EEXIST)
             return NULL;
-        }
     }
     return NULL;
 }
@@ -155,14 +147,12 @@ static bool change_places(const char *temp, const char *path, char **older)
 {
     if (renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_EXCHANGE) == 0) {
         *older = move_to_number(temp, path);
-        if (!*older) { /* each back to its own place */
+        if (!*older) /* each back to its own place */
             renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_EXCHANGE);
-        }
         return *older != NULL;
     }
-    if (errno != EINVAL && errno != ENOSYS) {
+    if (errno != EINVAL && errno != ENOSYS)
         return false;
-    }
     *older = move_to_number(path, path);
     return *older && rename_new(temp, path) == 0;
 }
@@ -170,14 +160,12 @@ static bool change_places(const char *temp, const char *path, char **older)
 wl_status publish_end_beside(char *temp, const char *path, char **older, wl_error *err)
 {
     *older = NULL;
-    if (!flush_to_disk(temp)) {
+    if (!flush_to_disk(temp))
         return end_failed(temp, path, err);
-    }
     bool done = rename_new(temp, path) == 0 ||
                 (errno == EEXIST && change_places(temp, path, older));
-    if (!done) {
+    if (!done)
         return end_failed(temp, path, err);
-    }
     free(temp);
     return WL_OK;
 }

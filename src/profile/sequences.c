@@ -1,4 +1,5 @@
-/* What warps did, step by step: SEQUENCES records. Equal sequences are kept once for all launches. */
+/* What warps did, step by step: SEQUENCES records. Equal sequences are kept once for all launches.
+ */
 #include "profile/builder.h"
 
 #include "base/steps.h"

@@ -33,9 +33,8 @@ static const call_info *call_of(const process *p, const object_info *o)
 {
     static const call_info none, by_kernel = {.api = "malloc"};
     uint32_t id = o->alloc_call;
-    if (o->record.kind == CAP_OBJECT_HEAP) {
+    if (o->record.kind == CAP_OBJECT_HEAP)
         return &by_kernel;
-    }
     size_t index = id - p->first_call;
     return id && index < p->calls.count ? &p->calls.data[index] : &none;
 }
@@ -45,9 +44,8 @@ static char *statement_at(sites *s, uint32_t file, uint32_t line)
 {
     size_t length;
     const char *text = sources_line(s->b->sources, file, line, &length);
-    if (!text) {
+    if (!text)
         return wl_arena_strdup(s->arena, "");
-    }
     size_t n = strnlen(text, MAX_STATEMENT);
     const char *semicolon = memchr(text, ';', n);
     const char *end = semicolon ? memchr(semicolon, '\n', n - (size_t)(semicolon - text)) : NULL;
@@ -79,16 +77,14 @@ static wl_status place_in_kernel(sites *s, site *row, wl_error *err)
     const cap_object *o = &row->object->record;
     const kernel *k = builder_launched_kernel(s->b, o->module, o->kernel);
     prof_code_rows code = {0};
-    if (!k) {
+    if (!k)
         return WL_OK;
-    }
     row->kernel = k->id;
     wl_status status = table_load(s->b->sql, TABLE_code, "code WHERE kernel = ? AND pc = ?",
                                   DB_VALUES(db_int(k->id), db_int(o->pc)), 2, s->arena, &code.count,
                                   &code.rows, err);
-    if (status != WL_OK || !code.count) {
+    if (status != WL_OK || !code.count)
         return status;
-    }
     row->file = code.rows[0].file;
     row->line = code.rows[0].line;
     row->function = code.rows[0].function;
@@ -100,11 +96,9 @@ static wl_status place_in_kernel(sites *s, site *row, wl_error *err)
 static wl_status place_heap(sites *s, wl_error *err)
 {
     wl_status status = WL_OK;
-    for (size_t i = 0; i < s->count && status == WL_OK; i++) {
-        if (s->rows[i].object->record.kind == CAP_OBJECT_HEAP) {
+    for (size_t i = 0; i < s->count && status == WL_OK; i++)
+        if (s->rows[i].object->record.kind == CAP_OBJECT_HEAP)
             status = place_in_kernel(s, &s->rows[i], err);
-        }
-    }
     return status;
 }
 
@@ -120,9 +114,8 @@ static bool begin_sites(sites *s, process *p)
         *row = (site){.object = o, .call = call_of(p, o), .function = "", .variable = ""};
         const stack *made_at = row->call->stack;
         row->frame = made_at ? made_at->count : 0;
-        if (made_at && made_at->site < made_at->count && !set_frame(s, row, made_at->site)) {
+        if (made_at && made_at->site < made_at->count && !set_frame(s, row, made_at->site))
             return false;
-        }
     }
     return s->rows != NULL;
 }
@@ -134,9 +127,8 @@ static bool begin_sites(sites *s, process *p)
 static uint32_t caller_of(const stack *s, uint32_t frame)
 {
     uint32_t i = frame + 1;
-    while (i < s->count && (!s->frames[i].file || s->frames[i].system)) {
+    while (i < s->count && (!s->frames[i].file || s->frames[i].system))
         i++;
-    }
     return i < s->count ? i : s->count;
 }
 
@@ -166,9 +158,8 @@ static bool is_helper(site *const *rows, size_t n)
         const stack *s = rows[i]->call->stack;
         const stack_frame *f = frame_of(rows[i]);
         uint32_t up = caller_of(s, rows[i]->frame);
-        if (up == s->count || f->line != here->line || f->column != here->column) {
+        if (up == s->count || f->line != here->line || f->column != here->column)
             return false;
-        }
         const stack_frame *caller = &s->frames[up];
         first = first ? first : caller;
         several |= caller->file != first->file || caller->line != first->line ||
@@ -181,9 +172,8 @@ static bool is_helper(site *const *rows, size_t n)
 static bool climb(sites *s, site *row, bool *moved)
 {
     site up = *row;
-    if (!set_frame(s, &up, caller_of(row->call->stack, row->frame))) {
+    if (!set_frame(s, &up, caller_of(row->call->stack, row->frame)))
         return false;
-    }
     if (up.variable[0]) {
         *row = up;
         *moved = true;
@@ -197,9 +187,8 @@ static bool climb_once(sites *s, site **order, size_t n, bool *moved)
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && by_function(&order[i], &order[end]) == 0; end++) {}
         bool helper = is_helper(order + i, end - i);
-        for (size_t k = i; helper && good && k < end; k++) {
+        for (size_t k = i; helper && good && k < end; k++)
             good = climb(s, order[k], moved);
-        }
     }
     return good;
 }
@@ -210,9 +199,8 @@ static bool climb_helpers(sites *s)
     size_t n = 0;
     for (size_t i = 0; order && i < s->count; i++) {
         const stack *made_at = s->rows[i].call->stack;
-        if (made_at && s->rows[i].frame < made_at->count) {
+        if (made_at && s->rows[i].frame < made_at->count)
             order[n++] = &s->rows[i];
-        }
     }
     bool good = order != NULL, moved = n > 0;
     for (int round = 0; good && moved && round < MAX_CLIMB; round++) {
@@ -253,11 +241,9 @@ static bool same_function(const guess *a, const guess *b)
 /* The innermost frame that has a name, wrappers of the toolkit's headers left out. */
 static const stack_frame *named_frame(const stack *s)
 {
-    for (uint32_t i = 0; s && i < s->count; i++) {
-        if (s->frames[i].function[0] && !s->frames[i].system) {
+    for (uint32_t i = 0; s && i < s->count; i++)
+        if (s->frames[i].function[0] && !s->frames[i].system)
             return &s->frames[i];
-        }
-    }
     return NULL;
 }
 
@@ -265,12 +251,10 @@ static const stack_frame *named_frame(const stack *s)
 static void insert_place(uint64_t *places, uint32_t *n, uint64_t place)
 {
     uint32_t at = *n;
-    while (at > 0 && places[at - 1] > place) {
+    while (at > 0 && places[at - 1] > place)
         at--;
-    }
-    if (*n == MAX_CALLS || (at > 0 && places[at - 1] == place)) {
+    if (*n == MAX_CALLS || (at > 0 && places[at - 1] == place))
         return;
-    }
     memmove(&places[at + 1], &places[at], (*n - at) * sizeof *places);
     places[at] = place;
     ++*n;
@@ -282,15 +266,13 @@ static uint32_t find_call_places(sites *s, const guess *rows, size_t n, uint64_t
     uint32_t count = 0;
     for (size_t i = 0; i < n; i++) {
         const stack_frame *f = rows[i].frame;
-        if (i && f->offset == rows[i - 1].frame->offset) {
+        if (i && f->offset == rows[i - 1].frame->offset)
             continue;
-        }
         uint64_t alike[MAX_CALLS];
         uint32_t m = symbols_equal_calls(s->b->symbols, f->binary, f->offset, alike, MAX_CALLS);
         insert_place(places, &count, f->offset);
-        for (uint32_t k = 0; k < m; k++) {
+        for (uint32_t k = 0; k < m; k++)
             insert_place(places, &count, alike[k]);
-        }
     }
     return count;
 }
@@ -298,9 +280,8 @@ static uint32_t find_call_places(sites *s, const guess *rows, size_t n, uint64_t
 static uint32_t index_of(const uint64_t *places, uint64_t place)
 {
     uint32_t i = 0;
-    while (places[i] != place) {
+    while (places[i] != place)
         i++;
-    }
     return i;
 }
 
@@ -308,14 +289,11 @@ static bool make_texts(sites *s)
 {
     const sources *known = s->b->sources;
     s->texts = s->texts ? s->texts : sources_new(&s->b->options);
-    if (!s->texts || sources_count(s->texts)) {
+    if (!s->texts || sources_count(s->texts))
         return s->texts != NULL;
-    }
-    for (uint32_t file = 1; file <= sources_count(known); file++) {
-        if (!sources_system(known, file)) {
+    for (uint32_t file = 1; file <= sources_count(known); file++)
+        if (!sources_system(known, file))
             sources_id(s->texts, sources_path(known, file), NULL);
-        }
-    }
     sources_add_includes(s->texts, MAX_TEXTS);
     return true;
 }
@@ -333,19 +311,15 @@ static uint32_t find_text(sites *s, const guess *g, bool inlined, uint32_t place
         size_t length;
         const char *why, *text = sources_text(s->texts, file, &length, &why),
                          *api = g->row->call->api;
-        if (!text) {
+        if (!text)
             continue;
-        }
         uint32_t n = statement_calls(text, g->function, api, other, MAX_CALLS);
-        if (inlined) {
+        if (inlined)
             n = n ? 0 : statement_only_calls(text, api, other, MAX_CALLS);
-        }
-        if (n != places) {
+        if (n != places)
             continue;
-        }
-        if (found) {
+        if (found)
             return 0;
-        }
         found = file;
         memcpy(lines, other, n * sizeof *lines);
     }
@@ -358,18 +332,16 @@ static bool guess_group(sites *s, guess *rows, size_t n)
     uint64_t places[MAX_CALLS];
     uint32_t count = find_call_places(s, rows, n, places);
     uint32_t file = count < MAX_CALLS ? find_text(s, rows, false, count, lines) : 0;
-    if (!file && count < MAX_CALLS) {
+    if (!file && count < MAX_CALLS)
         file = find_text(s, rows, true, count, lines);
-    }
     for (size_t i = 0; file && i < n; i++) {
         site *row = rows[i].row;
         row->file = file;
         const statement_place *place = &lines[index_of(places, rows[i].frame->offset)];
         row->line = place->line;
         row->function = rows[i].frame->function;
-        if (!set_variable(s, row, place->column)) {
+        if (!set_variable(s, row, place->column))
             return false;
-        }
     }
     return true;
 }
@@ -383,22 +355,19 @@ static bool guess_places(sites *s)
         const stack_frame *f = row->file ? NULL : named_frame(row->call->stack);
         if (f) {
             const char *name = prof_plain_name(s->arena, f->function);
-            if (!name) {
+            if (!name)
                 return false;
-            }
             row->function = f->function;
             rows[n++] = (guess){row, f, name};
         }
     }
-    if (!rows || (n && !make_texts(s))) {
+    if (!rows || (n && !make_texts(s)))
         return false;
-    }
     qsort(rows, n, sizeof *rows, by_call_place);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && same_function(&rows[i], &rows[end]); end++) {}
-        if (!guess_group(s, rows + i, end - i)) {
+        if (!guess_group(s, rows + i, end - i))
             return false;
-        }
     }
     return true;
 }
@@ -427,17 +396,14 @@ static bool set_symbols(sites *s)
     size_t n = 0;
     for (size_t i = 0; i < s->count; i++) {
         site *row = &s->rows[i];
-        if (!is_module_variable(row->object)) {
+        if (!is_module_variable(row->object))
             continue;
-        }
         const char *name = prof_demangle(s->arena, row->object->record.name);
-        if (!name) {
+        if (!name)
             return false;
-        }
         row->variable = prof_last_name(name);
-        if (n++ < MAX_SYMBOLS) {
+        if (n++ < MAX_SYMBOLS)
             place_symbol(s, row);
-        }
     }
     return true;
 }
@@ -448,16 +414,14 @@ static const char *base_name(sites *s, const site *row, uint32_t *nameless)
 {
     const object_info *o = row->object;
     const char *file = sources_name(sources_path(s->b->sources, row->file));
-    if (is_module_variable(o)) {
+    if (is_module_variable(o))
         return prof_demangle(s->arena, o->record.name);
-    }
     if (row->line) {
         const char *what = row->variable[0] ? row->variable : row->call->api;
         return wl_arena_printf(s->arena, "%s (%s:%u)", what, file, row->line);
     }
-    if (o->record.name[0]) {
+    if (o->record.name[0])
         return o->record.name;
-    }
     const char *api = row->call->api ? row->call->api : prof_object_kind_text(o->record.kind);
     const char *in = row->function[0] ? prof_short_name(s->arena, row->function) : "";
     return in ? wl_arena_printf(s->arena, "%s #%u%s%s", api, ++*nameless, in[0] ? " in " : "", in)
@@ -477,24 +441,21 @@ static const char *numbered_name(sites *s, name_use **names, const char *base, c
     HASH_FIND_STR(*names, base, use);
     if (!use) {
         use = wl_new(s->arena, name_use);
-        if (!use) {
+        if (!use)
             return NULL;
-        }
         use->name = base;
         HASH_ADD_KEYPTR(hh, *names, use->name, strlen(use->name), use);
     }
     size_t k = 0;
     for (; k < use->alive.count; k++) {
         const object_info *other = use->alive.data[k];
-        if (other->freed && other->free_order < o->alloc_order) {
+        if (other->freed && other->free_order < o->alloc_order)
             break;
-        }
     }
-    if (k < use->alive.count) {
+    if (k < use->alive.count)
         use->alive.data[k] = o;
-    } else if (!wl_push(&use->alive, o)) {
+    else if (!wl_push(&use->alive, o))
         return NULL;
-    }
     return k ? wl_arena_printf(s->arena, "%s #%zu", base, k + 1) : base;
 }
 
@@ -541,9 +502,8 @@ static wl_status write_object_row(sites *s, const site *row, const char *name, w
 /* A call whose line the stack does not tell. */
 static wl_status write_place(sites *s, const site *row, wl_error *err)
 {
-    if (!row->line || !row->object->alloc_call || row->kernel) {
+    if (!row->line || !row->object->alloc_call || row->kernel)
         return WL_OK;
-    }
     return db_run(s->b->stmt[ST_CALL_PLACE], err, db_int(row->object->alloc_call), db_id(row->file),
                   db_id(row->line), db_text(row->function));
 }
@@ -559,9 +519,8 @@ static wl_status write_objects(sites *s, wl_error *err)
         status = name ? write_object_row(s, &s->rows[i], name, err) : NOMEM(err);
         status = status == WL_OK ? write_place(s, &s->rows[i], err) : status;
     }
-    for (name_use *use = names; use; use = use->hh.next) {
+    for (name_use *use = names; use; use = use->hh.next)
         wl_vec_free(&use->alive);
-    }
     HASH_CLEAR(hh, names);
     return status;
 }
@@ -569,9 +528,8 @@ static wl_status write_objects(sites *s, wl_error *err)
 wl_status builder_objects(prof_builder *b, wl_error *err)
 {
     sites s = {.b = b, .arena = b->process.arena};
-    if (b->process.objects.count == 0) {
+    if (b->process.objects.count == 0)
         return WL_OK;
-    }
     bool good = begin_sites(&s, &b->process) && guess_places(&s) && climb_helpers(&s) &&
                 set_symbols(&s);
     sources_free(s.texts);

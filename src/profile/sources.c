@@ -54,9 +54,8 @@ sources *sources_new(const prof_options *options)
 
 void sources_free(sources *s)
 {
-    if (!s) {
+    if (!s)
         return;
-    }
     HASH_CLEAR(hh, s->by_path);
     for (size_t i = 0; i < s->all.count; i++) {
         free(s->all.data[i]->text);
@@ -106,9 +105,8 @@ static void normalize(char *path)
     char *out = path;
     bool absolute = *path == '/';
     for (const char *p = path; *p;) {
-        while (*p == '/') {
+        while (*p == '/')
             p++;
-        }
         size_t n = strcspn(p, "/");
         bool up = n == 2 && p[0] == '.' && p[1] == '.';
         if (n == 0 || (n == 1 && p[0] == '.')) {
@@ -116,16 +114,14 @@ static void normalize(char *path)
             continue;
         }
         char *last = out; /* where the last part kept so far begins */
-        while (last > path && last[-1] != '/') {
+        while (last > path && last[-1] != '/')
             last--;
-        }
         bool last_up = out - last == 2 && last[0] == '.' && last[1] == '.';
         if (up && out > path && !last_up) {
             out = last > path ? last - 1 : path;
         } else if (!up || !absolute) {
-            if (out > path || absolute) {
+            if (out > path || absolute)
                 *out++ = '/';
-            }
             memmove(out, p, n);
             out += n;
         }
@@ -166,9 +162,8 @@ static char *full_path(sources *s, const char *path, const char *directory)
     bool relative = path[0] != '/' && path[0] != '<';
     char *full = relative ? find_relative(s, path, directory) : NULL;
     full = full ? full : wl_arena_strdup(s->arena, path);
-    if (full) {
+    if (full)
         normalize(full);
-    }
     return full;
 }
 
@@ -176,17 +171,14 @@ uint32_t sources_id(sources *s, const char *path, const char *directory)
 {
     char *full = path[0] ? full_path(s, path, directory) : NULL;
     source *found = NULL;
-    if (!full) {
+    if (!full)
         return 0;
-    }
     HASH_FIND_STR(s->by_path, full, found);
-    if (found) {
+    if (found)
         return found->id;
-    }
     source *made = wl_new(s->arena, source);
-    if (!made || !wl_push(&s->all, made)) {
+    if (!made || !wl_push(&s->all, made))
         return 0;
-    }
     made->path = full;
     made->id = (uint32_t)s->all.count;
     made->system = is_system(full);
@@ -216,9 +208,8 @@ static bool is_of_the_program(const char *path)
 void sources_binary(sources *s, const char *path)
 {
     struct stat st;
-    if (is_of_the_program(path) && stat(path, &st) == 0 && st.st_mtime > s->built) {
+    if (is_of_the_program(path) && stat(path, &st) == 0 && st.st_mtime > s->built)
         s->built = st.st_mtime;
-    }
 }
 
 bool sources_changed(const sources *s, uint32_t file)
@@ -263,9 +254,8 @@ static int open_below(const char *folder, size_t length, const char *path, struc
         char name[PATH_MAX];
         int n = snprintf(name, sizeof name, "%.*s/%s", (int)length, folder, tail);
         int fd = n > 0 && (size_t)n < sizeof name ? open_regular(name, st, why) : -1;
-        if (fd >= 0) {
+        if (fd >= 0)
             return fd;
-        }
     }
     return -1;
 }
@@ -287,9 +277,8 @@ static bool read_exactly(int fd, char *data, size_t size)
 {
     for (size_t done = 0; done < size;) {
         ssize_t n = read(fd, data + done, size - done);
-        if (n <= 0) {
+        if (n <= 0)
             return false;
-        }
         done += (size_t)n;
     }
     return true;
@@ -299,9 +288,8 @@ static void read_source_file(sources *s, source *f)
 {
     struct stat st;
     int fd = open_source(s, f->path, &st, &f->why);
-    if (fd < 0) {
+    if (fd < 0)
         return;
-    }
     size_t size = (size_t)st.st_size;
     if (st.st_size > MAX_FILE) {
         f->why = "too large";
@@ -335,11 +323,10 @@ const char *sources_text(sources *s, uint32_t file, size_t *length, const char *
     }
     if (!f->tried) {
         f->tried = true;
-        if (f->system) {
+        if (f->system)
             f->why = "belongs to the toolkit or the system";
-        } else {
+        else
             read_source_file(s, f);
-        }
     }
     *length = f->length;
     *why = f->why;
@@ -349,9 +336,8 @@ const char *sources_text(sources *s, uint32_t file, size_t *length, const char *
 static bool index_lines(source *f)
 {
     for (size_t at = 0; at < f->length;) {
-        if (!wl_push(&f->lines, (uint32_t)at)) {
+        if (!wl_push(&f->lines, (uint32_t)at))
             return false;
-        }
         const char *end = memchr(f->text + at, '\n', f->length - at);
         at = end ? (size_t)(end - f->text) + 1 : f->length;
     }
@@ -364,9 +350,8 @@ const char *sources_line(sources *s, uint32_t file, uint32_t line, size_t *lengt
     size_t size;
     const char *text = sources_text(s, file, &size, &why);
     source *f = numbered_source(s, file);
-    if (!text || (f->lines.count == 0 && !index_lines(f)) || line == 0 || line > f->lines.count) {
+    if (!text || (f->lines.count == 0 && !index_lines(f)) || line == 0 || line > f->lines.count)
         return NULL;
-    }
     const char *start = text + f->lines.data[line - 1];
     size_t n = strcspn(start, "\n");
     *length = n && start[n - 1] == '\r' ? n - 1 : n;
@@ -384,20 +369,17 @@ static bool line_holds_word(const char *line, size_t length, const char *word, b
     for (size_t i = 0; n && i + n <= length; i++) {
         bool alone = (i == 0 || !is_word(line[i - 1])) &&
                      (i + n == length || !is_word(line[i + n]));
-        if ((alone || !whole) && memcmp(line + i, word, n) == 0) {
+        if ((alone || !whole) && memcmp(line + i, word, n) == 0)
             return true;
-        }
     }
     return false;
 }
 
 static bool is_text_marked(const char *text, size_t length, const char *const *marks)
 {
-    for (const char *const *mark = marks; *mark; mark++) {
-        if (line_holds_word(text, length, *mark, false)) {
+    for (const char *const *mark = marks; *mark; mark++)
+        if (line_holds_word(text, length, *mark, false))
             return true;
-        }
-    }
     return false;
 }
 
@@ -409,9 +391,8 @@ uint32_t sources_search(sources *s, uint32_t file, uint32_t from, const char *wo
     uint32_t first = 0;
     for (uint32_t line = 1; (text = sources_line(s, file, line, &length)); line++) {
         if (line_holds_word(text, length, word, true) && is_text_marked(text, length, marks)) {
-            if (line >= from) {
+            if (line >= from)
                 return line;
-            }
             first = first ? first : line;
         }
     }
@@ -422,12 +403,10 @@ uint32_t sources_search(sources *s, uint32_t file, uint32_t from, const char *wo
 static bool included_name(const char *line, size_t length, const char **name, size_t *size)
 {
     const char *p = line, *end = line + length;
-    while (p < end && (*p == ' ' || *p == '\t' || *p == '#')) {
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '#'))
         p++;
-    }
-    if (end - p < 8 || memcmp(p, "include", 7) != 0 || !memchr(line, '#', length)) {
+    if (end - p < 8 || memcmp(p, "include", 7) != 0 || !memchr(line, '#', length))
         return false;
-    }
     const char *open = memchr(p, '"', (size_t)(end - p));
     const char *close = open ? memchr(open + 1, '"', (size_t)(end - open - 1)) : NULL;
     *name = open ? open + 1 : NULL;
@@ -443,16 +422,14 @@ static void add_includes_of(sources *s, uint32_t file, uint32_t most)
          n++) {
         if (included_name(line, length, &name, &size)) {
             char *full = wl_arena_printf(s->arena, "%.*s%.*s", (int)folder, path, (int)size, name);
-            if (full && access(full, R_OK) == 0) {
+            if (full && access(full, R_OK) == 0)
                 sources_id(s, full, NULL);
-            }
         }
     }
 }
 
 void sources_add_includes(sources *s, uint32_t most)
 {
-    for (uint32_t file = 1; file <= sources_count(s); file++) {
+    for (uint32_t file = 1; file <= sources_count(s); file++)
         add_includes_of(s, file, most);
-    }
 }

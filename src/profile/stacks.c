@@ -32,15 +32,13 @@ static wl_status add_frames(prof_builder *b, const sym_frames *from, frame_vec *
         };
         if (f->path) {
             made.file = sources_id(b->sources, f->path, b->process.directory);
-            if (!made.file) {
+            if (!made.file)
                 return WL_NOMEM;
-            }
         }
         made.system = (made.file && sources_system(b->sources, made.file)) ||
                       is_wrapper(b->process.arena, f->function);
-        if (!wl_push(to, made)) {
+        if (!wl_push(to, made))
             return WL_NOMEM;
-        }
     }
     return WL_OK;
 }
@@ -50,11 +48,9 @@ static wl_status add_frames(prof_builder *b, const sym_frames *from, frame_vec *
 static bool is_inner(const stack_frame *f)
 {
     static const char *const prefixes[] = {"libcudart_static_", "__cudart"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        if (strncmp(f->function, prefixes[i], strlen(prefixes[i])) == 0) {
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(f->function, prefixes[i], strlen(prefixes[i])) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -79,9 +75,8 @@ static const char *mark_runtime(stack_frame *frames, size_t count)
     for (size_t i = 0; i < count; i++) {
         stack_frame *f = &frames[i];
         bool last = inner && !is_inner(f) && is_interface(f);
-        if (!is_inner(f) && !in_shared_runtime(f) && !last) {
+        if (!is_inner(f) && !in_shared_runtime(f) && !last)
             break;
-        }
         inner = is_inner(f);
         f->system = true;
         called = is_interface(f) ? f->function : called;
@@ -92,9 +87,8 @@ static const char *mark_runtime(stack_frame *frames, size_t count)
 static uint32_t find_site(const stack_frame *frames, uint32_t count)
 {
     uint32_t i = 0;
-    while (i < count && (!frames[i].file || frames[i].system)) {
+    while (i < count && (!frames[i].file || frames[i].system))
         i++;
-    }
     return i;
 }
 
@@ -130,18 +124,15 @@ static wl_status write_frames(prof_builder *b, const stack *s, wl_error *err)
 static wl_status intern_stack(prof_builder *b, const frame_vec *frames, stack **out, wl_error *err)
 {
     char *key = content_key(b->arena, frames->data, frames->count);
-    if (!key) {
+    if (!key)
         return NOMEM(err);
-    }
     HASH_FIND_STR(b->stacks, key, *out);
-    if (*out) {
+    if (*out)
         return WL_OK;
-    }
     stack *made = wl_new(b->arena, stack);
     stack_frame *copy = wl_arena_copy(b->arena, frames->data, frames->count * sizeof *copy);
-    if (!made || !copy) {
+    if (!made || !copy)
         return NOMEM(err);
-    }
     *made = (stack){
         .id = ++b->nstacks, .count = (uint32_t)frames->count, .frames = copy, .key = key};
     made->runtime = mark_runtime(copy, made->count);
@@ -158,9 +149,8 @@ static wl_status make_stack(prof_builder *b, const cap_stack *record, stack **ou
     for (uint32_t i = 0; i < record->count && status == WL_OK; i++) {
         sym_frames found;
         status = symbols_resolve(b->symbols, record->pcs[i], &found);
-        if (status == WL_OK) {
+        if (status == WL_OK)
             status = add_frames(b, &found, &frames);
-        }
     }
     status = status == WL_OK ? intern_stack(b, &frames, out, err) : NOMEM(err);
     wl_vec_free(&frames);
@@ -171,9 +161,8 @@ wl_status builder_stack(prof_builder *b, const cap_stack *record, stack **out, w
 {
     *out = NULL;
     size_t size = record->count * sizeof *record->pcs;
-    if (record->count == 0) {
+    if (record->count == 0)
         return WL_OK;
-    }
     stack_entry *found = NULL;
     HASH_FIND(hh, b->process.stacks, record->pcs, size, found);
     if (found) {
@@ -183,9 +172,8 @@ wl_status builder_stack(prof_builder *b, const cap_stack *record, stack **out, w
     wl_status status = make_stack(b, record, out, err);
     stack_entry *made = wl_new(b->process.arena, stack_entry);
     uint64_t *pcs = wl_arena_copy(b->process.arena, record->pcs, size);
-    if (status != WL_OK || !made || !pcs) {
+    if (status != WL_OK || !made || !pcs)
         return status != WL_OK ? status : NOMEM(err);
-    }
     *made = (stack_entry){.found = *out, .pcs = pcs};
     HASH_ADD_KEYPTR(hh, b->process.stacks, pcs, size, made);
     return WL_OK;

@@ -19,9 +19,8 @@ static size_t length_of_api(const char *api)
     static const char *const endings[] = {"_ptsz", "_ptds", "_v2", "_v3", "_v4"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t e = strlen(endings[i]);
-        if (n > e && memcmp(api + n - e, endings[i], e) == 0) {
+        if (n > e && memcmp(api + n - e, endings[i], e) == 0)
             n -= e;
-        }
     }
     return n;
 }
@@ -31,21 +30,18 @@ static const char *closing(const char *open)
 {
     int depth = 0;
     const char *p = open;
-    for (; *p; p++) {
-        if (strchr("([{", *p)) {
+    for (; *p; p++)
+        if (strchr("([{", *p))
             depth++;
-        } else if (strchr(")]}", *p) && --depth == 0) {
+        else if (strchr(")]}", *p) && --depth == 0)
             return p + 1;
-        }
-    }
     return p;
 }
 
 static const char *skip_space(const char *p)
 {
-    while (isspace((unsigned char)*p)) {
+    while (isspace((unsigned char)*p))
         p++;
-    }
     return p;
 }
 
@@ -55,9 +51,8 @@ static const char *find_call(const char *text, const char *p, const char *name, 
                              const char **start)
 {
     for (; (p = strstr(p, name)); p++) {
-        if ((p > text && is_identifier_character(p[-1])) || is_identifier_character(p[n])) {
+        if ((p > text && is_identifier_character(p[-1])) || is_identifier_character(p[n]))
             continue;
-        }
         const char *q = skip_space(p + n);
         if (*q == '<') {
             q += strcspn(q, ">");
@@ -94,17 +89,15 @@ static bool name_in(const char *text, const char *api, char *name, size_t size)
 {
     const char *start;
     size_t n = length_of_api(api);
-    if (n == 0 || n >= size) {
+    if (n == 0 || n >= size)
         return false;
-    }
     memcpy(name, api, n);
     name[n] = '\0';
     for (size_t i = 0; !find_call(text, text, name, strlen(name), &start) &&
                        i < sizeof of_runtime / sizeof *of_runtime;
          i++) {
-        if (strncmp(of_runtime[i][0], api, n) == 0 && !of_runtime[i][0][n]) {
+        if (strncmp(of_runtime[i][0], api, n) == 0 && !of_runtime[i][0][n])
             strcpy(name, of_runtime[i][1]);
-        }
     }
     return true;
 }
@@ -116,12 +109,10 @@ typedef struct span {
 static span trim_span(span s)
 {
     s.end = s.end < s.start ? s.start : s.end; /* a bracket that nothing closes */
-    while (s.start < s.end && isspace((unsigned char)*s.start)) {
+    while (s.start < s.end && isspace((unsigned char)*s.start))
         s.start++;
-    }
-    while (s.end > s.start && isspace((unsigned char)s.end[-1])) {
+    while (s.end > s.start && isspace((unsigned char)s.end[-1]))
         s.end--;
-    }
     return s;
 }
 
@@ -132,9 +123,8 @@ static span first_argument(const char *bracket)
     for (; p < end - 1; p++) {
         depth += strchr("([{", *p) != NULL;
         depth -= strchr(")]}", *p) != NULL;
-        if (*p == ',' && depth == 0) {
+        if (*p == ',' && depth == 0)
             break;
-        }
     }
     return trim_span((span){bracket + 1, p});
 }
@@ -149,9 +139,8 @@ static bool span_begins(span s, const char *text)
  * false: nothing to take off. */
 static bool peel(span *s)
 {
-    if (s->start == s->end) {
+    if (s->start == s->end)
         return false;
-    }
     if (*s->start == '&' || *s->start == '*') {
         *s = trim_span((span){s->start + 1, s->end});
         return true;
@@ -162,9 +151,8 @@ static bool peel(span *s)
     }
     if (span_begins(*s, "reinterpret_cast<") || span_begins(*s, "static_cast<")) {
         const char *open = memchr(s->start, '(', (size_t)(s->end - s->start));
-        if (!open || s->end[-1] != ')') {
+        if (!open || s->end[-1] != ')')
             return false;
-        }
         *s = trim_span((span){open + 1, s->end - 1});
         return true;
     }
@@ -187,18 +175,14 @@ static const char *name_of(wl_arena *arena, span s)
         !is_identifier_character(*s.start)) {
         return "";
     }
-    for (const char *p = s.start; p < s.end; p++) {
-        if (!is_identifier_character(*p) && !strchr(".->[]:+", *p)) {
+    for (const char *p = s.start; p < s.end; p++)
+        if (!is_identifier_character(*p) && !strchr(".->[]:+", *p))
             return "";
-        }
-    }
     static const char *const nothing[] = {"nullptr", "NULL",  "sizeof", "return", "auto",
                                           "new",     "while", "if",     "for",    "switch"};
-    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) {
-        if (n == strlen(nothing[i]) && span_begins(s, nothing[i])) {
+    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
+        if (n == strlen(nothing[i]) && span_begins(s, nothing[i]))
             return "";
-        }
-    }
     return wl_arena_strndup(arena, s.start, n);
 }
 
@@ -206,16 +190,14 @@ static const char *name_of(wl_arena *arena, span s)
 static const char *called_with(wl_arena *arena, const char *text, const char *api, uint32_t column)
 {
     char name[LONGEST_API];
-    if (!name_in(text, api, name, sizeof name)) {
+    if (!name_in(text, api, name, sizeof name))
         return "";
-    }
     const char *start, *best = NULL;
     size_t line = strcspn(text, "\n");
     for (const char *p = text; (p = find_call(text, p, name, strlen(name), &start)); p++) {
         bool before = !column || (size_t)(start - text) < column || (size_t)(start - text) > line;
-        if (best && (!column || !before || (size_t)(start - text) > line)) {
+        if (best && (!column || !before || (size_t)(start - text) > line))
             break;
-        }
         best = p;
     }
     return best ? name_of(arena, first_argument(best)) : "";
@@ -247,9 +229,8 @@ static const char *address_given(wl_arena *arena, span s)
             span inner = first;
             while (peel(&inner)) {}
             bool address = memchr(first.start, '&', (size_t)(inner.start - first.start)) != NULL;
-            if (address && inner.start <= s.end) {
+            if (address && inner.start <= s.end)
                 return name_of(arena, first);
-            }
         }
     }
     return "";
@@ -262,9 +243,8 @@ static const char *last_word(wl_arena *arena, span s)
     const char *p = s.end;
     while (p > s.start && (is_identifier_character(p[-1]) || strchr(".->[]", p[-1]))) {
         p -= p[-1] == '>' && (p - s.start < 2 || p[-2] != '-') ? 0 : 1;
-        if (p > s.start && p[-1] == '>' && (p - s.start < 2 || p[-2] != '-')) {
+        if (p > s.start && p[-1] == '>' && (p - s.start < 2 || p[-2] != '-'))
             break;
-        }
     }
     return name_of(arena, (span){p, s.end});
 }
@@ -277,20 +257,17 @@ static const char *assigned(wl_arena *arena, span s)
         depth += strchr("([{", *p) != NULL;
         depth -= strchr(")]}", *p) != NULL;
         bool comparison = p[1] == '=' || (p > s.start && strchr("=<>!+-*/|&^", p[-1]));
-        if (*p == '=' && depth == 0 && !comparison) {
+        if (*p == '=' && depth == 0 && !comparison)
             return last_word(arena, (span){s.start, p});
-        }
     }
     return "";
 }
 
 static bool is_macro(span s)
 {
-    for (const char *p = s.start; p < s.end; p++) {
-        if (!isupper((unsigned char)*p) && !isdigit((unsigned char)*p) && *p != '_') {
+    for (const char *p = s.start; p < s.end; p++)
+        if (!isupper((unsigned char)*p) && !isdigit((unsigned char)*p) && *p != '_')
             return false;
-        }
-    }
     return s.start < s.end;
 }
 
@@ -298,21 +275,17 @@ static bool is_macro(span s)
 static const char *declared(wl_arena *arena, span s)
 {
     const char *open = s.start;
-    while (open < s.end && *open != '(' && *open != '{') {
+    while (open < s.end && *open != '(' && *open != '{')
         open++;
-    }
     span head = trim_span((span){s.start, open});
     const char *p = head.end;
-    while (p > head.start && is_identifier_character(p[-1])) {
+    while (p > head.start && is_identifier_character(p[-1]))
         p--;
-    }
     span word = {p, head.end};
-    if (p > head.start && (p[-1] == '.' || (p[-1] == '>' && p - head.start > 1 && p[-2] == '-'))) {
+    if (p > head.start && (p[-1] == '.' || (p[-1] == '>' && p - head.start > 1 && p[-2] == '-')))
         return last_word(arena, (span){head.start, p - (p[-1] == '.' ? 1 : 2)});
-    }
-    if (is_macro(word) && *open == '(') {
+    if (is_macro(word) && *open == '(')
         return name_of(arena, first_argument(open));
-    }
     bool typed = p > head.start && (isspace((unsigned char)p[-1]) || strchr("*&>", p[-1]));
     return typed && !span_begins(head, "return") ? name_of(arena, word) : "";
 }
@@ -320,14 +293,12 @@ static const char *declared(wl_arena *arena, span s)
 const char *statement_variable(wl_arena *arena, const char *text, const char *api, uint32_t column)
 {
     const char *name = called_with(arena, text, api, column);
-    if (!name || *name) {
+    if (!name || *name)
         return name;
-    }
     span s = trim_span((span){text, statement_end(text)});
     static const char *(*const ways[])(wl_arena *, span) = {address_given, assigned, declared};
-    for (size_t i = 0; i < sizeof ways / sizeof *ways && name && !*name; i++) {
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && name && !*name; i++)
         name = ways[i](arena, s);
-    }
     return name;
 }
 
@@ -336,18 +307,16 @@ const char *statement_variable(wl_arena *arena, const char *text, const char *ap
 /* Behind the comment, string or preprocessor line that begins at `p`; `p` where none does. */
 static const char *skip_dead(const char *text, const char *p)
 {
-    if (p[0] == '/' && p[1] == '/') {
+    if (p[0] == '/' && p[1] == '/')
         return p + strcspn(p, "\n");
-    }
     if (p[0] == '/' && p[1] == '*') {
         const char *end = strstr(p + 2, "*/");
         return end ? end + 2 : p + strlen(p);
     }
     if (*p == '"' || *p == '\'') {
         const char *q = p + 1;
-        while (*q && *q != *p && *q != '\n') {
+        while (*q && *q != *p && *q != '\n')
             q += *q == '\\' && q[1] ? 2 : 1;
-        }
         return *q ? q + 1 : q;
     }
     bool line_start = p == text || p[-1] == '\n';
@@ -376,9 +345,8 @@ static const char *code_closing(const char *text, const char *open)
         depth += *p == '{' || *p == '(';
         depth -= *p == '}' || *p == ')';
         p++;
-        if (depth == 0) {
+        if (depth == 0)
             return p;
-        }
     }
     return open + strlen(open);
 }
@@ -395,20 +363,15 @@ static const char *word_at(const char *text, const char *p, const char *word)
 static const char *name_at(const char *text, const char *p, const char *function)
 {
     static const char *const others[] = {"if", "for", "while", "switch", "catch", "return"};
-    if (function) {
+    if (function)
         return word_at(text, p, function);
-    }
-    if (!is_identifier_character(*p) || (p > text && is_identifier_character(p[-1]))) {
+    if (!is_identifier_character(*p) || (p > text && is_identifier_character(p[-1])))
         return NULL;
-    }
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (word_at(text, p, others[i])) {
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (word_at(text, p, others[i]))
             return NULL;
-        }
-    }
-    while (is_identifier_character(*p)) {
+    while (is_identifier_character(*p))
         p++;
-    }
     return p;
 }
 
@@ -426,9 +389,8 @@ static const char *find_body(const char *text, const char *p, const char *functi
         const char *open = behind ? skip_space(behind) : NULL;
         if (open && *open == '(') {
             const char *q = skip_space(code_closing(text, open));
-            if (*q == '{') {
+            if (*q == '{')
                 return q;
-            }
         }
         p++;
     }
@@ -460,9 +422,8 @@ static uint32_t calls_in_body(const char *text, const char *body, const char *na
         }
         const char *call = word_at(text, p, name) ? find_call(text, p, name, strlen(name), &start)
                                                   : NULL;
-        if (call && start == p && count++ < most) {
+        if (call && start == p && count++ < most)
             places[count - 1] = place_in_text(text, p);
-        }
         p++;
     }
     return count;
@@ -483,15 +444,13 @@ uint32_t statement_only_calls(const char *text, const char *api, statement_place
 {
     char name[LONGEST_API];
     uint32_t found = 0;
-    if (!name_in(text, api, name, sizeof name) || !strstr(text, name)) {
+    if (!name_in(text, api, name, sizeof name) || !strstr(text, name))
         return 0;
-    }
     for (const char *p = text, *body; (body = find_body(text, p, NULL));
          p = code_closing(text, body)) {
         uint32_t n = calls_in_body(text, body, name, places, found ? 0 : most);
-        if (n && found) {
+        if (n && found)
             return 0;
-        }
         found = n ? n : found;
     }
     return found;

@@ -48,9 +48,8 @@ struct symbols {
 
 static void binary_close(binary *b)
 {
-    if (b->dwfl) {
+    if (b->dwfl)
         dwfl_end(b->dwfl);
-    }
     wl_vec_free(&b->loads);
 }
 
@@ -67,12 +66,10 @@ symbols *symbols_new(void)
 
 void symbols_free(symbols *s)
 {
-    if (!s) {
+    if (!s)
         return;
-    }
-    for (binary *b = s->binaries; b; b = b->hh.next) {
+    for (binary *b = s->binaries; b; b = b->hh.next)
         binary_close(b);
-    }
     HASH_CLEAR(hh, s->binaries);
     HASH_CLEAR(hh, s->cache);
     wl_vec_free(&s->maps);
@@ -92,18 +89,15 @@ static binary *binary_of(symbols *s, const cap_map *map)
 {
     char *key = wl_arena_printf(s->arena, "%s\n%s", map->path, map->build_id);
     binary *b = NULL;
-    if (!key) {
+    if (!key)
         return NULL;
-    }
     HASH_FIND_STR(s->binaries, key, b);
-    if (b || !(b = wl_new(s->arena, binary))) {
+    if (b || !(b = wl_new(s->arena, binary)))
         return b;
-    }
     b->path = wl_arena_strdup(s->arena, map->path);
     b->build_id = wl_arena_strdup(s->arena, map->build_id);
-    if (!b->path || !b->build_id) {
+    if (!b->path || !b->build_id)
         return NULL;
-    }
     HASH_ADD_KEYPTR(hh, s->binaries, key, strlen(key), b);
     return b;
 }
@@ -121,13 +115,11 @@ wl_status symbols_maps(symbols *s, const cap_maps *maps)
     for (uint32_t i = 0; i < maps->count; i++) {
         const cap_map *map = &maps->maps[i];
         binary *file = binary_of(s, map);
-        if (!file || !wl_push(&s->maps, (mapping){map->start, map->end, map->offset, file})) {
+        if (!file || !wl_push(&s->maps, (mapping){map->start, map->end, map->offset, file}))
             return WL_NOMEM;
-        }
     }
-    if (s->maps.count) {
+    if (s->maps.count)
         qsort(s->maps.data, s->maps.count, sizeof *s->maps.data, by_mapping_start);
-    }
     return WL_OK;
 }
 
@@ -136,11 +128,10 @@ static const mapping *mapping_of(const symbols *s, uint64_t address)
     size_t low = 0, high = s->maps.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (s->maps.data[middle].end <= address) {
+        if (s->maps.data[middle].end <= address)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     bool inside = low < s->maps.count && s->maps.data[low].start <= address;
     return inside ? &s->maps.data[low] : NULL;
@@ -169,13 +160,11 @@ static bool build_id_fits(Dwfl_Module *module, const char *expected)
     const unsigned char *bits;
     GElf_Addr where;
     int n = dwfl_module_build_id(module, &bits, &where);
-    if (!expected[0] || n <= 0) {
+    if (!expected[0] || n <= 0)
         return true;
-    }
     char text[2 * 64 + 1];
-    for (int i = 0; i < n && i < 64; i++) {
+    for (int i = 0; i < n && i < 64; i++)
         snprintf(text + 2 * i, 3, "%02x", bits[i]);
-    }
     return strcasecmp(text, expected) == 0;
 }
 
@@ -183,15 +172,12 @@ static bool load_segments(binary *b)
 {
     Elf *elf = dwfl_module_getelf(b->module, &b->bias);
     size_t n = 0;
-    if (!elf || elf_getphdrnum(elf, &n) != 0) {
+    if (!elf || elf_getphdrnum(elf, &n) != 0)
         return false;
-    }
     for (size_t i = 0; i < n; i++) {
         GElf_Phdr phdr;
-        if (gelf_getphdr(elf, (int)i, &phdr) && phdr.p_type == PT_LOAD &&
-            !wl_push(&b->loads, phdr)) {
+        if (gelf_getphdr(elf, (int)i, &phdr) && phdr.p_type == PT_LOAD && !wl_push(&b->loads, phdr))
             return false;
-        }
     }
     return true;
 }
@@ -210,15 +196,13 @@ static void binary_open(binary *b)
         .section_address = dwfl_offline_section_address,
     };
     b->tried = true;
-    if (b->path[0] != '/' || !regular(b->path) || !(b->dwfl = dwfl_begin(&callbacks))) {
+    if (b->path[0] != '/' || !regular(b->path) || !(b->dwfl = dwfl_begin(&callbacks)))
         return;
-    }
     dwfl_report_begin(b->dwfl);
     b->module = dwfl_report_offline(b->dwfl, b->path, b->path, -1);
     dwfl_report_end(b->dwfl, NULL, NULL);
-    if (b->module && !(load_segments(b) && build_id_fits(b->module, b->build_id))) {
+    if (b->module && !(load_segments(b) && build_id_fits(b->module, b->build_id)))
         b->module = NULL; /* another version of the file than the one that ran */
-    }
 }
 
 /* The binary's own address of a byte of the file; UINT64_MAX where it is not loaded. */
@@ -226,9 +210,8 @@ static uint64_t file_address(const binary *b, uint64_t offset)
 {
     for (size_t i = 0; i < b->loads.count; i++) {
         const GElf_Phdr *p = &b->loads.data[i];
-        if (offset >= p->p_offset && offset - p->p_offset < p->p_filesz) {
+        if (offset >= p->p_offset && offset - p->p_offset < p->p_filesz)
             return offset - p->p_offset + p->p_vaddr;
-        }
     }
     return UINT64_MAX;
 }
@@ -238,15 +221,13 @@ static uint64_t file_address(const binary *b, uint64_t offset)
 static Dwarf_Die *compile_unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
-    if (unit) {
+    if (unit)
         return unit;
-    }
     /* No .debug_aranges for it: clang writes none. */
     for (unit = dwfl_module_nextcu(module, NULL, bias); unit;
          unit = dwfl_module_nextcu(module, unit, bias)) {
-        if (dwarf_haspc(unit, address - *bias) > 0) {
+        if (dwarf_haspc(unit, address - *bias) > 0)
             return unit;
-        }
     }
     return NULL;
 }
@@ -307,9 +288,8 @@ static bool walk_scopes(walk *w, Dwarf_Die *unit, Dwarf_Addr address)
 {
     Dwarf_Die *inner = NULL, *scopes = NULL;
     int n = dwarf_getscopes(unit, address, &inner);
-    if (n > 0) {
+    if (n > 0)
         n = dwarf_getscopes_die(&inner[0], &scopes);
-    }
     bool named = false;
     for (int i = 0; i < n && !named; i++) {
         int tag = dwarf_tag(&scopes[i]);
@@ -341,16 +321,14 @@ static void resolve_line(walk *w, Dwfl_Module *module, Dwarf_Addr address)
 static void walk_binary(walk *w, binary *b, uint64_t offset)
 {
     uint64_t own = file_address(b, offset);
-    if (own == UINT64_MAX) {
+    if (own == UINT64_MAX)
         return;
-    }
     w->next.offset = own;
     Dwarf_Addr address = own + b->bias, bias = 0;
     resolve_line(w, b->module, address);
     Dwarf_Die *unit = w->next.path ? compile_unit_of(b->module, address, &bias) : NULL;
-    if (unit && walk_scopes(w, unit, address - bias)) {
+    if (unit && walk_scopes(w, unit, address - bias))
         return;
-    }
     const char *name = dwfl_module_addrname(b->module, address);
     emit_frame(w, name ? prof_demangle(w->s->arena, name) : "", false);
 }
@@ -365,16 +343,13 @@ static wl_status resolve_address(symbols *s, uint64_t address, sym_frames *out)
         w.next.binary = map->file->path;
         w.next.main = strcmp(map->file->path, s->executable) == 0;
         w.next.offset = pc - map->start + map->offset;
-        if (!map->file->tried) {
+        if (!map->file->tried)
             binary_open(map->file);
-        }
-        if (map->file->module) {
+        if (map->file->module)
             walk_binary(&w, map->file, w.next.offset);
-        }
     }
-    if (w.frames.count == 0) {
+    if (w.frames.count == 0)
         emit_frame(&w, "", false);
-    }
     size_t size = w.frames.count * sizeof *w.frames.data;
     *out = (sym_frames){(uint32_t)w.frames.count, wl_arena_copy(s->arena, w.frames.data, size)};
     wl_vec_free(&w.frames);
@@ -387,9 +362,8 @@ wl_status symbols_resolve(symbols *s, uint64_t address, sym_frames *out)
     HASH_FIND(hh, s->cache, &address, sizeof address, found);
     if (!found) {
         found = wl_new(s->arena, resolved);
-        if (!found || resolve_address(s, address, &found->frames) != WL_OK) {
+        if (!found || resolve_address(s, address, &found->frames) != WL_OK)
             return WL_NOMEM;
-        }
         found->address = address;
         HASH_ADD(hh, s->cache, address, sizeof address, found);
     }
@@ -405,16 +379,14 @@ static bool has_kernels(const binary *b)
     GElf_Shdr header;
     size_t names;
     Elf *elf = dwfl_module_getelf(b->module, &bias);
-    if (!elf || elf_getshdrstrndx(elf, &names) != 0) {
+    if (!elf || elf_getshdrstrndx(elf, &names) != 0)
         return false;
-    }
     Elf_Scn *section = NULL;
     while ((section = elf_nextscn(elf, section))) {
         const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name)
                                                           : NULL;
-        if (name && strcmp(name, ".nv_fatbin") == 0) {
+        if (name && strcmp(name, ".nv_fatbin") == 0)
             return true;
-        }
     }
     return false;
 }
@@ -444,17 +416,15 @@ static bool function_address(Dwfl_Module *module, sought *f)
         GElf_Sym sym;
         Dwarf_Addr address;
         const char *name = dwfl_module_getsym_info(module, i, &sym, &address, NULL, NULL, NULL);
-        if (!name || GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF) {
+        if (!name || GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF)
             continue;
-        }
         bool exact = strcmp(name, f->mangled) == 0;
         if (exact || demangles_alike(f, name)) {
             f->address = address;
             f->alike++;
         }
-        if (exact) {
+        if (exact)
             return true;
-        }
     }
     return f->alike == 1;
 }
@@ -463,9 +433,8 @@ static bool function_die(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *out)
 {
     Dwarf_Die *inner = NULL, *scopes = NULL;
     int n = dwarf_getscopes(unit, address, &inner);
-    if (n > 0) {
+    if (n > 0)
         n = dwarf_getscopes_die(&inner[0], &scopes);
-    }
     bool found = false;
     for (int i = 0; i < n && !found; i++) {
         found = dwarf_tag(&scopes[i]) == DW_TAG_subprogram;
@@ -490,12 +459,10 @@ static uint32_t each_parameter(wl_arena *arena, Dwarf_Die *function, const char 
     Dwarf_Die child;
     uint32_t count = 0;
     for (int end = dwarf_child(function, &child); end == 0; end = dwarf_siblingof(&child, &child)) {
-        if (dwarf_tag(&child) != DW_TAG_formal_parameter) {
+        if (dwarf_tag(&child) != DW_TAG_formal_parameter)
             continue;
-        }
-        if (names) {
+        if (names)
             names[count] = parameter_name(arena, &child);
-        }
         count++;
     }
     return count;
@@ -508,15 +475,12 @@ static wl_status read_declaration(symbols *s, Dwarf_Die *unit, Dwarf_Die *functi
     int line = 0;
     out->count = each_parameter(s->arena, function, NULL);
     out->names = wl_new_array(s->arena, const char *, out->count + 1);
-    if (!out->names) {
+    if (!out->names)
         return WL_NOMEM;
-    }
     each_parameter(s->arena, function, out->names);
-    for (uint32_t i = 0; i < out->count; i++) {
-        if (!out->names[i]) {
+    for (uint32_t i = 0; i < out->count; i++)
+        if (!out->names[i])
             return WL_NOMEM;
-        }
-    }
     if (path && dwarf_decl_line(function, &line) == 0 && line > 0) {
         out->path = source_path(s->arena, unit, path);
         out->line = (uint32_t)line;
@@ -528,23 +492,19 @@ wl_status symbols_declaration(symbols *s, const char *mangled, sym_declaration *
 {
     sought f = {s->arena, mangled, prof_demangle(s->arena, mangled), "", 0, 0};
     *out = (sym_declaration){0};
-    if (!f.demangled || !(f.plain = prof_plain_name(s->arena, f.demangled))) {
+    if (!f.demangled || !(f.plain = prof_plain_name(s->arena, f.demangled)))
         return WL_NOMEM;
-    }
     for (size_t i = 0; i < s->maps.count; i++) {
         binary *b = s->maps.data[i].file;
         Dwarf_Addr bias;
         Dwarf_Die die;
-        if (!b->tried && !of_the_system(b->path)) {
+        if (!b->tried && !of_the_system(b->path))
             binary_open(b);
-        }
-        if (!b->module || !has_kernels(b) || !function_address(b->module, &f)) {
+        if (!b->module || !has_kernels(b) || !function_address(b->module, &f))
             continue;
-        }
         Dwarf_Die *unit = compile_unit_of(b->module, f.address, &bias);
-        if (unit && function_die(unit, f.address - bias, &die)) {
+        if (unit && function_die(unit, f.address - bias, &die))
             return read_declaration(s, unit, &die, out);
-        }
     }
     return WL_OK;
 }
@@ -563,9 +523,8 @@ static bool function_range(const binary *b, uint64_t own, uint64_t *start, uint6
     GElf_Sym sym;
     const char *name = dwfl_module_addrinfo(b->module, own + b->bias, &offset, &sym, NULL, NULL,
                                             NULL);
-    if (!name || sym.st_size == 0 || offset > own) {
+    if (!name || sym.st_size == 0 || offset > own)
         return false;
-    }
     *start = own - offset;
     *end = *start + sym.st_size;
     return own < *end;
@@ -577,9 +536,8 @@ static bool section_code(Elf_Scn *section, code_range *code)
     Elf_Data *data = gelf_getshdr(section, &header) ? elf_rawdata(section, NULL) : NULL;
     bool fits = data && data->d_buf && (header.sh_flags & SHF_EXECINSTR) &&
                 header.sh_addr <= code->start && code->end - header.sh_addr <= data->d_size;
-    if (fits) {
+    if (fits)
         code->bytes = (const unsigned char *)data->d_buf + (code->start - header.sh_addr);
-    }
     return fits;
 }
 
@@ -593,11 +551,9 @@ static bool find_code(const binary *b, uint64_t own, code_range *code)
         return false;
     }
     Elf_Scn *section = NULL;
-    while ((section = elf_nextscn(elf, section))) {
-        if (section_code(section, code)) {
+    while ((section = elf_nextscn(elf, section)))
+        if (section_code(section, code))
             return true;
-        }
-    }
     return false;
 }
 
@@ -619,19 +575,15 @@ uint32_t symbols_equal_calls(symbols *s, const char *name, uint64_t offset, uint
                              uint32_t most)
 {
     const binary *b = s->binaries;
-    while (b && !(b->module && strcmp(b->path, name) == 0)) {
+    while (b && !(b->module && strcmp(b->path, name) == 0))
         b = b->hh.next;
-    }
     code_range code;
-    if (!b || offset + 1 < CALL_BYTES || !find_code(b, offset, &code)) {
+    if (!b || offset + 1 < CALL_BYTES || !find_code(b, offset, &code))
         return 0;
-    }
     uint64_t target = call_target(&code, offset + 1 - CALL_BYTES);
     uint32_t n = 0;
-    for (uint64_t at = code.start; target != UINT64_MAX && at < code.end && n < most; at++) {
-        if (call_target(&code, at) == target) {
+    for (uint64_t at = code.start; target != UINT64_MAX && at < code.end && n < most; at++)
+        if (call_target(&code, at) == target)
             calls[n++] = at + CALL_BYTES - 1;
-        }
-    }
     return n;
 }

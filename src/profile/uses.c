@@ -11,9 +11,8 @@ static bool keep_array(prof_builder *b, uint32_t index, const obs_shared *array)
 {
     process *p = &b->process;
     obs_shared kept = *array, none = {0};
-    if (index == p->last_arrays.count && !wl_push(&p->last_arrays, none)) {
+    if (index == p->last_arrays.count && !wl_push(&p->last_arrays, none))
         return false;
-    }
     const char *name = p->last_arrays.data[index].name;
     bool same = name && strcmp(name, array->name) == 0;
     kept.name = same ? name : wl_arena_strdup(p->arena, array->name);
@@ -26,11 +25,9 @@ wl_status builder_keep_arrays(prof_builder *b, const cap_launch *launch, wl_erro
     const obs_summary *s = &launch->summary;
     b->process.last_launch = b->process.arrays_of = launch->id;
     b->process.nlast_arrays = s->nshared;
-    for (uint32_t i = 0; i < s->nshared; i++) {
-        if (!keep_array(b, i, &s->shared[i])) {
+    for (uint32_t i = 0; i < s->nshared; i++)
+        if (!keep_array(b, i, &s->shared[i]))
             return NOMEM(err);
-        }
-    }
     return WL_OK;
 }
 
@@ -78,9 +75,8 @@ static wl_status write_spans(writer *w, const obs_use *use, uint32_t *id)
         return WL_OK;
     }
     entry = wl_new(b->arena, content_entry);
-    if (!entry || blob_compress(use->spans, use->length, &b->compressed) != WL_OK) {
+    if (!entry || blob_compress(use->spans, use->length, &b->compressed) != WL_OK)
         return NOMEM(w->err);
-    }
     entry->id = *id = ++b->nspans;
     memcpy(entry->hash, hash.digest, sizeof entry->hash);
     HASH_ADD(hh, b->spans, hash, sizeof entry->hash, entry);
@@ -105,17 +101,15 @@ static wl_status find_used_object(writer *w, const obs_use *use, uint32_t *id, u
     uint64_t base = found ? found->record.base : 0, bytes = found ? found->record.bytes : 0;
     *id = found ? found->id : 0;
     if (use->space == ACC_SHARED) {
-        if (use->object >= p->nlast_arrays) {
+        if (use->object >= p->nlast_arrays)
             return fail_damaged_uses(w);
-        }
         const obs_shared *array = &p->last_arrays.data[use->object];
         base = array->offset;
         bytes = array->bytes;
         wl_status status = builder_kernel_object(w->b, w->launch->kernel, PROF_OBJECT_SHARED, array,
                                                  id, w->err);
-        if (status != WL_OK) {
+        if (status != WL_OK)
             return status;
-        }
     }
     *elements = (base % OBS_WORD_BYTES + bytes + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES;
     return *id && bytes <= UINT64_MAX / 2 ? WL_OK : fail_damaged_uses(w);
@@ -146,18 +140,15 @@ static wl_status write_use(writer *w, const obs_use *use)
     uint64_t elements = 0;
     sums s;
     wl_status status = find_used_object(w, use, &id, &elements);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
-    if (!add_up_spans(use, elements, &s) || (!use->known && use->length)) {
+    if (!add_up_spans(use, elements, &s) || (!use->known && use->length))
         return fail_damaged_uses(w);
-    }
     prof_use row = use_row_of(w, use, &s);
     row.object = id;
     row.elements = elements;
-    if (use->known) {
+    if (use->known)
         status = write_spans(w, use, &row.spans);
-    }
     return status == WL_OK ? table_insert_uses(w->b->insert[TABLE_uses], &row, w->err) : status;
 }
 
@@ -166,9 +157,8 @@ static bool ascend(const cap_uses *uses)
     for (uint32_t i = 0; i < uses->count; i++) {
         const obs_use *a = &uses->uses[i ? i - 1 : 0], *b = &uses->uses[i];
         bool after = a->space < b->space || (a->space == b->space && a->object < b->object);
-        if ((i && !after) || (b->space != ACC_GLOBAL && b->space != ACC_SHARED)) {
+        if ((i && !after) || (b->space != ACC_GLOBAL && b->space != ACC_SHARED))
             return false;
-        }
     }
     return true;
 }
@@ -185,8 +175,7 @@ wl_status builder_uses(prof_builder *b, const cap_uses *uses, wl_error *err)
     w.launch->row.objects_known = uses->objects_known;
     w.launch->row.arrays_known = uses->arrays_known;
     wl_status status = WL_OK;
-    for (uint32_t i = 0; i < uses->count && status == WL_OK; i++) {
+    for (uint32_t i = 0; i < uses->count && status == WL_OK; i++)
         status = write_use(&w, &uses->uses[i]);
-    }
     return status;
 }

@@ -40,11 +40,9 @@ const word *vocabulary(size_t *count)
 
 static const char *text_of(const char *kind, uint32_t value)
 {
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (words[i].value == value && strcmp(words[i].kind, kind) == 0) {
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].value == value && strcmp(words[i].kind, kind) == 0)
             return words[i].text;
-        }
-    }
     return "unknown";
 }
 

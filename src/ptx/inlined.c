@@ -1,4 +1,5 @@
-/* Names of inlined functions: .loc gives a label of the section .debug_str, where the name stands as bytes. */
+/* Names of inlined functions: .loc gives a label of the section .debug_str, where the name stands
+ * as bytes. */
 #include "ptx/lexer.h"
 #include "ptx/ptx.h"
 #include "ptx/written.h"
@@ -7,7 +8,8 @@
 
 enum { MAX_NAME = 4096 };
 
-/* ".b8 95, 90, 0": the bytes of one line of a section, up to the zero that ends a string; true when it was met. */
+/* ".b8 95, 90, 0": the bytes of one line of a section, up to the zero that ends a string; true when
+ * it was met. */
 static bool read_byte_string(ptx_lexer *x, char *text, size_t *length)
 {
     while (x->tok.kind != TOK_EOF && !ptx_accept_dot(x, "b8"))

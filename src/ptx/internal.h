@@ -187,7 +187,8 @@ uint64_t ptx_parse_count(ptx_parser *p, const char *what, uint64_t limit);
 uint64_t ptx_parse_angle_count(ptx_parser *p, const char *what, uint64_t limit);
 
 /* parse_operand.c */
-/* "+ n" or "- n" where that stands, n an integer; else `wrong` is the message. False: there is none. */
+/* "+ n" or "- n" where that stands, n an integer; else `wrong` is the message. False: there is
+ * none. */
 bool ptx_parse_addend(ptx_parser *p, const char *wrong, ptx_value *v, bool *minus);
 void ptx_parse_insn(ptx_parser *p);
 

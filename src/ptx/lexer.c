@@ -48,12 +48,11 @@ static void newline(ptx_lexer *x, const char *behind)
 static const char *skip_comment(ptx_lexer *x, const char *at)
 {
     ir_pos start = {x->line, (uint32_t)(at - x->line_start) + 1};
-    for (at += 2; at < x->end; at++) {
+    for (at += 2; at < x->end; at++)
         if (*at == '\n')
             newline(x, at + 1);
         else if (at[0] == '*' && at[1] == '/')
             return at + 2;
-    }
     ptx_fail_at(x, start, WL_TRUNCATED, NULL, "this comment is not closed");
     return x->end;
 }
@@ -66,21 +65,19 @@ static const char *skip_line(const ptx_lexer *x, const char *at)
 
 static const char *skip_blank(ptx_lexer *x, const char *at)
 {
-    for (;;) {
-        if (is_class(*at, C_SPACE)) {
+    for (;;)
+        if (is_class(*at, C_SPACE))
             at++;
-        } else if (*at == '\n') {
+        else if (*at == '\n')
             newline(x, ++at);
-        } else if (at[0] == '/' && at[1] == '/') {
+        else if (at[0] == '/' && at[1] == '/')
             at = skip_line(x, at);
-        } else if (at[0] == '/' && at[1] == '*') {
+        else if (at[0] == '/' && at[1] == '*')
             at = skip_comment(x, at);
-        } else if (*at == '#' && at == x->line_start) {
+        else if (*at == '#' && at == x->line_start)
             at = skip_line(x, at); /* a line marker of a preprocessor */
-        } else {
+        else
             return at;
-        }
-    }
 }
 
 /* --- Words --- */

@@ -52,7 +52,8 @@ void ptx_next(ptx_lexer *x);
 /* `tok` becomes the number that starts at `from`; false where there is none. */
 bool ptx_lex_number(ptx_lexer *x, const char *from);
 
-/* Questions about the current token; ptx_accept...() also reads the next where the answer is yes. */
+/* Questions about the current token; ptx_accept...() also reads the next where the answer is yes.
+ */
 bool ptx_is(const ptx_lexer *x, uint32_t punct);
 bool ptx_accept(ptx_lexer *x, uint32_t punct);
 bool ptx_is_dot(const ptx_lexer *x, const char *text); /* the directive .text? */

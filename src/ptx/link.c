@@ -1,5 +1,5 @@
-/* Joining texts statement by statement: each is copied as it was written, save names and numbers of files that must
- * differ in the whole. */
+/* Joining texts statement by statement: each is copied as it was written, save names and numbers of
+ * files that must differ in the whole. */
 #include "ptx/link.h"
 
 #include <ctype.h>
@@ -51,7 +51,8 @@ typedef struct linker {
 
 /* ---- tokens ---- */
 
-/* The first token of the text from `at` on; empty, and at `end`, where none is left or it is none of PTX. */
+/* The first token of the text from `at` on; empty, and at `end`, where none is left or it is none
+ * of PTX. */
 static span token(const char *at, const char *end)
 {
     ptx_lexer x = ptx_lexer_of(at, (size_t)(end - at), NULL, NULL);
@@ -225,7 +226,8 @@ static void put_file_number(linker *l, const part *p, span t)
     put_text(l, "%lu", strtoul(t.start, NULL, 10) + p->file_offset);
 }
 
-/* Copies the statement with white space and comments; names and numbers of files become those of the whole. */
+/* Copies the statement with white space and comments; names and numbers of files become those of
+ * the whole. */
 static void put_statement(linker *l, const part *p, const statement *s)
 {
     const char *at = s->text.start, *end = s->text.end;
@@ -280,8 +282,8 @@ static void put_declarations(linker *l, part *p)
     }
 }
 
-/* Functions may be used before they are defined: a prototype of each that has none. The head of a definition, up to its
- * body or its directives (.noreturn, .maxntid ...), is one. */
+/* Functions may be used before they are defined: a prototype of each that has none. The head of a
+ * definition, up to its body or its directives (.noreturn, .maxntid ...), is one. */
 static void put_prototype(linker *l, const part *p, const statement *s)
 {
     span first = token(s->text.start, s->text.end), t;
@@ -354,7 +356,8 @@ static double head_number(const part *p, const char *word)
     return strtod(at, NULL);
 }
 
-/* The newest version and the highest target: what all parts can live with on the device that they were chosen for. */
+/* The newest version and the highest target: what all parts can live with on the device that they
+ * were chosen for. */
 static void put_head(linker *l)
 {
     static const char *const words[] = {".version", ".target", ".address_size"};

@@ -1,5 +1,5 @@
-/* What a module's text declares, statement by statement, without parsing bodies: for linking, and for who only needs
- * to know which names a text has. */
+/* What a module's text declares, statement by statement, without parsing bodies: for linking, and
+ * for who only needs to know which names a text has. */
 #ifndef WL_PTX_OUTLINE_H
 #define WL_PTX_OUTLINE_H
 
@@ -27,8 +27,9 @@ typedef struct ptx_statement {
     uint32_t name_length;
 } ptx_statement;
 
-/* Reads the statement that begins with the lexer's current token. False at the end of the text, and where there is
- * none: x->failed then says that the text is no PTX. Read the first token before the first call. */
+/* Reads the statement that begins with the lexer's current token. False at the end of the text, and
+ * where there is none: x->failed then says that the text is no PTX. Read the first token before the
+ * first call. */
 bool ptx_next_statement(ptx_lexer *x, ptx_statement *out);
 bool ptx_is_named(const ptx_statement *s, const char *name);
 

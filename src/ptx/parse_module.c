@@ -100,14 +100,13 @@ static bool is_blank(char c)
 static const char *section_line_end(const ptx_parser *p, const char *at)
 {
     bool quoted = false;
-    for (; at < p->lex.end && *at != '\n'; at++) {
+    for (; at < p->lex.end && *at != '\n'; at++)
         if (*at == '"')
             quoted = !quoted;
         else if (quoted && *at == '\\' && at + 1 < p->lex.end && at[1] != '\n')
             at++;
         else if (!quoted && (*at == '}' || (at[0] == '/' && at[1] == '/')))
             break;
-    }
     return at;
 }
 

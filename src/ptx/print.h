@@ -1,7 +1,7 @@
 /* The printer in parts, for who writes PTX that is not in a module yet: rewritten kernels.
  *
- * Everything appends to a ptx_text. When memory runs out, `failed` is set and what follows is dropped, so that only the
- * end has to look. */
+ * Everything appends to a ptx_text. When memory runs out, `failed` is set and what follows is
+ * dropped, so that only the end has to look. */
 #ifndef WL_PTX_PRINT_H
 #define WL_PTX_PRINT_H
 
@@ -23,7 +23,8 @@ char *ptx_text_take(ptx_text *text, size_t *length);
 /* .version, .target, .address_size */
 void ptx_print_begin(ptx_text *text, const ir_module *module);
 void ptx_print_item(ptx_text *text, const ir_module *module, const ptx_item *item);
-/* Linkage, name, results, parameters and directives of a function: all before its brace or semicolon. */
+/* Linkage, name, results, parameters and directives of a function: all before its brace or
+ * semicolon. */
 void ptx_print_head(ptx_text *text, const ir_func *func);
 /* One statement of a body, with its line end. */
 void ptx_print_stmt(ptx_text *text, const ir_module *module, const ir_func *func,

@@ -7,10 +7,11 @@
 
 /* ---- holding ----
  *
- * A launch costs the application two records, an event of its own one, and what we do between the two passes on the device's
- * time line while it waits. As long as the application does nothing but put work on streams, records gather in memory; the
- * next call of another kind, and so any that waits for the device, first writes them. A process that dies without one loses
- * those of HOLD_NS at most. */
+ * A launch costs the application two records, an event of its own one, and what we do between the
+ * two passes on the device's time line while it waits. As long as the application does nothing but
+ * put work on streams, records gather in memory; the next call of another kind, and so any that
+ * waits for the device, first writes them. A process that dies without one loses those of HOLD_NS
+ * at most. */
 
 enum { HOLD_NS = 50000000 };
 
@@ -44,8 +45,8 @@ static void hold_writer(int64_t now)
 /* ---- begin ---- */
 
 static uint32_t nthreads;
-/* Aligned, since LeakSanitizer takes thread-local memory that begins 16 bytes into a page for a block
- * of another kind, and crashes on it. */
+/* Aligned, since LeakSanitizer takes thread-local memory that begins 16 bytes into a page for a
+ * block of another kind, and crashes on it. */
 static __thread struct {
     uint32_t number, depth; /* depth: of calls within calls */
 } thread __attribute__((aligned(64)));

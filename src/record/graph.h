@@ -1,5 +1,6 @@
-/* Graphs as the capture has them: nodes in an order in which they can run, and which of them wait for which. A collector
- * fills one of these where a graph is instantiated, and tells it whenever the instance was launched. */
+/* Graphs as the capture has them: nodes in an order in which they can run, and which of them wait
+ * for which. A collector fills one of these where a graph is instantiated, and tells it whenever
+ * the instance was launched. */
 #ifndef WL_RECORD_GRAPH_H
 #define WL_RECORD_GRAPH_H
 
@@ -25,13 +26,16 @@ typedef struct rec_graph { /* all zero: without nodes, not written yet */
 
 /* Another node; `type` as CUgraphNodeType. */
 void rec_graph_add(rec_graph *graph, uint32_t type);
-/* The node, which comes after them, waits for `before`: where that is a child graph, for the last of its nodes. */
+/* The node, which comes after them, waits for `before`: where that is a child graph, for the last
+ * of its nodes. */
 void rec_graph_wait(rec_graph *graph, uint32_t node, rec_nodes before);
 void rec_graph_clear(rec_graph *graph);
 
-/* Writes GRAPH, unless that happened; its number, or 0 where it is lost or nothing is recorded. With rec_g.lock held, as the next. */
+/* Writes GRAPH, unless that happened; its number, or 0 where it is lost or nothing is recorded.
+ * With rec_g.lock held, as the next. */
 uint32_t rec_graph_number(rec_graph *graph);
-/* Writes GRAPH_RUN: `call` launched it, and the ordinal of what each of the `count` nodes did is this; 0: it left no record. */
+/* Writes GRAPH_RUN: `call` launched it, and the ordinal of what each of the `count` nodes did is
+ * this; 0: it left no record. */
 void rec_graph_ran(uint32_t number, uint32_t call, uint64_t *ordinals, uint32_t count);
 
 #endif

@@ -20,7 +20,8 @@ static int64_t since_epoch(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* /proc/self/cmdline: arguments end in NUL each. Returns their number; *text and *argv are malloc'ed. */
+/* /proc/self/cmdline: arguments end in NUL each. Returns their number; *text and *argv are
+ * malloc'ed. */
 static uint32_t read_arguments(char **text, const char ***argv)
 {
     size_t length = 0, capacity = 0;

@@ -41,8 +41,8 @@ void rec_start(bool wanted)
     __atomic_store_n(&rec_g.started, true, __ATOMIC_RELEASE);
 }
 
-/* The child has the parent's memory but none of its threads: what the parent did with CUDA is lost to it, as the driver has
- * it. A child of a parent that had not yet used CUDA starts afresh. */
+/* The child has the parent's memory but none of its threads: what the parent did with CUDA is lost
+ * to it, as the driver has it. A child of a parent that had not yet used CUDA starts afresh. */
 static void start_afresh_in_child(void)
 {
     pthread_mutex_init(&rec_g.lock, NULL);

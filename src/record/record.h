@@ -1,17 +1,20 @@
-/* The recorder: what every collector notes alike. The emulator (src/device) and the library before NVIDIA's driver (src/shim)
- * link it, one copy each, and one copy records one process.
+/* The recorder: what every collector notes alike. The emulator (src/device) and the library before
+ * NVIDIA's driver (src/shim) link it, one copy each, and one copy records one process.
  *
- * It has the capture's writer and clock, the numbers of calls, objects, modules, launches and threads, the choice of
- * launches, what is said when recording fails, and the process's life: its start, fork and end.
+ * It has the capture's writer and clock, the numbers of calls, objects, modules, launches and
+ * threads, the choice of launches, what is said when recording fails, and the process's life: its
+ * start, fork and end.
  *
- * Locking: rec_g.lock guards all that is noted, and whatever else a collector keeps behind it. Every function here is
- * called with it held, unless it says otherwise.
+ * Locking: rec_g.lock guards all that is noted, and whatever else a collector keeps behind it.
+ * Every function here is called with it held, unless it says otherwise.
  *
- * Ownership: texts, stacks and arrays of records are the caller's and are read within the call. Names of interfaces
+ * Ownership: texts, stacks and arrays of records are the caller's and are read within the call.
+ * Names of interfaces
  * (`api`) are constants.
  *
- * Errors: nothing here fails towards the application. A record that cannot be written alone is lost, which is said once;
- * a writer that is switched off (full disk) ends the recording, which is said once, whatever was lost before. */
+ * Errors: nothing here fails towards the application. A record that cannot be written alone is
+ * lost, which is said once; a writer that is switched off (full disk) ends the recording, which is
+ * said once, whatever was lost before. */
 #ifndef WL_RECORD_RECORD_H
 #define WL_RECORD_RECORD_H
 
@@ -54,12 +57,14 @@ int64_t rec_since_start(void); /* needs no lock */
 /* From 1 in the order in which threads first asked; needs no lock. */
 uint32_t rec_thread(void);
 
-/* Once, without the lock, before the program uses CUDA: starts the clock, and asks to be told of forks. */
+/* Once, without the lock, before the program uses CUDA: starts the clock, and asks to be told of
+ * forks. */
 void rec_process_begins(const rec_collector *collector);
-/* The program uses CUDA from now on: opens the capture. `wanted` false: another library in this process records. */
+/* The program uses CUDA from now on: opens the capture. `wanted` false: another library in this
+ * process records. */
 void rec_start(bool wanted);
-/* The process ends: writes END and closes the capture. Without the lock, which is not waited for: a thread that still runs
- * may hold it, and the process must end. Further calls do nothing. */
+/* The process ends: writes END and closes the capture. Without the lock, which is not waited for: a
+ * thread that still runs may hold it, and the process must end. Further calls do nothing. */
 void rec_process_ends(void);
 /* In a child that cannot use CUDA, without the lock: a capture that says so, once. */
 void rec_mark_forked(void);
@@ -99,7 +104,8 @@ void rec_stop_observing(const char *format, ...) __attribute__((format(printf, 1
 
 typedef enum rec_when {
     REC_NOW, /* what is held in memory is written before the call, and its own record with it */
-    REC_HELD /* the call puts work on a stream and waits for nothing: its record may stay in memory for 50 ms */
+    REC_HELD /* the call puts work on a stream and waits for nothing: its record may stay in memory
+                for 50 ms */
 } rec_when;
 
 typedef struct rec_call {
@@ -113,30 +119,34 @@ typedef struct rec_call {
 
 /* Notes thread and time. Needs no lock; with REC_NOW it must not be held. */
 void rec_call_begin(rec_call *call, const char *api, cap_call_kind kind, rec_when when);
-/* Notes the call stack, unless that happened; on the same thread, in a function that the application called. Needs no lock. */
+/* Notes the call stack, unless that happened; on the same thread, in a function that the
+ * application called. Needs no lock. */
 void rec_call_stack(rec_call *call);
 /* The next place in the order of calls, nodes of graphs and launches. */
 uint64_t rec_ordinal(void);
-/* Gives it the next number and place, unless it has one: calls without are numbered as they are written. */
+/* Gives it the next number and place, unless it has one: calls without are numbered as they are
+ * written. */
 void rec_call_number(rec_call *call);
 /* Its record gets the shape that call->shape has been set to. */
 void rec_call_shape(rec_call *call);
 /* Writes CALL, unless that happened: before any record that refers to it. */
 void rec_call_write(rec_call *call, int32_t result);
-/* The next rec_call_write() writes one more record of the call: it is one of several that one function made. */
+/* The next rec_call_write() writes one more record of the call: it is one of several that one
+ * function made. */
 void rec_call_again(rec_call *call);
-/* Begins what a call that is written makes the device do, a node of a graph: it has the call's name, thread, context, stream
- * and stack, whose memory must last. */
+/* Begins what a call that is written makes the device do, a node of a graph: it has the call's
+ * name, thread, context, stream and stack, whose memory must last. */
 void rec_call_begin_part(rec_call *part, const rec_call *call, cap_call_kind kind);
 void rec_call_write_kept(void);
 
-/* The same for a collector that does not hold the lock during a call, and whose functions may come to be called by one
- * another: a call within another one of the thread is not recorded. Every rec_call_enter() has its rec_call_leave(), on the
- * same thread; all take the lock where they need it. Leaving writes the call, unless that happened. */
+/* The same for a collector that does not hold the lock during a call, and whose functions may come
+ * to be called by one another: a call within another one of the thread is not recorded. Every
+ * rec_call_enter() has its rec_call_leave(), on the same thread; all take the lock where they need
+ * it. Leaving writes the call, unless that happened. */
 void rec_call_enter(rec_call *call, const char *api, cap_call_kind kind, rec_when when);
 void rec_call_leave(rec_call *call, int32_t result);
-/* Leaves a call after which the device may be waiting for the next one, as after the event before a launch: it is kept, and
- * written before the next record that anybody writes. */
+/* Leaves a call after which the device may be waiting for the next one, as after the event before a
+ * launch: it is kept, and written before the next record that anybody writes. */
 void rec_call_leave_late(rec_call *call, int32_t result);
 
 /* ---- objects, streams and modules (write.c) ---- */
@@ -154,7 +164,8 @@ uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, ui
 
 /* ---- launches (write.c) ---- */
 
-/* Why the next launch of the kernel is not observed: as the options say, or since observation ended. NULL: it is. */
+/* Why the next launch of the kernel is not observed: as the options say, or since observation
+ * ended. NULL: it is. */
 const char *rec_left_out(const char *kernel);
 /* The same, and the launch counts. */
 const char *rec_choose(const char *kernel);

@@ -32,7 +32,8 @@ void rec_not_written(wl_status status)
 
 /* ---- messages ---- */
 
-/* A program with C++ kernels has the demangler of its own C++ library; without one names stay as they are. */
+/* A program with C++ kernels has the demangler of its own C++ library; without one names stay as
+ * they are. */
 void rec_say(wl_log_level level, const char *text)
 {
     wl_demangle *demangle = strstr(text, "_Z")

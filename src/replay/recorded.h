@@ -62,8 +62,8 @@ wl_status replay_recorded_begin(replay_recorded *r, const replay_recorded_part *
 const rewrite_copy *replay_recorded_copy(const replay_recorded_launch *launch);
 /* Whether it is known that the instruction did not run. */
 bool replay_recorded_idle(const replay_recorded_launch *launch, uint32_t pc);
-/* What the probe `objects` saw of pointers that come from no parameter; out->launch stays 0 where the
- * kernel did not have it. In `arena`; WL_NOMEM is the only failure. */
+/* What the probe `objects` saw of pointers that come from no parameter; out->launch stays 0 where
+ * the kernel did not have it. In `arena`; WL_NOMEM is the only failure. */
 wl_status replay_recorded_indirect(const replay_recorded_launch *launch, wl_arena *arena,
                                    cap_indirect *out);
 /* An observer that gives `inner`, that of a replay_watch, what the slice shows and what was

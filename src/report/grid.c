@@ -157,10 +157,9 @@ void rep_grid_draw(const rep_grid *grid, unsigned indent, unsigned width, const 
     fputs(head_on, out);
     draw_row(grid, widths, heads, indent, out);
     fputs(head_off, out);
-    for (size_t r = 0; r < grid->nrows; r++) {
+    for (size_t r = 0; r < grid->nrows; r++)
         if (grid->rows[r][0])
             draw_row(grid, widths, grid->rows[r], indent, out);
         else
             fprintf(out, "%*s%s\n", (int)indent, "", grid->rows[r][1]);
-    }
 }

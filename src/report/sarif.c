@@ -67,12 +67,11 @@ static char *escaped_uri_of(wl_arena *arena, const char *path)
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
     char *uri = wl_arena_alloc(arena, strlen(path) * 3 + 1), *out = uri;
-    for (const char *c = path; uri && *c; c++) {
+    for (const char *c = path; uri && *c; c++)
         if (strchr(plain, *c))
             *out++ = *c;
         else
             out += snprintf(out, 4, "%%%02X", (unsigned char)*c);
-    }
     return uri;
 }
 

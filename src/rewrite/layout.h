@@ -124,8 +124,8 @@ typedef struct rewrite_state {
     uint32_t place_bytes, place_mask; /* of a copy of the counters by thread; of its number */
     uint64_t ranges;                  /* device addresses, 0: none */
     uint64_t shared, places;
-    uint64_t
-        missed; /* by the kernel: lanes' accesses outside of all ranges, or of counted shared memory */
+    uint64_t missed; /* by the kernel: lanes' accesses outside of all ranges, or of counted shared
+                        memory */
     uint64_t
         block[REWRITE_MAX_BLOCKS];    /* linear indices of the blocks to trace; UINT64_MAX: none */
     uint8_t ran[REWRITE_MAX_BLOCKS];  /* by the kernel: not 0 where block[i] ran */
@@ -139,10 +139,10 @@ typedef struct rewrite_range {
     uint64_t base, bytes;
     uint64_t bits; /* device address of the bitmap of touched elements, 0: none */
     uint64_t counts[REWRITE_CLASSES]; /* of counters of elements, 0: none */
-    uint64_t lines
-        [REWRITE_CLASSES]; /* of counters of lines, 0: none; for touch alone the first is that of marks */
-    uint32_t
-        used; /* by the kernel: bit c says that an access of class c whose pointer's origin is not known fell in it */
+    uint64_t lines[REWRITE_CLASSES];  /* of counters of lines, 0: none; for touch alone the first is
+                                         that of marks */
+    uint32_t used; /* by the kernel: bit c says that an access of class c whose pointer's origin is
+                      not known fell in it */
     uint32_t spread; /* as in rewrite_slot */
 } rewrite_range;
 
@@ -176,10 +176,10 @@ typedef struct rewrite_setup {
     const uint64_t *pointers;
     uint32_t nleft_out; /* objects that would take too much memory */
     const rewrite_object *left_out;
-    bool no_walks;   /* there is no memory for their tables */
-    bool everywhere; /* touch, frequency: all objects, not only those that pointers lead to */
-    uint32_t
-        shared_bytes; /* shared: the highest address + 1, so also what lies below the kernel's own (1 KiB from sm_80 on) */
+    bool no_walks;         /* there is no memory for their tables */
+    bool everywhere;       /* touch, frequency: all objects, not only those that pointers lead to */
+    uint32_t shared_bytes; /* shared: the highest address + 1, so also what lies below the kernel's
+                              own (1 KiB from sm_80 on) */
 } rewrite_setup;
 
 /* Offsets in the state of one launch; 0: absent. Up to `shared_at` they do not depend on `pointers`
@@ -276,8 +276,8 @@ bool rewrite_read_block(const rewrite_copy *copy, uint32_t index, uint64_t *exec
 bool rewrite_site_ran(const rewrite_copy *copy, uint32_t site);
 /* objects: classes (bits) that accessed the object, by sites whose `param` is IR_NONE. */
 uint32_t rewrite_object_used(const rewrite_copy *copy, uint32_t object);
-/* The elements of an object that were accessed, from its base rounded down to 4 on: appends its spans
- * to `out`, which may be counted where the kernel has the probe frequency. */
+/* The elements of an object that were accessed, from its base rounded down to 4 on: appends its
+ * spans to `out`, which may be counted where the kernel has the probe frequency. */
 wl_status rewrite_read_elements(const rewrite_copy *copy, uint32_t object, wl_spans *out);
 /* Whether that is all that the sites accessed of the object: not where some was missed, and the
  * object lacks tables. */

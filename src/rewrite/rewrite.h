@@ -72,9 +72,10 @@ typedef struct rewrite_block {
 typedef enum rewrite_count_kind {
     REWRITE_COUNT_MEASURED, /* by the tally */
     REWRITE_COUNT_LAUNCH,   /* all threads of the launch, once */
-    REWRITE_COUNT_PLACED, /* as `from`, which all threads of a block run as often, by those whose place leads them there */
-    REWRITE_COUNT_STAYED, /* as `from`, without what the tally counts */
-    REWRITE_COUNT_LEFT    /* what the tally counts */
+    REWRITE_COUNT_PLACED,   /* as `from`, which all threads of a block run as often, by those whose
+                               place leads them there */
+    REWRITE_COUNT_STAYED,   /* as `from`, without what the tally counts */
+    REWRITE_COUNT_LEFT      /* what the tally counts */
 } rewrite_count_kind;
 
 typedef struct rewrite_counter {
@@ -104,8 +105,8 @@ typedef struct rewrite_spot {
     uint32_t var;      /* not 0: the base is the address of kernel->vars[var - 1], in no record */
     uint8_t kept; /* not 0: the base is not in the record, but is base kept - 1 of those kept */
     uint8_t ran;  /* not 0: only lanes with bit ran - 1 of the record's came here */
-    bool
-        alone; /* the base is the site's own address, and UINT64_MAX where the lane does not access memory */
+    bool alone; /* the base is the site's own address, and UINT64_MAX where the lane does not access
+                   memory */
     /* Of a loop: whether the row is of the last iteration, else of the first; how far the base
      * moves in each: by what row `step_row` differs from that of the next iteration, or, where that
      * is 0, by `step`. Of a loop with a count_row: by what that of `step_row` moved in all. */

@@ -11,11 +11,9 @@
 
 static bool covers(const sim_request *r, uint64_t byte)
 {
-    for (int lane = 0; lane < 32; lane++) {
-        if ((r->mask >> lane & 1) && byte >= r->addr[lane] && byte < r->addr[lane] + r->bytes) {
+    for (int lane = 0; lane < 32; lane++)
+        if ((r->mask >> lane & 1) && byte >= r->addr[lane] && byte < r->addr[lane] + r->bytes)
             return true;
-        }
-    }
     return false;
 }
 
@@ -35,17 +33,14 @@ static uint32_t pieces(const sim_request *r, uint64_t unit, uint64_t *out)
              b += unit < r->bytes ? unit : r->bytes) {
             all[n++] = (r->addr[lane] + b) / unit;
             uint64_t last = (r->addr[lane] + r->bytes - 1) / unit;
-            if (last != all[n - 1]) {
+            if (last != all[n - 1])
                 all[n++] = last;
-            }
         }
     }
     qsort(all, n, sizeof *all, ascending);
-    for (uint32_t i = 0; i < n; i++) {
-        if (i == 0 || all[i] != all[i - 1]) {
+    for (uint32_t i = 0; i < n; i++)
+        if (i == 0 || all[i] != all[i - 1])
             out[kept++] = all[i];
-        }
-    }
     return kept;
 }
 
@@ -59,11 +54,9 @@ static uint32_t fewest_of(const sim_request *r)
 {
     uint64_t out[32 * 16];
     uint32_t bytes = 0, n = pieces(r, 32, out);
-    for (uint32_t i = 0; i < n; i++) {
-        for (uint64_t b = 0; b < 32; b++) {
+    for (uint32_t i = 0; i < n; i++)
+        for (uint64_t b = 0; b < 32; b++)
             bytes += covers(r, out[i] * 32 + b);
-        }
-    }
     return (bytes + 31) / 32;
 }
 
@@ -85,21 +78,18 @@ static shape shape_of(const sim_request *r)
         uniform &= a[i] == a[0];
         constant &= (int64_t)(a[i] - a[i - 1]) == step && lanes[i] == lanes[i - 1] + 1;
     }
-    if (uniform) {
+    if (uniform)
         return UNIFORM;
-    }
-    if (constant && llabs(step) == r->bytes) {
+    if (constant && llabs(step) == r->bytes)
         return sectors_of(r) > fewest_of(r) ? MISALIGNED : CONTIGUOUS;
-    }
     return constant && n >= 3 ? STRIDED : IRREGULAR;
 }
 
 double reference_sectors(const sim *s)
 {
     double n = 0;
-    for (size_t i = 0; i < s->log.count; i++) {
+    for (size_t i = 0; i < s->log.count; i++)
         n += s->log.data[i].space == ACC_GLOBAL ? sectors_of(&s->log.data[i]) : 0;
-    }
     return n;
 }
 
@@ -141,11 +131,9 @@ static int kind_of(const sim_request *r)
  * object. */
 static int in_sample(const sim *s, const sim_request *r, uint32_t object)
 {
-    for (uint32_t i = 0; r->object == object && i < s->nsampled; i++) {
-        if (r->block == s->sampled[i]) {
+    for (uint32_t i = 0; r->object == object && i < s->nsampled; i++)
+        if (r->block == s->sampled[i])
             return (int)i;
-        }
-    }
     return -1;
 }
 
@@ -176,9 +164,8 @@ static void touch_map(map *m, const sim_request *r, bool stream)
         c->stream &= stream;
     }
     n = pieces(r, 4, out);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         m->cells[out[i] / 8 - m->first].word[out[i] % 8] |= 1u << r->warp;
-    }
 }
 
 static map make_map(const sim *s, uint32_t object, int sample)
@@ -186,9 +173,8 @@ static map make_map(const sim *s, uint32_t object, int sample)
     const sim_object *o = &s->objects[object];
     map m = {.first = o->base / 32, .count = (uint32_t)((o->base % 32 + o->bytes + 31) / 32)};
     m.cells = calloc(m.count, sizeof *m.cells);
-    for (uint32_t i = 0; i < m.count; i++) {
+    for (uint32_t i = 0; i < m.count; i++)
         m.cells[i].stream = true;
-    }
     bool known[MOST_PCS] = {false}, stream[MOST_PCS] = {false};
     for (size_t i = 0; i < s->log.count; i++) {
         const sim_request *r = &s->log.data[i];
@@ -211,18 +197,16 @@ static int warps_in(uint32_t set)
 static int hottest(const cell *c)
 {
     int most = 0;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++)
         most = warps_in(c->word[i]) > most ? warps_in(c->word[i]) : most;
-    }
     return most;
 }
 
 static int used(const cell *c)
 {
     int n = 0;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++)
         n += c->word[i] != 0;
-    }
     return n;
 }
 
@@ -256,9 +240,8 @@ static bool is_random(const sim *s, uint32_t object, const map *m)
     uint32_t *counts = calloc(m->count, sizeof *counts);
     for (uint32_t i = 0; i < m->count; i++) {
         const cell *c = &m->cells[i];
-        if (!c->sector) {
+        if (!c->sector)
             continue;
-        }
         rows++;
         for (int k = 0; k < 8; k++) {
             double t = warps_in(c->word[k]);
@@ -269,20 +252,17 @@ static bool is_random(const sim *s, uint32_t object, const map *m)
         uint32_t first = 0; /* the first row with the same temperatures */
         for (;; first++) {
             bool same = m->cells[first].sector != 0;
-            for (int k = 0; same && k < 8; k++) {
+            for (int k = 0; same && k < 8; k++)
                 same = warps_in(m->cells[first].word[k]) == warps_in(c->word[k]);
-            }
-            if (same) {
+            if (same)
                 break;
-            }
         }
         counts[first]++;
     }
     for (int best = 0; best < 8; best++) {
         uint32_t at = 0;
-        for (uint32_t i = 0; i < m->count; i++) {
+        for (uint32_t i = 0; i < m->count; i++)
             at = counts[i] > counts[at] ? i : at;
-        }
         common += counts[at];
         counts[at] = 0;
     }
@@ -305,9 +285,8 @@ static bool constant_stride(const map *m)
         bool touched = m->cells[w / 8].word[w % 8] != 0;
         words += touched;
         if (touched && !before) {
-            if (any) {
+            if (any)
                 distances[n++] = w - last_start;
-            }
             any = true;
             last_start = w;
         }
@@ -330,15 +309,12 @@ static int label_of(const sim *s, const cell *c, bool random, bool warm)
         int t = warps_in(c->word[i]);
         hot &= t == 0 || (t >= 2 && 2 * t >= warps);
     }
-    if (random) {
+    if (random)
         return warm && T ? ANA_HOT_RANDOM : -1;
-    }
-    if (T < 2) {
+    if (T < 2)
         return -1;
-    }
-    if (T >= 2 * most) {
+    if (T >= 2 * most)
         return c->stream ? -1 : ANA_FALSE_SHARING;
-    }
     return hot ? ANA_HOT : -1;
 }
 
@@ -382,9 +358,8 @@ static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
         c->label = label_of(s, c, random, warm);
         c->sparse = c->sector && used(c) * 2 <= words_in(&s->objects[object], m, i);
         of[ANA_STRIDED] += c->sparse ? transfers(c) : 0;
-        if (c->label >= 0) {
+        if (c->label >= 0)
             of[c->label] += transfers(c);
-        }
     }
     bool strided = constant_stride(m) && of[ANA_STRIDED] * 2 >= EDGE * all;
     for (uint32_t i = 0; i < m->count; i++) {
@@ -394,11 +369,10 @@ static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
         double unused = 1 - (double)used(c) / words_in(&s->objects[object], m, i);
         for (int k = 0; k < 3; k++) {
             double n = (double)c->n[k], left = n;
-            if (c->label == ANA_FALSE_SHARING) {
+            if (c->label == ANA_FALSE_SHARING)
                 left = ceil(n / warps_in(c->sector));
-            } else if (c->label >= 0) {
+            else if (c->label >= 0)
                 left = n > 0;
-            }
             bool hot = c->label == ANA_HOT || c->label == ANA_HOT_RANDOM;
             int label = k == 2 && hot ? updates : c->label;
             if (label >= 0) {
@@ -422,9 +396,8 @@ static void request_costs(const sim *s, uint32_t object, const map *maps, costs 
         bool updates = false;
         for (size_t i = 0; i < s->log.count; i++) {
             const sim_request *r = &s->log.data[i];
-            if (r->object != object || r->pc != pc) {
+            if (r->object != object || r->pc != pc)
                 continue;
-            }
             n++;
             updates |= kind_of(r) == 2;
             lanes += __builtin_popcount(r->mask);
@@ -502,9 +475,8 @@ void reference_object(const sim *s, uint32_t object, double total, reference *ou
     c.requests[ANA_MISALIGNED] = c.requests[ANA_UNCOALESCED] = c.requests[ANA_DIVERGENT] = 0;
     request_costs(s, object, maps, &c);
     judge_costs(&c, total, out);
-    for (uint32_t i = 0; i < s->nsampled; i++) {
+    for (uint32_t i = 0; i < s->nsampled; i++)
         free(maps[i].cells);
-    }
 }
 
 /* ---- shared memory ---- */
@@ -522,12 +494,10 @@ static void passes_of(const sim_request *r, double *now, double *fewest)
             for (uint64_t b = 0; (r->mask >> lane & 1) && b < r->bytes; b += 4) {
                 uint64_t word = (r->addr[lane] + b) / 4, bank = word % 32;
                 bool known = false;
-                for (int i = 0; i < n[bank]; i++) {
+                for (int i = 0; i < n[bank]; i++)
                     known |= words[bank][i] == word && (r->op == ACC_LOAD || r->op == ACC_STORE);
-                }
-                if (!known) {
+                if (!known)
                     words[bank][n[bank]++] = word;
-                }
                 most = n[bank] > most ? n[bank] : most;
             }
         }
@@ -620,12 +590,10 @@ void reference_shared(const sim *s, uint32_t object, double total, reference *ou
     *out = (reference){0};
     pass_costs(s, object, &c);
     owners_of(s, object, &one_thread, &one_warp);
-    if (!one_thread) {
+    if (!one_thread)
         c.excess[ANA_SHARED_THREAD_LOCAL] = 0;
-    }
-    if (one_thread || !one_warp) {
+    if (one_thread || !one_warp)
         c.excess[ANA_SHARED_WARP_LOCAL] = 0;
-    }
     memcpy(c.alone, c.excess, sizeof c.alone);
     judge_costs(&c, total > 0 ? total : 1, out);
 }

@@ -14,9 +14,8 @@
 
 static void expect_ok(wl_status status, const wl_error *err)
 {
-    if (status != WL_OK) {
+    if (status != WL_OK)
         fail_msg("%s: %s", wl_status_text(status), err->text);
-    }
 }
 
 void sim_begin(sim *s, uint32_t gx, uint32_t gy, uint32_t bx, uint32_t by)
@@ -49,9 +48,8 @@ uint32_t sim_alloc(sim *s, const char *name, uint64_t bytes, uint32_t skew)
 uint32_t sim_shared(sim *s, const char *name, uint64_t bytes)
 {
     uint64_t offset = 0;
-    for (uint32_t i = 1; i <= s->nobjects; i++) {
+    for (uint32_t i = 1; i <= s->nobjects; i++)
         offset += s->objects[i].shared ? (s->objects[i].bytes + 15) / 16 * 16 : 0;
-    }
     s->nshared++;
     return add_object(s, name, offset, bytes, true);
 }
@@ -84,9 +82,8 @@ static void access_warp(sim *s, sim_request *r, uint64_t block, uint32_t warp, s
             r->addr[lane] = s->objects[r->object].base + (uint64_t)at;
         }
     }
-    if (r->mask) {
+    if (r->mask)
         assert_true(wl_push(&s->log, *r));
-    }
 }
 
 void sim_access(sim *s, uint32_t pc, acc_op op, uint32_t object, uint32_t bytes, sim_offset *offset,
@@ -97,11 +94,9 @@ void sim_access(sim *s, uint32_t pc, acc_op op, uint32_t object, uint32_t bytes,
     r.space = s->objects[object].shared  ? ACC_SHARED
               : s->objects[object].local ? ACC_LOCAL
                                          : ACC_GLOBAL;
-    for (uint64_t block = 0; block < (uint64_t)s->grid[0] * s->grid[1]; block++) {
-        for (uint32_t warp = 0; warp < sim_warps(s); warp++) {
+    for (uint64_t block = 0; block < (uint64_t)s->grid[0] * s->grid[1]; block++)
+        for (uint32_t warp = 0; warp < sim_warps(s); warp++)
             access_warp(s, &r, block, warp, offset, args);
-        }
-    }
 }
 
 /* ---- to a summary ---- */
@@ -109,9 +104,8 @@ void sim_access(sim *s, uint32_t pc, acc_op op, uint32_t object, uint32_t bytes,
 static uint32_t shared_index(const sim *s, uint32_t object)
 {
     uint32_t index = 0;
-    for (uint32_t i = 1; i <= object; i++) {
+    for (uint32_t i = 1; i <= object; i++)
         index += s->objects[i].shared;
-    }
     return index;
 }
 
@@ -142,9 +136,8 @@ static uint32_t object_at(void *ctx, uint64_t address)
     const sim *s = ctx;
     for (uint32_t i = 1; i <= s->nobjects; i++) {
         const sim_object *o = &s->objects[i];
-        if (!o->shared && !o->local && address >= o->base && address < o->base + o->bytes) {
+        if (!o->shared && !o->local && address >= o->base && address < o->base + o->bytes)
             return i;
-        }
     }
     return 0;
 }
@@ -152,9 +145,8 @@ static uint32_t object_at(void *ctx, uint64_t address)
 static int by_block(const void *a, const void *b)
 {
     const sim_request *x = a, *y = b;
-    if (x->block != y->block) {
+    if (x->block != y->block)
         return x->block < y->block ? -1 : 1;
-    }
     return x->pc < y->pc ? -1 : x->pc > y->pc;
 }
 
@@ -182,9 +174,8 @@ static obs_summary summarize(sim *s)
     assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
     drive worker = drive_begin(launch, 0);
     uint64_t blocks = (uint64_t)s->grid[0] * s->grid[1];
-    for (uint64_t block = 0; block < blocks; block++) {
+    for (uint64_t block = 0; block < blocks; block++)
         observe_block(s, &worker, block);
-    }
     assert_int_equal(obs_finish(launch, s->arena, &summary), WL_OK);
     obs_launch_free(launch);
     summary.blocks_run = summary.blocks_observed = blocks;
@@ -280,9 +271,8 @@ void sim_find(sim *s, uint32_t launches, ana_findings *out)
     prof_db *db;
     prof_options options = {.force = true};
     snprintf(path, sizeof path, WL_BINARY_DIR "/tests/sim-%d.wlprof", (int)getpid());
-    if (s->log.count) {
+    if (s->log.count)
         qsort(s->log.data, s->log.count, sizeof *s->log.data, by_block);
-    }
     expect_ok(prof_create(path, &options, &builder, &err), &err);
     expect_ok(prof_begin_process(builder, &err), &err);
     add_process(builder);
@@ -298,9 +288,8 @@ void sim_find(sim *s, uint32_t launches, ana_findings *out)
     expect_ok(prof_load_objects(db, s->arena, &objects, &err), &err);
     for (uint32_t i = 0; i < out->count; i++) {
         const prof_object *o = prof_find_object(&objects, out->rows[i].object);
-        if (out->rows[i].scope == ANA_SCOPE_KERNEL) {
+        if (out->rows[i].scope == ANA_SCOPE_KERNEL)
             continue;
-        }
         assert_non_null(o);
         for (uint32_t k = 1; k <= s->nobjects; k++) {
             if (strcmp(o->variable, s->objects[k].name) == 0) {
@@ -321,12 +310,9 @@ const char *sim_object_of(const sim *s, const ana_finding *f)
 const ana_finding *sim_finding(const sim *s, const ana_findings *all, const char *object,
                                ana_pattern pattern)
 {
-    for (uint32_t i = 0; i < all->count; i++) {
-        if (all->rows[i].pattern == pattern &&
-            strcmp(sim_object_of(s, &all->rows[i]), object) == 0) {
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->rows[i].pattern == pattern && strcmp(sim_object_of(s, &all->rows[i]), object) == 0)
             return &all->rows[i];
-        }
-    }
     return NULL;
 }
 

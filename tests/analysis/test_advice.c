@@ -242,9 +242,8 @@ static void what_is_left_out_is_counted(void **state)
     ana_findings all;
     sim_begin(&s, 16, 1, 256, 1);
     uint32_t data = sim_alloc(&s, "data", 32768, 0), few = sim_alloc(&s, "few", 32768, 0);
-    for (uint32_t k = 0; k < 100; k++) {
+    for (uint32_t k = 0; k < 100; k++)
         sim_access(&s, 1, ACC_LOAD, data, 4, in_order, &aligned);
-    }
     sim_access(&s, 2, ACC_LOAD, few, 4, one_word, NULL);
     sim_find(&s, 1, &all);
     assert_int_equal(all.count, 0);

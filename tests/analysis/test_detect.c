@@ -131,11 +131,9 @@ static void each_scope_is_called_for_what_it_names(void **state)
 
 static const ana_finding *of_scope(const ana_findings *all, ana_scope scope)
 {
-    for (uint32_t i = 0; i < all->count; i++) {
-        if (all->rows[i].scope == scope) {
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->rows[i].scope == scope)
             return &all->rows[i];
-        }
-    }
     fail();
     return NULL;
 }
@@ -207,9 +205,8 @@ static void groups_keep_objects_apart(void **state)
         assert_int_equal(group->count, 1);
         assert_int_equal(group->nkernels, f->kernel != 0);
         assert_int_equal(group->nobjects, f->object != 0);
-        for (uint32_t k = 0; k < g; k++) {
+        for (uint32_t k = 0; k < g; k++)
             assert_true(f->key != all.rows[all.groups[k].first].key);
-        }
     }
 }
 

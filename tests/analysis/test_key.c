@@ -64,11 +64,9 @@ static int tear_down(void **state)
 
 static void all_differ(const uint64_t *of, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < i; k++) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++)
             assert_true(of[i] != of[k]);
-        }
-    }
 }
 
 static void survive_a_build(void **state)
@@ -79,12 +77,10 @@ static void survive_a_build(void **state)
     all_differ(later.kernels, COUNT(later_kernels));
     all_differ(keys.objects, COUNT(objects));
     all_differ(later.objects, COUNT(later_objects));
-    for (size_t i = 0; i < COUNT(kernels); i++) {
+    for (size_t i = 0; i < COUNT(kernels); i++)
         assert_true(keys.kernels[i] == later.kernels[i + 1]);
-    }
-    for (size_t i = 0; i < COUNT(objects); i++) {
+    for (size_t i = 0; i < COUNT(objects); i++)
         assert_true(keys.objects[i] == later.objects[same_objects[i]]);
-    }
 }
 
 static uint64_t finding(ana_pattern pattern, uint32_t kernel, uint32_t object)

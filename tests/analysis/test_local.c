@@ -35,9 +35,8 @@ static void begin(sim *s, sim_offset *offset, int64_t steps)
     uint32_t out = sim_alloc(s, "out", BLOCKS * THREADS * 4, 0);
     uint32_t list = sim_local(s, ELEMENTS * 4);
     sim_access(s, 0, ACC_STORE, out, 4, in_order, NULL);
-    for (int64_t k = 0; k < steps; k++) {
+    for (int64_t k = 0; k < steps; k++)
         sim_access(s, (uint32_t)(1 + k), ACC_LOAD, list, 4, offset, &k);
-    }
 }
 
 static const ana_finding *only(const ana_findings *all)
@@ -98,14 +97,12 @@ static void little_of_it(void **state)
         sim s;
         ana_findings all;
         begin(&s, same_element, 1);
-        for (uint32_t i = 1; i < others; i++) {
+        for (uint32_t i = 1; i < others; i++)
             sim_access(&s, 20, ACC_LOAD, 1, 4, in_order, NULL);
-        }
         sim_find(&s, 1, &all); /* 4 of 4 * (1 + others) sectors a warp */
         uint32_t found = 0;
-        for (uint32_t i = 0; i < all.count; i++) {
+        for (uint32_t i = 0; i < all.count; i++)
             found += all.rows[i].pattern == ANA_LOCAL_MEMORY;
-        }
         assert_int_equal(found, others == 99);
         sim_end(&s);
     }
@@ -147,9 +144,8 @@ static void agrees_with_the_reference(void **state)
         seed = kernel;
         sim_begin(&s, 1 + pick(3), 1, 32 * (1 + pick(4)), 1);
         uint32_t room = sim_local(&s, 64), bytes = 4u << pick(3);
-        for (uint32_t k = 0; k < 1 + kernel % 5; k++) {
+        for (uint32_t k = 0; k < 1 + kernel % 5; k++)
             sim_access(&s, k, pick(2) ? ACC_LOAD : ACC_STORE, room, bytes, anywhere, &bytes);
-        }
         sim_find(&s, 1, &all);
         assert_int_equal(only(&all)->cost.excess, (uint64_t)reference_local(&s));
         sim_end(&s);

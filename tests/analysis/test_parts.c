@@ -30,9 +30,8 @@ static obs_pcset sets[] = {{1, first_pc}, {1, second_pc}, {2, both_pcs}};
 static prof_heat map_of(uint32_t first, uint32_t shared)
 {
     static obs_heat_row rows[ROWS];
-    for (uint32_t i = 0; i < ROWS; i++) {
+    for (uint32_t i = 0; i < ROWS; i++)
         rows[i] = (obs_heat_row){.sector = i, .pcset = i < first ? 0 : i < first + shared ? 2 : 1};
-    }
     return (prof_heat){
         .info = {.warps = 8, .nrows = ROWS}, .rows = rows, .npcsets = 3, .pcsets = sets};
 }

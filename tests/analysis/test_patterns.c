@@ -225,9 +225,8 @@ static void spmv(void **state)
     sim s;
     ana_findings all;
     srand(7);
-    for (uint32_t i = 0; i < ROWS * NNZ; i++) {
+    for (uint32_t i = 0; i < ROWS * NNZ; i++)
         columns[i] = (uint32_t)rand() % ROWS;
-    }
     sim_begin(&s, ROWS / 256, 1, 256, 1);
     uint32_t offsets = sim_alloc(&s, "rowOffsets", (ROWS + 1) * 4, 0),
              cols = sim_alloc(&s, "cols", sizeof columns, 0);
@@ -519,9 +518,8 @@ static void array_of_structures(void **state)
     ana_findings all;
     sim_begin(&s, 4, 1, 256, 1);
     uint32_t x = sim_alloc(&s, "x", 4 * 256 * 32, 0);
-    for (uint32_t k = 0; k < 8; k++) {
+    for (uint32_t k = 0; k < 8; k++)
         sim_access(&s, k, ACC_LOAD, x, 4, scaled, &(args){.n = 8, .k = k});
-    }
     sim_find(&s, 1, &all);
     expect(&s, &all, "x", P(UNCOALESCED));
     assert_int_equal(all.rows[0].cost.excess, 32 * 8 * 28);
@@ -543,9 +541,8 @@ static uint32_t lists(uint32_t every, uint64_t *excess)
     ana_findings all;
     sim_begin(&s, 4, 1, 256, 1);
     uint32_t x = sim_alloc(&s, "x", 4 * 256 * 32, 0);
-    for (uint32_t k = 0; k < 8; k++) {
+    for (uint32_t k = 0; k < 8; k++)
         sim_access(&s, k, ACC_LOAD, x, 4, seldom, &(args){.n = every, .k = k});
-    }
     sim_find(&s, 1, &all);
     uint32_t found = sim_patterns(&s, &all, "x");
     *excess = all.count ? all.rows[0].cost.excess : 0;
@@ -747,9 +744,8 @@ static void objects_made_again(void **state)
     assert_int_equal(all.rows[0].cost.excess, 2 * 32 * 8 * 28);
     assert_int_equal(all.rows[0].nlines, 8);
     uint64_t requests = 0;
-    for (uint32_t i = 0; i < 8; i++) {
+    for (uint32_t i = 0; i < 8; i++)
         requests += all.rows[0].lines[i].requests;
-    }
     assert_int_equal(requests, 2 * 32 * 8);
     sim_end(&s);
 }
@@ -772,9 +768,8 @@ static void advice_for_stencils(void **state)
     sim_begin(&s, 16, 1, 256, 1);
     uint32_t in = sim_alloc(&s, "in", 16 * 256 * 4 + 64, 0),
              row = sim_alloc(&s, "row", 16 * 256 * 4 + 64, 4);
-    for (uint32_t k = 0; k < 3; k++) {
+    for (uint32_t k = 0; k < 3; k++)
         sim_access(&s, k, ACC_LOAD, in, 4, scaled, &(args){.n = 1, .k = k});
-    }
     sim_access(&s, 5, ACC_LOAD, row, 4, scaled, &(args){.n = 1});
     sim_find(&s, 1, &all);
     assert_non_null(strstr(advice_of(&s, &all, "in", ANA_MISALIGNED), "stencil"));
@@ -868,9 +863,8 @@ static void advice_for_small_tables(void **state)
     ana_findings all;
     sim_begin(&s, 4, 1, 256, 1);
     uint32_t table = sim_alloc(&s, "table", 32, 0);
-    for (uint32_t k = 0; k < 4; k++) {
+    for (uint32_t k = 0; k < 4; k++)
         sim_access(&s, 1, ACC_LOAD, table, 4, in_small_table, NULL);
-    }
     sim_find(&s, 1, &all);
     assert_int_equal(all.count, 1);
     assert_non_null(strstr(all.rows[0].advice, "shared memory once"));
@@ -899,9 +893,8 @@ static void several_blocks(void **state)
     gemm(&s, 64, a_v00, b_v00, c_v00);
     sim_find(&s, 1, &one);
     s.nsampled = 4;
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4; i++)
         s.sampled[i] = i;
-    }
     sim_find(&s, 1, &four);
     assert_int_equal(one.count, four.count);
     for (uint32_t i = 0; i < one.count; i++) {

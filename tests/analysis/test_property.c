@@ -154,14 +154,12 @@ static uint32_t make_kernel(sim *s, use *uses)
         use *u = &uses[n];
         u->family = pick(FAMILIES);
         u->known = plan(u, blocks, warps);
-        if (u->known == UINT32_MAX) {
+        if (u->known == UINT32_MAX)
             continue;
-        }
         u->object = sim_alloc(s, names[n], (uint64_t)(u->c.elements + 64) * u->c.bytes, 0);
         acc_op op = some_op(u->family);
-        for (u->c.step = 0; u->c.step < u->c.steps; u->c.step++) {
+        for (u->c.step = 0; u->c.step < u->c.steps; u->c.step++)
             sim_access(s, 10 * n, op, u->object, u->c.bytes, families[u->family].offset, &u->c);
-        }
         n++;
     }
     return n;
@@ -194,9 +192,8 @@ static void check(const sim *s, const ana_findings *all, const use *u, uint32_t 
                  got, told);
     }
     bool costs = false; /* too little to tell is no pattern, either */
-    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++)
         costs |= (u->known >> p & 1) && ref.told[p];
-    }
     if ((got & ~u->known) || (costs && got != u->known)) {
         fail_msg("kernel %u, %s: found %x, known %x", kernel, families[u->family].name, got,
                  u->known);
@@ -265,9 +262,8 @@ static void excess_never_exceeds_traffic(void **state)
         make_kernel(&s, uses);
         sim_find(&s, 1, &all);
         double excess = 0;
-        for (uint32_t i = 0; i < all.count; i++) {
+        for (uint32_t i = 0; i < all.count; i++)
             excess += (double)all.rows[i].cost.excess;
-        }
         assert_true(excess <= reference_sectors(&s));
         sim_end(&s);
     }

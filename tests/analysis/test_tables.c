@@ -59,9 +59,8 @@ static void kernels(void **state)
     assert_true(k->host_seconds == 0.75 && k->device.seconds < 0 && k->device.timed == 0);
     uint64_t sectors = 0;
     uint32_t groups = 0;
-    for (uint32_t g = 0; g < findings.ngroups; g++) {
+    for (uint32_t g = 0; g < findings.ngroups; g++)
         groups += findings.groups[g].nkernels > 0; /* there is but one kernel */
-    }
     assert_int_equal(k->nfindings, groups);
     for (uint32_t i = 0; i < findings.count; i++) {
         const ana_cost *cost = &findings.rows[i].cost;
@@ -115,9 +114,8 @@ static void tell_memory(prof_builder *builder)
 static void check_course(const ana_device_memory *m, const uint64_t *bytes, uint32_t count)
 {
     assert_int_equal(m->npoints, count);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         assert_int_equal(m->points[i].bytes, bytes[i]);
-    }
 }
 
 static void memory(void **state)

@@ -1,4 +1,5 @@
-/* Prints captures: capdump [-r] [-a] [-s] FILE ... (rows, addresses, only what is stable; see dump.h) */
+/* Prints captures: capdump [-r] [-a] [-s] FILE ... (rows, addresses, only what is stable; see
+ * dump.h) */
 #include "dump.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Programs compiled by nvcc in three ways, and what processes do. The programs are in programs/, compiled by the build. */
+/* Programs compiled by nvcc in three ways, and what processes do. The programs are in programs/,
+ * compiled by the build. */
 #include "run.h"
 #include "support/test.h"
 
@@ -53,7 +54,8 @@ static void test_shared_is_as_static(void **state)
     run_clear(&b);
 }
 
-/* The launch's line without its numbers of module and call, and its rows without objects: order of objects differs. */
+/* The launch's line without its numbers of module and call, and its rows without objects: order of
+ * objects differs. */
 static char *launch_only(const char *dump)
 {
     char *text = calloc(1, strlen(dump) + 1), *copy = strdup(dump), *rest = copy;
@@ -109,7 +111,8 @@ static void test_two_runs_and_threads(void **state)
     run_clear(&c);
 }
 
-/* The negative control: without the emulator there is no device, and the program's own check fails. */
+/* The negative control: without the emulator there is no device, and the program's own check fails.
+ */
 static void test_without_emulator(void **state)
 {
     static const char *const none[] = {"LD_PRELOAD=", "LD_LIBRARY_PATH=", NULL};
@@ -174,7 +177,8 @@ static void test_semantics(void **state)
     run_clear(&r);
 }
 
-/* The program works out what every fetch must give; its rows are loads and stores of the arrays and of linear memory. */
+/* The program works out what every fetch must give; its rows are loads and stores of the arrays and
+ * of linear memory. */
 static void test_textures(void **state)
 {
     (void)state;

@@ -15,7 +15,8 @@ static const int releases[] = {0,     1000,  2000,  2010,  2020,  3000,  3010,  
                                11030, 11040, 11050, 11060, 11070, 11080, 12000, 12010, 12020,
                                12030, 12040, 12050, 12060, 12080, 12090, 13000};
 
-/* What driver 580.159 answers for this line at the given release: a symbol, or "!" and the status. */
+/* What driver 580.159 answers for this line at the given release: a symbol, or "!" and the status.
+ */
 static void expected_at(const char *answers, int release, char *out, size_t size)
 {
     int from, used;

@@ -40,7 +40,8 @@ static void every_description_loads(void **state)
         assert_string_equal(device.id, ids[i]);
         assert_true(device.model.dram_bytes_per_second > 1e11);
         assert_true(device.model.fp32 > 0);
-        /* Twice the clock times the width of the bus is the bandwidth that the data sheet rounds. */
+        /* Twice the clock times the width of the bus is the bandwidth that the data sheet rounds.
+         */
         double bus = 2e3 * device.attributes[CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE] *
                      device.attributes[CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH] / 8;
         assert_true(bus > 0.96 * device.model.dram_bytes_per_second);
@@ -263,7 +264,8 @@ static uint32_t blocks(const char *name, uint32_t threads, uint32_t registers, u
 static void published_examples(void **state)
 {
     (void)state;
-    /* CUDA C++ Best Practices Guide, "Calculating Occupancy": 7.0, 37 registers, 128 and 320 threads. */
+    /* CUDA C++ Best Practices Guide, "Calculating Occupancy": 7.0, 37 registers, 128 and 320
+     * threads. */
     assert_int_equal(blocks("v100", 128, 37, 0), 12);
     assert_int_equal(blocks("v100", 320, 37, 0), 4);
     /* CUDA C++ Programming Guide, "Multiprocessor Level": 6.x, 512 threads, 64 and 65 registers. */

@@ -1,5 +1,5 @@
-/* The emulated driver, called as an application calls libcuda.so.1. The results expected of calls, good and bad, are those
- * that driver 580.159 gave on an H200. */
+/* The emulated driver, called as an application calls libcuda.so.1. The results expected of calls,
+ * good and bad, are those that driver 580.159 gave on an H200. */
 #include "cuda/types.h"
 #include "support/test.h"
 
@@ -86,7 +86,8 @@ typedef CUdeviceptr ptr;
 
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
 
-/* add: p[i] += table[i % 4]; scale: p[i] *= 3; shared: p[i] = the neighbour's through 128 bytes of dynamic memory. */
+/* add: p[i] += table[i % 4]; scale: p[i] *= 3; shared: p[i] = the neighbour's through 128 bytes of
+ * dynamic memory. */
 static const char kernels[] = HEAD
     ".global .align 4 .u32 table[4] = {10, 20, 30, 40};\n"
     ".extern .shared .align 4 .b8 dynamic[];\n"
@@ -899,7 +900,8 @@ static void threads_share_a_context(void **state)
     }
 }
 
-/* An access outside of any allocation costs the context: all that follows gives the error, until it is reset. */
+/* An access outside of any allocation costs the context: all that follows gives the error, until it
+ * is reset. */
 static void faults_stick(void **state)
 {
     ptr nowhere = 0, p;

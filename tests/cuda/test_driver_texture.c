@@ -1,4 +1,5 @@
-/* Textures, surfaces and mipmapped arrays of the emulated driver, called as an application calls libcuda.so.1. */
+/* Textures, surfaces and mipmapped arrays of the emulated driver, called as an application calls
+ * libcuda.so.1. */
 #include "cuda/types.h"
 #include "support/test.h"
 

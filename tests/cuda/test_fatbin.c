@@ -155,7 +155,8 @@ static void what_is_missing_is_said(void **state)
     free(b.data);
 }
 
-/* As nvcc -rdc=true: the linked fatbin has SASS only; the objects' fatbins follow in the wrapper. */
+/* As nvcc -rdc=true: the linked fatbin has SASS only; the objects' fatbins follow in the wrapper.
+ */
 static void relocatable_code_comes_in_parts(void **state)
 {
     builder linked = builder_new(), first = builder_new(), second = builder_new(),

@@ -1,4 +1,5 @@
-/* The libraries that bear the names of NVIDIA's: what they export, and that each has its own release's functions. */
+/* The libraries that bear the names of NVIDIA's: what they export, and that each has its own
+ * release's functions. */
 #include "cuda/types.h"
 #include "support/test.h"
 
@@ -42,7 +43,8 @@ static int exported_by(const char *symbol, int major)
     return 0;
 }
 
-/* Programs that were linked with -cudart shared ask for a symbol of a version named like the library. */
+/* Programs that were linked with -cudart shared ask for a symbol of a version named like the
+ * library. */
 static void each_exports_its_release(void **state)
 {
     (void)state;
@@ -105,7 +107,8 @@ static void what_is_missing_is_refused(void **state)
     assert_int_equal(missing(NULL), 801);
 }
 
-/* Arguments arrive as they were given, on the first call of a function, which looks it up, and on later ones. */
+/* Arguments arrive as they were given, on the first call of a function, which looks it up, and on
+ * later ones. */
 static void arguments_pass_through(void **state)
 {
     void *library = open_library("libcudart.so.13");

@@ -1,5 +1,5 @@
-/* Our declarations of CUDA's types against the toolkit's: sizes, offsets and numbers, compiled with the toolkit's headers
- * on the spot. Passes over without a toolkit. */
+/* Our declarations of CUDA's types against the toolkit's: sizes, offsets and numbers, compiled with
+ * the toolkit's headers on the spot. Passes over without a toolkit. */
 #include "cuda/types.h"
 #include "support/test.h"
 

@@ -1,4 +1,5 @@
-/* What nvcc writes, in its several modes, against what we read out of it. Needs nvcc; passes over without. */
+/* What nvcc writes, in its several modes, against what we read out of it. Needs nvcc; passes over
+ * without. */
 #include "cuda/cubin.h"
 #include "cuda/fatbin.h"
 #include "support/test.h"

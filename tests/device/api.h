@@ -1,4 +1,5 @@
-/* CUDA's functions in the test's own process: the entry points that the libraries in front lead to. */
+/* CUDA's functions in the test's own process: the entry points that the libraries in front lead to.
+ */
 #ifndef WL_TESTS_DEVICE_API_H
 #define WL_TESTS_DEVICE_API_H
 

@@ -1,5 +1,5 @@
-/* The device layer under the runtime's functions: order of work, capture, graphs, memory, threads. Runs in the test's own
- * process, so that sanitizers see it. */
+/* The device layer under the runtime's functions: order of work, capture, graphs, memory, threads.
+ * Runs in the test's own process, so that sanitizers see it. */
 #include "api.h"
 
 #include <errno.h>
@@ -68,7 +68,8 @@ static void let_go(gate *g)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* A host function that waits for the host must not stop it, and what follows it in its stream must wait. */
+/* A host function that waits for the host must not stop it, and what follows it in its stream must
+ * wait. */
 static void test_blocked_stream(void **state)
 {
     gate g = GATE;

@@ -1,4 +1,5 @@
-/* A machine with one module from PTX text, and launches with parameters given in place. Fails the test on any error. */
+/* A machine with one module from PTX text, and launches with parameters given in place. Fails the
+ * test on any error. */
 #ifndef TEST_EMU_FIXTURE_H
 #define TEST_EMU_FIXTURE_H
 

@@ -88,7 +88,8 @@ static void bulk_reductions_add(void **state)
     fixture_end(&f);
 }
 
-/* D = A B + C with wmma: A(i, k) = i, B(k, j) = j, C = 1, so D(i, j) = 16 i j + 1. C and D are stored by columns. */
+/* D = A B + C with wmma: A(i, k) = i, B(k, j) = j, C = 1, so D(i, j) = 16 i j + 1. C and D are
+ * stored by columns. */
 static void wmma_multiplies(void **state)
 {
     (void)state;
@@ -122,7 +123,8 @@ static void wmma_multiplies(void **state)
     fixture_end(&f);
 }
 
-/* ldmatrix gives lane l elements (l / 4, 2 (l % 4)) and the next; .trans those of the transposed matrix. */
+/* ldmatrix gives lane l elements (l / 4, 2 (l % 4)) and the next; .trans those of the transposed
+ * matrix. */
 static void matrices_load_and_store(void **state)
 {
     (void)state;

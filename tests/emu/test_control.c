@@ -13,7 +13,8 @@ static uint64_t executions(const fixture *f, uint32_t pc, emu_kernel *k)
     return f->result.blocks[emu_kernel_code(k, pc).block].executions;
 }
 
-/* Lanes below 8 take one side, the others the other; both meet again, and run what follows together. */
+/* Lanes below 8 take one side, the others the other; both meet again, and run what follows
+ * together. */
 static void branches_part_and_meet(void **state)
 {
     (void)state;
@@ -150,7 +151,8 @@ static void jumps_through_tables(void **state)
     fixture_end(&f);
 }
 
-/* Factorial by recursion, with a local variable that every depth has for itself; half of the lanes call. */
+/* Factorial by recursion, with a local variable that every depth has for itself; half of the lanes
+ * call. */
 static const char recursion[] = HEADER
     ".func (.param .b32 r) fact(.param .b32 n) {\n"
     ".local .align 4 .b8 depot[8]; .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<4>;\n"

@@ -250,7 +250,8 @@ static void the_observer_sees_accesses(void **state)
     fixture_end(&f);
 }
 
-/* Waiting at a barrier in shared memory reads it: lanes that wait together do not disturb one another. */
+/* Waiting at a barrier in shared memory reads it: lanes that wait together do not disturb one
+ * another. */
 static void the_observer_sees_barriers(void **state)
 {
     (void)state;

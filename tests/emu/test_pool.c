@@ -1,4 +1,5 @@
-/* The host threads that run blocks: every piece of work is done once, and nothing runs on when the call has returned. */
+/* The host threads that run blocks: every piece of work is done once, and nothing runs on when the
+ * call has returned. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>

@@ -30,7 +30,8 @@ static void barriers_order_shared_memory(void **state)
     fixture_end(&f);
 }
 
-/* Half of a warp waits at one barrier instruction, half at another one; some threads have left before. */
+/* Half of a warp waits at one barrier instruction, half at another one; some threads have left
+ * before. */
 static void barriers_count_living_lanes_wherever_they_wait(void **state)
 {
     (void)state;
@@ -215,7 +216,8 @@ static void clusters_share_memory(void **state)
     fixture_end(&f);
 }
 
-/* A register that gets a constant, then on one lane an atomic's result, is no name for the constant. */
+/* A register that gets a constant, then on one lane an atomic's result, is no name for the
+ * constant. */
 static void atomics_leave_constants_alone(void **state)
 {
     (void)state;

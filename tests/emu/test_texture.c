@@ -1,4 +1,5 @@
-/* Texture fetches and surface accesses, worked out by hand from the programming guide's formulas. */
+/* Texture fetches and surface accesses, worked out by hand from the programming guide's formulas.
+ */
 #include "fixture.h"
 
 #include <math.h>

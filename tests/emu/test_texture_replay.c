@@ -2,10 +2,11 @@
  *
  *   test_texture_replay results recording.zst
  *
- * Both are as texture_record writes them, the second one compressed. Results must be equal to the bit, but for gradients:
- * the length of a footprint is known to 2/256 of a level, and a result that two levels make may differ by as much of the
- * texels' difference. Of a cube map, gradients that lead to another face are not compared: how the texture unit
- * takes the difference between faces is not known. */
+ * Both are as texture_record writes them, the second one compressed. Results must be equal to the
+ * bit, but for gradients: the length of a footprint is known to 2/256 of a level, and a result that
+ * two levels make may differ by as much of the texels' difference. Of a cube map, gradients that
+ * lead to another face are not compared: how the texture unit takes the difference between faces is
+ * not known. */
 #include "support/file.h"
 #include "texture_cases.h"
 
@@ -50,7 +51,8 @@ static recording opened(const char *path, bool packed)
     return r;
 }
 
-/* The case's results; NULL where it was refused. Ends the test where the file holds another case. */
+/* The case's results; NULL where it was refused. Ends the test where the file holds another case.
+ */
 static const char *results(recording *r, const char *text)
 {
     size_t length = strlen(text), bytes = (size_t)TEXTURE_LANES * TEXTURE_RESULTS * 4;

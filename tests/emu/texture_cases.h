@@ -1,6 +1,6 @@
-/* The table of texture fetches that are recorded on a GPU (texture_record.c) and replayed on the emulator
- * (test_texture_replay.c): what is bound, how it is read, with which coordinates. Everything follows from the case's
- * index, so that a recording holds results alone. */
+/* The table of texture fetches that are recorded on a GPU (texture_record.c) and replayed on the
+ * emulator (test_texture_replay.c): what is bound, how it is read, with which coordinates.
+ * Everything follows from the case's index, so that a recording holds results alone. */
 #ifndef TEST_EMU_TEXTURE_CASES_H
 #define TEST_EMU_TEXTURE_CASES_H
 

@@ -2,11 +2,12 @@
  *
  *   texture_record file
  *
- * A text line "warplens-textures 1", lines "chip", "driver" and "date", an empty line, then for each case its text, a
- * newline and TEXTURE_LANES * TEXTURE_RESULTS words, little-endian. A case that the driver refuses has the word 'refused'
- * and the error before the newline, and no results. What a GPU gave goes to data/textures.rec.zst (zstd -19); run against the
- * emulator's libcuda.so.1 it writes what the emulator gives, which is compared with that.
- * Build: nvcc -O1 -o texture_record texture_record.c texture_cases.c -lcuda */
+ * A text line "warplens-textures 1", lines "chip", "driver" and "date", an empty line, then for
+ * each case its text, a newline and TEXTURE_LANES * TEXTURE_RESULTS words, little-endian. A case
+ * that the driver refuses has the word 'refused' and the error before the newline, and no results.
+ * What a GPU gave goes to data/textures.rec.zst (zstd -19); run against the emulator's libcuda.so.1
+ * it writes what the emulator gives, which is compared with that. Build: nvcc -O1 -o texture_record
+ * texture_record.c texture_cases.c -lcuda */
 #include "texture_cases.h"
 
 #include <cuda.h>

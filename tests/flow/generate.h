@@ -1,5 +1,5 @@
-/* Random kernels that end: `.entry k(.param .u64 in, .param .u64 out, .param .u32 n)`. Memory is accessed so that no two
- * threads of a block share a word. */
+/* Random kernels that end: `.entry k(.param .u64 in, .param .u64 out, .param .u32 n)`. Memory is
+ * accessed so that no two threads of a block share a word. */
 #ifndef TEST_FLOW_GENERATE_H
 #define TEST_FLOW_GENERATE_H
 

@@ -29,7 +29,8 @@ typedef struct subject {
 void subject_begin(subject *s, const char *ptx, const char *kernel);
 void subject_end(subject *s);
 
-/* The instruction of the kernel whose text, as the printer writes it, holds `text`; the n-th, from 0. */
+/* The instruction of the kernel whose text, as the printer writes it, holds `text`; the n-th, from
+ * 0. */
 uint32_t pc_of(const subject *s, const char *text, unsigned n);
 
 /* A reproducible random number below `below`. */

@@ -1,12 +1,14 @@
-/* Proofs against what kernels do: two runs with the same parameters and different data must agree in every access of every
- * proven instruction, warp by warp and in order; and they must differ in some of those that are not proven. */
+/* Proofs against what kernels do: two runs with the same parameters and different data must agree
+ * in every access of every proven instruction, warp by warp and in order; and they must differ in
+ * some of those that are not proven. */
 #include "../emu/fixture.h"
 #include "support.h"
 #include "support/test.h"
 
 enum { N = 700, BLOCK = 256, GRID = 3, WARPS = BLOCK / 32 };
 
-/* For each instruction, block and warp: how many accesses, and a hash of their masks and addresses in order. */
+/* For each instruction, block and warp: how many accesses, and a hash of their masks and addresses
+ * in order. */
 typedef struct trace {
     uint32_t count;
     uint64_t hash;

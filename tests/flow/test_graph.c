@@ -110,8 +110,8 @@ static void control_dependence_is_that_of_the_definition(void **state)
     for_many(check_control);
 }
 
-/* Every node that two disjoint paths reach is found, up to the post-dominator, where all meet. Joins of joins may be
- * found too: they cost precision only. */
+/* Every node that two disjoint paths reach is found, up to the post-dominator, where all meet.
+ * Joins of joins may be found too: they cost precision only. */
 static void check_joins(sample *s)
 {
     uint32_t order[MAX_NODES], number[MAX_NODES], scratch[MAX_NODES], out[MAX_NODES];
@@ -159,7 +159,8 @@ static void check_loops(sample *s)
         for (uint32_t i = s->g.pred_first[h]; i < s->g.pred_first[h + 1]; i++)
             headed |= ref_dominates(&s->g, s->root, h, s->g.pred[i]);
         assert_int_equal(loop != FLOW_NONE, headed);
-        /* a node is in the loop when the header dominates it and it reaches a back edge without the header */
+        /* a node is in the loop when the header dominates it and it reaches a back edge without the
+         * header */
         for (uint32_t v = 0; headed && v < s->g.n; v++) {
             bool inside = v == h;
             for (uint32_t i = s->g.pred_first[h]; i < s->g.pred_first[h + 1]; i++)

@@ -50,7 +50,8 @@ static bool comes_from_slice(const subject *s, uint32_t value, bool *seen)
     return good;
 }
 
-/* All that is executed reads only what is executed, and all that is reported has its address from there. */
+/* All that is executed reads only what is executed, and all that is reported has its address from
+ * there. */
 static void slices_are_closed(void **state)
 {
     (void)state;

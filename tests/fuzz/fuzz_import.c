@@ -1,6 +1,6 @@
-/* Hostile captures made into profiles. The input is a capture without its frames: type, two bytes of length, payload, and
- * so on; each record gets a frame with the right checksum, so that what is fuzzed lies behind the reader. A profile that
- * comes out of it must open. */
+/* Hostile captures made into profiles. The input is a capture without its frames: type, two bytes
+ * of length, payload, and so on; each record gets a frame with the right checksum, so that what is
+ * fuzzed lies behind the reader. A profile that comes out of it must open. */
 #include "../support/records.h"
 #include "capture/records.h"
 #include "profile/profile.h"

@@ -1,5 +1,5 @@
-/* Hostile PTX behind the parser: what parses and verifies must be analysed, decoded for emulation and given
- * probes without harm. */
+/* Hostile PTX behind the parser: what parses and verifies must be analysed, decoded for emulation
+ * and given probes without harm. */
 #include "base/arena.h"
 #include "emu/emu.h"
 #include "flow/kernel.h"

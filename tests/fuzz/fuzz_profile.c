@@ -1,6 +1,6 @@
-/* Hostile profiles. The first byte chooses: the rest is a whole file, or a list of changes to the cells of a valid one (see
- * struct edit), which reach what a random change of the file's bytes hardly does. Everything that can be loaded is,
- * and reported. */
+/* Hostile profiles. The first byte chooses: the rest is a whole file, or a list of changes to the
+ * cells of a valid one (see struct edit), which reach what a random change of the file's bytes
+ * hardly does. Everything that can be loaded is, and reported. */
 #include "../profile/story.h"
 #include "../report/payload.h"
 #include "support/file.h"

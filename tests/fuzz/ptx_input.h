@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls `use` with the module where the bytes parse; `verified`: and where it is one that ptxas would take. */
+/* Calls `use` with the module where the bytes parse; `verified`: and where it is one that ptxas
+ * would take. */
 static void use_ptx(const uint8_t *data, size_t size,
                     void (*use)(const ir_module *module, bool verified))
 {

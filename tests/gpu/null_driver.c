@@ -1,11 +1,14 @@
-/* A driver that does nothing, and does it at once: what is left of a call is what stands before the driver. It takes any
- * image for a module, with every kernel that it is asked for; each has two parameters, of 8 and 4 bytes. Linking gives the
- * bytes of the file that NULL_DRIVER_CUBIN names. An image with the text of NULL_DRIVER_REFUSES in it is refused. Blocks of
- * kernels of an image with the text of NULL_DRIVER_LARGE in it have at most 512 threads in place of 1024, unless registers
- * were limited to 64 or fewer, and that many always where NULL_DRIVER_STUBBORN is set. Kernels of an image with the text of
- * NULL_DRIVER_LAUNCHES in it cannot be launched. Events are NULL_DRIVER_STEP milliseconds
- * apart, in the order in which they are recorded, or all of them 1. With NULL_DRIVER_OLD it does not tell parameters, as before CUDA 12.4. What is put on streams is written to the
- * file that NULL_DRIVER_LOG names, a line each: what, and the stream. For tests and benchmarks. */
+/* A driver that does nothing, and does it at once: what is left of a call is what stands before the
+ * driver. It takes any image for a module, with every kernel that it is asked for; each has two
+ * parameters, of 8 and 4 bytes. Linking gives the bytes of the file that NULL_DRIVER_CUBIN names.
+ * An image with the text of NULL_DRIVER_REFUSES in it is refused. Blocks of kernels of an image
+ * with the text of NULL_DRIVER_LARGE in it have at most 512 threads in place of 1024, unless
+ * registers were limited to 64 or fewer, and that many always where NULL_DRIVER_STUBBORN is set.
+ * Kernels of an image with the text of NULL_DRIVER_LAUNCHES in it cannot be launched. Events are
+ * NULL_DRIVER_STEP milliseconds apart, in the order in which they are recorded, or all of them 1.
+ * With NULL_DRIVER_OLD it does not tell parameters, as before CUDA 12.4. What is put on streams is
+ * written to the file that NULL_DRIVER_LOG names, a line each: what, and the stream. For tests and
+ * benchmarks. */
 #include "cuda/types.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
-/* Walking stacks by rules: the rules are those that elfutils finds in the same tables, and the stacks those of libgcc. */
+/* Walking stacks by rules: the rules are those that elfutils finds in the same tables, and the
+ * stacks those of libgcc. */
 #include "inject/stack.h"
 #include "inject/stack_path.h"
 #include "inject/unwind.h"
@@ -262,7 +263,8 @@ static void test_stacks(void **state)
     }
 }
 
-/* Frames that differ at the same stack pointer, again and again: what is remembered of one must not be taken for another. */
+/* Frames that differ at the same stack pointer, again and again: what is remembered of one must not
+ * be taken for another. */
 static void test_again(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The seam for a second front end: code that was never PTX is proven, sliced, replayed, summed up and shown. */
+/* The seam for a second front end: code that was never PTX is proven, sliced, replayed, summed up
+ * and shown. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -9,8 +9,9 @@ enum { MAX_WORDS = 8, MAX_INSNS = 64, LETTERS = 26 };
 
 /* ---- vocabulary ---- */
 
-/* How a line becomes an instruction: its suffixes, and what its words are: r register, s the special register itself,
- * p a parameter, a an address in a register, 4 the number 4 that is not written. */
+/* How a line becomes an instruction: its suffixes, and what its words are: r register, s the
+ * special register itself, p a parameter, a an address in a register, 4 the number 4 that is not
+ * written. */
 static const struct row {
     const char *word;
     ir_op op;

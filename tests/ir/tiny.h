@@ -4,8 +4,8 @@
 
 #include "ir/front.h"
 
-/* A text of it begins with "tiny KERNEL PARAMETER...". Names are single letters; t, b, n, m, i are 32-bit registers, all
- * others are addresses. */
+/* A text of it begins with "tiny KERNEL PARAMETER...". Names are single letters; t, b, n, m, i are
+ * 32-bit registers, all others are addresses. */
 extern const ir_front tiny_front;
 
 #endif

@@ -1,4 +1,5 @@
-/* The cost of a request as the observer works it out: as a run where it is one, else lane by lane. */
+/* The cost of a request as the observer works it out: as a run where it is one, else lane by lane.
+ */
 #ifndef TESTS_OBSERVE_COST_OF_H
 #define TESTS_OBSERVE_COST_OF_H
 

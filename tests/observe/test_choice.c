@@ -1,5 +1,6 @@
-/* Which blocks stand for a launch: hand-made launches with odd blocks, whatever the workers do, in bounded memory; and the
- * maps that are drawn afterwards are those that would have been drawn at once. */
+/* Which blocks stand for a launch: hand-made launches with odd blocks, whatever the workers do, in
+ * bounded memory; and the maps that are drawn afterwards are those that would have been drawn at
+ * once. */
 #include "observe/choice.h"
 #include "patterns.h"
 #include "support/drive.h"
@@ -47,7 +48,8 @@ static void run_block(const drive *worker, uint32_t block, behaviour does)
     drive_end(worker, b, does.instructions);
 }
 
-/* Block number i of a worker, of n blocks among `workers`: each takes its own part in an order of its own. */
+/* Block number i of a worker, of n blocks among `workers`: each takes its own part in an order of
+ * its own. */
 static uint32_t shuffled(uint32_t i, uint32_t worker, uint32_t workers, uint32_t n)
 {
     uint32_t mine = (n - worker + workers - 1) / workers;
@@ -225,7 +227,8 @@ static void workers_make_no_difference(void **state)
     }
 }
 
-/* In a large launch one block in eight may have a map, and those at its ends; what has none is told all the same. */
+/* In a large launch one block in eight may have a map, and those at its ends; what has none is told
+ * all the same. */
 static uint32_t the_odd_one;
 
 static behaviour odd_in_many(uint32_t block)
@@ -284,7 +287,8 @@ static behaviour endless(uint32_t block) /* an odd one as well */
     return (behaviour){block == 77 ? 100 : 1000000, 30000, 4};
 }
 
-/* Logs that are too long: block 0 goes on with a map, the middle and the last as well, others have none. */
+/* Logs that are too long: block 0 goes on with a map, the middle and the last as well, others have
+ * none. */
 static void long_blocks(void **state)
 {
     (void)state;

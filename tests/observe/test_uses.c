@@ -1,4 +1,5 @@
-/* How often elements are accessed: worked by hand, and random launches against counting one by one. */
+/* How often elements are accessed: worked by hand, and random launches against counting one by one.
+ */
 #include "observe/uses.h"
 #include "patterns.h"
 #include "support/drive.h"
@@ -17,7 +18,8 @@ enum {
     REQUESTS = 200
 };
 
-/* Objects side by side, of which the second does not begin at a multiple of 4; number 0 is the gap behind them. */
+/* Objects side by side, of which the second does not begin at a multiple of 4; number 0 is the gap
+ * behind them. */
 static const uint64_t BASE = 0x7f2200000000;
 static const uint64_t begins[OBJECTS + 1] = {0, ROOM + 2, 2 * ROOM, 3 * ROOM};
 static const obs_shared arrays[ARRAYS] = {

@@ -1,7 +1,8 @@
 /* Instruction forms (forms.tsv), the kernels made from them and the inputs that they run on.
  *
- * The recorder runs the kernels on a GPU, the replay on the emulator; both use this file, so both see the same PTX and
- * the same inputs. Slot k of thread t lies at (k * OPS_THREADS + t) * 8 in the input and in the output. */
+ * The recorder runs the kernels on a GPU, the replay on the emulator; both use this file, so both
+ * see the same PTX and the same inputs. Slot k of thread t lies at (k * OPS_THREADS + t) * 8 in the
+ * input and in the output. */
 #ifndef OPS_FORM_H
 #define OPS_FORM_H
 

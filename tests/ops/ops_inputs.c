@@ -1,7 +1,8 @@
 /* Inputs of the instruction forms: edge cases and random numbers, drawn from named pools.
  *
- * The recorded results belong to exactly these inputs; the recording holds their hash. A change here asks for a new
- * recording. No expression may draw twice: C leaves open which draw comes first. */
+ * The recorded results belong to exactly these inputs; the recording holds their hash. A change
+ * here asks for a new recording. No expression may draw twice: C leaves open which draw comes
+ * first. */
 #include "ops_form.h"
 #include "support/random.h"
 

@@ -2,10 +2,11 @@
  *
  *   ops_record forms.tsv folder
  *
- * writes folder/<family>.ops, one a family: a text line "warplens-ops 1", lines "chip", "driver" and "date", an empty
- * line, then for each form: its text and a newline, u64 hash of the inputs, and ndst * OPS_THREADS results of the slot's
- * width, little-endian. Needs nothing but the driver: CUDA's functions come from libcuda.so.1 at run time.
- * Build: cc -O1 -I.. -o ops_record record.c ops_form.c ops_inputs.c ../support/file.c -lm -ldl */
+ * writes folder/<family>.ops, one a family: a text line "warplens-ops 1", lines "chip", "driver"
+ * and "date", an empty line, then for each form: its text and a newline, u64 hash of the inputs,
+ * and ndst * OPS_THREADS results of the slot's width, little-endian. Needs nothing but the driver:
+ * CUDA's functions come from libcuda.so.1 at run time. Build: cc -O1 -I.. -o ops_record record.c
+ * ops_form.c ops_inputs.c ../support/file.c -lm -ldl */
 #include "ops_form.h"
 
 #include <dlfcn.h>

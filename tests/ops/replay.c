@@ -2,7 +2,8 @@
  *
  *   test_ops forms.tsv <family> data/<family>.ops.zst
  *
- * Bit-exact where the form says so, else within its tolerance. A form that the emulator refuses is a failure. */
+ * Bit-exact where the form says so, else within its tolerance. A form that the emulator refuses is
+ * a failure. */
 #include "base/error.h"
 #include "emu/emu.h"
 #include "ops_form.h"

@@ -80,9 +80,8 @@ static void hash_column(XXH64_state_t *state, sqlite3_stmt *stmt, int column)
     int64_t size = sqlite3_column_bytes(stmt, column);
     XXH64_update(state, &type, sizeof type);
     XXH64_update(state, &size, sizeof size);
-    if (data && size) {
+    if (data && size)
         XXH64_update(state, data, (size_t)size);
-    }
 }
 
 static void hash_rows(sqlite3 *sql, const char *text, XXH64_state_t *state)

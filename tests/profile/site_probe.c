@@ -29,9 +29,8 @@ __attribute__((noipa)) int driver_alloc(void **p, size_t size)
     void *frames[16];
     int n = backtrace(frames, 16);
     printf("call %zu", size);
-    for (int i = 1; i < n; i++) {
+    for (int i = 1; i < n; i++)
         printf(" %p", frames[i]);
-    }
     printf("\n");
     *p = malloc(size);
     return *p == NULL;
@@ -67,11 +66,9 @@ static void print_maps(void)
 {
     char line[4096];
     FILE *maps = fopen("/proc/self/maps", "r");
-    while (maps && fgets(line, sizeof line, maps)) {
-        if (strstr(line, " r-xp ") && strchr(line, '/')) {
+    while (maps && fgets(line, sizeof line, maps))
+        if (strstr(line, " r-xp ") && strchr(line, '/'))
             printf("map %s", line);
-        }
-    }
     fclose(maps);
 }
 
@@ -85,9 +82,8 @@ int main(int argc, char **argv)
     }
     CHECK(cudaMalloc((void **)&d_A, 1024));
     CHECK(cudaMalloc((void **)&d_B, 2048));
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         CHECK(cudaMalloc(&parts[i], 8));
-    }
     float *left = make_buffer(16);
     float *right = make_buffer(32);
     CHECK(allocate_one(&single, 100));

@@ -253,24 +253,21 @@ void story_all(prof_builder *builder)
     };
     wl_error err = {0};
     story_expect(prof_begin_process(builder, &err), &err);
-    for (size_t i = 0; i < sizeof story / sizeof *story; i++) {
+    for (size_t i = 0; i < sizeof story / sizeof *story; i++)
         story_expect(prof_add(builder, &story[i], &err), &err);
-    }
     for (uint32_t i = 1; i <= 3; i++) {
         cap_record call = story_call(2 + i, "cudaLaunchKernel", CAP_CALL_LAUNCH);
         cap_record launch = story_launch(i, 2 + i, 0x7f0000000000);
         story_expect(prof_add(builder, &launch, &err),
                      &err); /* a launch may come before its call */
         cap_record uses = story_uses(i);
-        if (i == 1) {
+        if (i == 1)
             story_expect(prof_add(builder, &uses, &err), &err);
-        }
         story_expect(prof_add(builder, &call, &err), &err);
     }
     const cap_record end[] = {story_call(6, "cudaFree", CAP_CALL_FREE), story_free(2, 6),
                               story_end()};
-    for (size_t i = 0; i < sizeof end / sizeof *end; i++) {
+    for (size_t i = 0; i < sizeof end / sizeof *end; i++)
         story_expect(prof_add(builder, &end[i], &err), &err);
-    }
     story_expect(prof_end_process(builder, NULL, &err), &err);
 }

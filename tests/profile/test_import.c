@@ -23,9 +23,8 @@ static int set_up(void **state)
 {
     (void)state;
     snprintf(profile, sizeof profile, "%s", story_path("import.wlprof"));
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         unlink(path_of(i));
-    }
     unlink(profile);
     return 0;
 }
@@ -52,9 +51,8 @@ static void write_capture(int i, const char *executable, int64_t start_ns, uint3
     const cap_record head[] = {story_device(), story_module(1),
                                story_call(1, "cudaMalloc", CAP_CALL_ALLOC),
                                story_object(1, 1, 0x7f0000000000, 4096)};
-    for (size_t k = 0; k < sizeof head / sizeof *head; k++) {
+    for (size_t k = 0; k < sizeof head / sizeof *head; k++)
         write_record(writer, &head[k]);
-    }
     for (uint32_t k = 1; k <= launches; k++) {
         r = story_launch(k, 1 + k, 0x7f0000000000);
         write_record(writer, &r);

@@ -278,9 +278,8 @@ static void tell_relative(prof_builder *builder)
     module.module.length = strlen(ptx);
     const cap_record *all[] = {&process, &module, &launch, &end};
     story_expect(prof_begin_process(builder, &err), &err);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         story_expect(prof_add(builder, all[i], &err), &err);
-    }
 }
 
 static void relative_sources(void **state)
@@ -410,9 +409,8 @@ static void full_disk(void **state)
 {
     (void)state;
     struct stat st;
-    if (stat("/dev/full", &st) != 0) {
+    if (stat("/dev/full", &st) != 0)
         skip();
-    }
     prof_builder *builder;
     prof_options options = {.force = true};
     assert_int_not_equal(prof_create("/dev/full/x.wlprof", &options, &builder, &err), WL_OK);
@@ -459,11 +457,10 @@ static wl_status try_open(const char *path)
 {
     prof_db *db;
     wl_status status = prof_open(path, &db, &err);
-    if (status == WL_OK) {
+    if (status == WL_OK)
         prof_close(db);
-    } else {
+    else
         assert_null(db);
-    }
     return status;
 }
 
@@ -473,9 +470,8 @@ static void change(const char *path, const char *sql)
     char *text = NULL;
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
-    if (sqlite3_exec(db, sql, NULL, NULL, &text) != SQLITE_OK) {
+    if (sqlite3_exec(db, sql, NULL, NULL, &text) != SQLITE_OK)
         fail_msg("%s", text);
-    }
     sqlite3_close(db);
 }
 
@@ -564,9 +560,8 @@ static void damage_is_told(void **state)
         changed("damaged.wlprof", cases[i].sql);
         story_expect(prof_open(story_path("damaged.wlprof"), &db, &err), &err);
         wl_status status = cases[i].load(db, arena);
-        if (status != WL_CORRUPT && status != WL_NOENT) {
+        if (status != WL_CORRUPT && status != WL_NOENT)
             fail_msg("%s: %s", cases[i].sql, wl_status_text(status));
-        }
         prof_close(db);
         wl_arena_free(arena);
     }
@@ -627,9 +622,8 @@ static void tell_cut_off(prof_builder *builder)
                launch = story_launch(1, 2, 0x7f0000000000);
     const cap_record *all[] = {&process, &module, &call, &object, &launch};
     story_expect(prof_begin_process(builder, &err), &err);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         story_expect(prof_add(builder, all[i], &err), &err);
-    }
 }
 
 static void cut_off_is_noted(void **state)

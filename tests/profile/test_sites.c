@@ -57,9 +57,8 @@ static void variables_of_statements(void **state)
     wl_arena *arena = wl_arena_new();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *got = statement_variable(arena, cases[i].text, cases[i].api, cases[i].column);
-        if (strcmp(got, cases[i].want) != 0) {
+        if (strcmp(got, cases[i].want) != 0)
             fail_msg("%s: \"%s\", not \"%s\"", cases[i].text, got, cases[i].want);
-        }
     }
     wl_arena_free(arena);
 }
@@ -149,9 +148,8 @@ static void read_call(probe *p, char *line)
     *c = story_call(p->ncalls + 1, "cuMemAlloc_v2", CAP_CALL_ALLOC).call;
     c->bytes = strtoull(at, &at, 10);
     c->stack.pcs = p->pcs[p->ncalls++];
-    while (*at == ' ') {
+    while (*at == ' ')
         c->stack.pcs[c->stack.count++] = strtoull(at, &at, 16);
-    }
 }
 
 static void read_map(probe *p, char *line, wl_arena *arena)
@@ -171,13 +169,11 @@ static void run_probe(const char *program, probe *p, wl_arena *arena)
     char line[4096];
     FILE *pipe = popen(program, "r");
     assert_non_null(pipe);
-    while (fgets(line, sizeof line, pipe)) {
-        if (strncmp(line, "call ", 5) == 0) {
+    while (fgets(line, sizeof line, pipe))
+        if (strncmp(line, "call ", 5) == 0)
             read_call(p, line);
-        } else if (strncmp(line, "map ", 4) == 0) {
+        else if (strncmp(line, "map ", 4) == 0)
             read_map(p, line, arena);
-        }
-    }
     assert_int_equal(pclose(pipe), 0);
     assert_int_equal(p->ncalls, 8);
 }

@@ -1,5 +1,5 @@
-/* The recorder as the two collectors use it: each case runs in a child, which records into a folder of its own and whose stderr
- * and capture are looked at afterwards. */
+/* The recorder as the two collectors use it: each case runs in a child, which records into a folder
+ * of its own and whose stderr and capture are looked at afterwards. */
 #include "record/record.h"
 #include "support/test.h"
 
@@ -32,8 +32,8 @@ static void emulated(const char *api)
     pthread_mutex_unlock(&rec_g.lock);
 }
 
-/* The library before the driver: an event that is kept, then a launch that is held. Now and then the application waits, and
- * what is held is written. */
+/* The library before the driver: an event that is kept, then a launch that is held. Now and then
+ * the application waits, and what is held is written. */
 static void hooked(const char *api)
 {
     static unsigned launches;
@@ -198,7 +198,8 @@ static void ends_in_order(void **state)
     assert_int_equal(counts[CAP_END], 1);
 }
 
-/* A child of a process that had used CUDA writes a capture of its own that says so, and does not touch the parent's. */
+/* A child of a process that had used CUDA writes a capture of its own that says so, and does not
+ * touch the parent's. */
 static void fork_then_write(way *write)
 {
     begin();

@@ -15,8 +15,8 @@
 
 enum { THREADS = 64, BYTES = 4096, X = 1, Y = 2 };
 
-/* Two trips over x, 256 bytes apart; then the odd lanes of block 0 store 256 bytes further in y than
- * all others do. */
+/* Two trips over x, 256 bytes apart; then the odd lanes of block 0 store 256 bytes further in y
+ * than all others do. */
 static const char text[] = HEADER
     ".visible .entry k(.param .u64 x, .param .u64 y)\n{\n"
     ".reg .b64 %rd<5>; .reg .b32 %r<5>; .reg .f32 %f<2>; .reg .pred %p;\n"
@@ -49,8 +49,8 @@ typedef struct expected_step {
     int64_t first; /* of the first active lane; the others lie 4 bytes from lane to lane */
 } expected_step;
 
-/* Of the two sides the one that is branched to runs first (src/emu/order.c): the odd lanes' begin in
- * y is what the even ones' is relative to. */
+/* Of the two sides the one that is branched to runs first (src/emu/order.c): the odd lanes' begin
+ * in y is what the even ones' is relative to. */
 static const expected_step parted[] = {{7, UINT32_MAX, 0, 0},
                                        {7, UINT32_MAX, 0, 256},
                                        {18, 0xaaaaaaaa, 1, 0},

@@ -1,4 +1,5 @@
-/* Slices against whole kernels: the same accesses, row for row and heat map for heat map, with no memory behind the objects. */
+/* Slices against whole kernels: the same accesses, row for row and heat map for heat map, with no
+ * memory behind the objects. */
 #include "../emu/fixture.h"
 #include "../flow/generate.h"
 #include "support/test.h"

@@ -1,4 +1,5 @@
-/* One element's marks and counters, read the plain way: by the addresses that the kernel itself goes by. */
+/* One element's marks and counters, read the plain way: by the addresses that the kernel itself
+ * goes by. */
 #include "elements.h"
 
 #include <stddef.h>

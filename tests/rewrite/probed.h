@@ -25,8 +25,8 @@ typedef struct shape {
     uint64_t args[MAX_ARGUMENTS];
     void *data; /* in the device: one allocation, kept and compared */
     uint64_t bytes;
-    uint32_t
-        nobjects; /* parts of it that are told as objects; 0: some that have nothing to do with the kernel */
+    uint32_t nobjects; /* parts of it that are told as objects; 0: some that have nothing to do with
+                          the kernel */
     rewrite_object objects[MAX_ARGUMENTS];
 } shape;
 

@@ -172,7 +172,8 @@ static void names_of_probes(void **state)
     assert_false(rewrite_probes_parse("Trace", &set));
 }
 
-/* Of each pass, what it says about a kernel with a store, a loop that loads, and an array in shared memory. */
+/* Of each pass, what it says about a kernel with a store, a loop that loads, and an array in shared
+ * memory. */
 static void each_pass_can_be_dumped(void **state)
 {
     (void)state;

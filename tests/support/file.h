@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What `file` still holds, with a NUL after it that is not counted in *length (which may be NULL); to
- * be freed. NULL where it cannot be read. */
+/* What `file` still holds, with a NUL after it that is not counted in *length (which may be NULL);
+ * to be freed. NULL where it cannot be read. */
 char *file_rest(FILE *file, size_t *length);
 
 /* As file_rest, of the file at `path`. */

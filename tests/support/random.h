@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* splitmix64, a public-domain algorithm by Sebastiano Vigna. `state` is the seed, any number, and is
- * moved on by each call. */
+/* splitmix64, a public-domain algorithm by Sebastiano Vigna. `state` is the seed, any number, and
+ * is moved on by each call. */
 static inline uint64_t random_next(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);

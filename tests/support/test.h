@@ -1,5 +1,5 @@
-/* What every cmocka program includes: cmocka with the headers that it wants before it, and what many
- * tests do. */
+/* What every cmocka program includes: cmocka with the headers that it wants before it, and what
+ * many tests do. */
 #ifndef TESTS_SUPPORT_TEST_H
 #define TESTS_SUPPORT_TEST_H
 
@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-/* The file at `path`, with a NUL after it; to be freed. Fails the test where it cannot be read. `length`
- * may be NULL. */
+/* The file at `path`, with a NUL after it; to be freed. Fails the test where it cannot be read.
+ * `length` may be NULL. */
 char *test_read(const char *path, size_t *length);
 
 /* As test_read; `path` begins at the project's root. */

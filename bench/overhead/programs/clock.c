@@ -1,5 +1,6 @@
-/* clock FILE PROGRAM [ARGUMENTS]: runs the program and appends a line to FILE: wall time in ms, the greatest resident memory
- * in KiB, and what it took of processors' time in ms. So a program's own time is known whatever the tool that runs it does before and after. Passes its exit status. */
+/* clock FILE PROGRAM [ARGUMENTS]: runs the program and appends a line to FILE: wall time in ms, the
+ * greatest resident memory in KiB, and what it took of processors' time in ms. So a program's own
+ * time is known whatever the tool that runs it does before and after. Passes its exit status. */
 #include "../../clock.h"
 
 #include <stdio.h>

@@ -33,9 +33,8 @@ static void add_few_blocks(const ana_program *program, few_blocks *few, const pr
     const ana_thresholds *t = program->thresholds;
     uint32_t sms = ana_multiprocessors(program, l);
     double idle = ana_room_of(program, l) - (double)l->warp_instructions;
-    if (blocks_in(l) > t->few_blocks * sms || !has_long_warps(t, l)) {
+    if (blocks_in(l) > t->few_blocks * sms || !has_long_warps(t, l))
         return;
-    }
     few->launches++;
     few->idle += idle;
     if (idle > few->most) {
@@ -49,9 +48,8 @@ static bool draft_few_blocks(const ana_input *input, const few_blocks *few, ana_
 {
     ana_draft *d = ana_draft_add(drafts, input, ANA_TOO_FEW_BLOCKS);
     double blocks = blocks_in(few->worst);
-    if (!d) {
+    if (!d)
         return false;
-    }
     d->excess = d->alone = few->idle;
     d->launches = few->launches;
     d->example_launch = few->worst->id;
@@ -72,10 +70,8 @@ wl_status ana_detect_blocks(const ana_input *input, ana_drafts *drafts, wl_error
 {
     const prof_launch_rows *launches = &input->program->launches;
     few_blocks few = {0};
-    for (uint32_t i = 0; i < launches->count; i++) {
-        if (launches->rows[i].kernel == input->kernel->id) {
+    for (uint32_t i = 0; i < launches->count; i++)
+        if (launches->rows[i].kernel == input->kernel->id)
             add_few_blocks(input->program, &few, &launches->rows[i]);
-        }
-    }
     return !few.worst || draft_few_blocks(input, &few, drafts) ? WL_OK : ana_nomem(err);
 }

@@ -2,8 +2,8 @@
  *
  * Every access to shared memory must be a plain load or store whose address depends on nothing but
  * the thread's index. Then it is written down for each thread of a block which words it may touch;
- * whether a guard keeps it from doing so is not asked. Words that one thread alone may touch need no
- * barrier, those of one warp's threads at most __syncwarp. Device memory must not carry anything
+ * whether a guard keeps it from doing so is not asked. Words that one thread alone may touch need
+ * no barrier, those of one warp's threads at most __syncwarp. Device memory must not carry anything
  * from thread to thread either: of an object that is written, only the one store is allowed. */
 #include "analysis/heatmap/barriers.h"
 
@@ -21,9 +21,8 @@ static bool op_has(const char *op, const char *part)
     size_t n = strlen(part);
     for (const char *at = op; at; at = strchr(at, '.')) {
         at += *at == '.';
-        if (strncmp(at, part, n) == 0 && (at[n] == '.' || at[n] == '\0')) {
+        if (strncmp(at, part, n) == 0 && (at[n] == '.' || at[n] == '\0'))
             return true;
-        }
     }
     return false;
 }
@@ -53,11 +52,9 @@ static bool is_beyond(const char *op)
                                         "getctarank", "griddepcontrol",
                                         "red.async",  "sured",
                                         "sust"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (op_is(op, names[i])) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (op_is(op, names[i]))
             return true;
-        }
-    }
     bool matrix = op_is(op, "wmma") && (op_has(op, "load") || op_has(op, "store"));
     bool counts = is_barrier(op) && !op_has(op, "sync");
     return matrix || counts || op_has(op, "volatile") || op_has(op, "acquire") ||
@@ -92,13 +89,11 @@ static array *array_of(proof *p, const ana_place *place)
 {
     for (uint32_t i = 0; i < p->narrays; i++) {
         array *a = &p->arrays[i];
-        if (a->length == place->base_length && memcmp(a->name, place->base, a->length) == 0) {
+        if (a->length == place->base_length && memcmp(a->name, place->base, a->length) == 0)
             return a;
-        }
     }
-    if (p->narrays == MOST_ARRAYS) {
+    if (p->narrays == MOST_ARRAYS)
         return NULL;
-    }
     array *a = &p->arrays[p->narrays];
     *a = (array){.name = place->base,
                  .length = place->base_length,
@@ -135,12 +130,10 @@ static barriers_order touch_all(array *a, const ana_place *place, uint32_t bytes
         int64_t at = place->constant + place->thread[0] * (t % block[0]) +
                      place->thread[1] * (t / block[0] % block[1]) +
                      place->thread[2] * (t / block[0] / block[1]);
-        if (at < 0 || at + bytes > (int64_t)MOST_WORDS * WORD) {
+        if (at < 0 || at + bytes > (int64_t)MOST_WORDS * WORD)
             return BARRIERS_MAY_ORDER;
-        }
-        for (int64_t word = at / WORD; word <= (at + bytes - 1) / WORD; word++) {
+        for (int64_t word = at / WORD; word <= (at + bytes - 1) / WORD; word++)
             order = worse(order, touch(a, (uint64_t)word, t));
-        }
     }
     return order;
 }
@@ -148,11 +141,9 @@ static barriers_order touch_all(array *a, const ana_place *place, uint32_t bytes
 static bool stays_within(const ana_place *place)
 {
     enum { FAR = MOST_WORDS * WORD };
-    for (int d = 0; d < 3; d++) {
-        if (place->block[d] || place->thread[d] > FAR || place->thread[d] < -FAR) {
+    for (int d = 0; d < 3; d++)
+        if (place->block[d] || place->thread[d] > FAR || place->thread[d] < -FAR)
             return false;
-        }
-    }
     return place->constant <= FAR && place->constant >= -FAR;
 }
 
@@ -176,9 +167,8 @@ static barriers_order follow_launch(proof *p, const prof_launch *l)
     p->narrays = 0;
     for (uint32_t i = 0; i < p->input->code.count && order != BARRIERS_MAY_ORDER; i++) {
         const prof_code *code = &p->input->code.rows[i];
-        if (may_be_shared(code->op)) {
+        if (may_be_shared(code->op))
             order = worse(order, follow_access(p, code->pc, l));
-        }
     }
     return order;
 }
@@ -190,11 +180,9 @@ static bool talks_through_objects(const ana_input *input)
 {
     for (uint32_t g = 0; g < input->ngroups; g++) {
         const ana_group *group = &input->groups[g];
-        for (uint32_t i = 0; i < group->ninsns && group->space == ACC_GLOBAL; i++) {
-            if (group->insns[i].c.op != ACC_LOAD && (group->ninsns > 1 || !group->object)) {
+        for (uint32_t i = 0; i < group->ninsns && group->space == ACC_GLOBAL; i++)
+            if (group->insns[i].c.op != ACC_LOAD && (group->ninsns > 1 || !group->object))
                 return true;
-            }
-        }
     }
     return false;
 }
@@ -205,9 +193,8 @@ static bool has_shape_before(const prof_launch_rows *launches, uint32_t at)
     const prof_launch *l = &launches->rows[at];
     for (uint32_t i = 0; i < at; i++) {
         const prof_launch *other = &launches->rows[i];
-        if (other->kernel == l->kernel && memcmp(other->block, l->block, sizeof l->block) == 0) {
+        if (other->kernel == l->kernel && memcmp(other->block, l->block, sizeof l->block) == 0)
             return true;
-        }
     }
     return false;
 }
@@ -234,8 +221,7 @@ barriers_order barriers_of(const ana_input *input)
         barriers |= is_barrier(input->code.rows[i].op);
         beyond |= is_beyond(input->code.rows[i].op);
     }
-    if (beyond || talks_through_objects(input)) {
+    if (beyond || talks_through_objects(input))
         return barriers || input->code.count == 0 ? BARRIERS_MAY_ORDER : BARRIERS_NONE;
-    }
     return barriers ? follow_kernel(input) : BARRIERS_NONE;
 }

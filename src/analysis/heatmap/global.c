@@ -2,10 +2,10 @@
  *   1. patterns of the heat map (map.h): hot, hot-random or false-sharing, then strided out of what
  *      they leave;
  *   2. misaligned: one sector for each request that is contiguous but starts off the boundary;
- *   3. uncoalesced (of atomic updates scattered-atomics): what else the requests issue beyond the fewest sectors that could hold their
- *      bytes; or divergent, where that is little a request since few lanes take part.
- * 2 and 3 are charged for an instruction only as far as its transfers lie in sectors that 1 has not
- * settled: mending the sharing changes those requests, too.
+ *   3. uncoalesced (of atomic updates scattered-atomics): what else the requests issue beyond the
+ * fewest sectors that could hold their bytes; or divergent, where that is little a request since
+ * few lanes take part. 2 and 3 are charged for an instruction only as far as its transfers lie in
+ * sectors that 1 has not settled: mending the sharing changes those requests, too.
  *
  * A map knows the sampled blocks only. Its costs, as parts of the transfers that it saw, are taken
  * for the whole launch. */
@@ -83,14 +83,12 @@ static bool begin_work(work *w)
     w->traffic = wl_new_array(arena, double, n);
     w->settled = wl_new_array(arena, double, n);
     w->sectors = wl_new_array(arena, double, n);
-    if (!w->insns || !w->traffic || !w->settled || !w->sectors || !start_cache(w)) {
+    if (!w->insns || !w->traffic || !w->settled || !w->sectors || !start_cache(w))
         return false;
-    }
     for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
         w->claims[p] = wl_new_array(arena, double, n);
-        if (!w->claims[p]) {
+        if (!w->claims[p])
             return false;
-        }
     }
     for (uint32_t i = 0; i < n; i++) {
         const prof_instruction *insn = &w->group->insns[i];
@@ -132,9 +130,8 @@ static wl_status analyze_one(work *w, const prof_heat_info *info, cached *c, wl_
     wl_status status = scratch
                            ? prof_load_heat(w->input->program->db, info->id, scratch, &heat, err)
                            : ana_nomem(err);
-    if (status == WL_OK && analyze_parts(w, &heat, scratch, c) != WL_OK) {
+    if (status == WL_OK && analyze_parts(w, &heat, scratch, c) != WL_OK)
         status = ana_nomem(err);
-    }
     c->content = info->content;
     wl_arena_free(scratch);
     return status;
@@ -159,11 +156,10 @@ static uint64_t sectors_issued(const ana_group *g, uint32_t launch)
     uint32_t low = 0, high = g->ntraffic;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (g->traffic[middle].launch < launch) {
+        if (g->traffic[middle].launch < launch)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low < g->ntraffic && g->traffic[low].launch == launch ? g->traffic[low].sectors : 0;
 }
@@ -174,9 +170,8 @@ static void add_part(work *w, const map_result *r, double scale)
         w->traffic[i] += scale * r->shares[i].traffic;
         w->settled[i] += scale * r->shares[i].settled;
         w->sectors[i] += scale * r->shares[i].sectors;
-        for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        for (int p = 0; p < ANA_PATTERN_COUNT; p++)
             w->claims[p][i] += scale * r->shares[i].claim[p];
-        }
     }
 }
 
@@ -212,9 +207,8 @@ static void add_launch_cost(work *w, uint32_t launch, ana_pattern p, const launc
 static double traffic_of_map(const cached *c)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < c->nparts; i++) {
+    for (uint32_t i = 0; i < c->nparts; i++)
         sum += c->parts[i].traffic;
-    }
     return sum;
 }
 
@@ -225,9 +219,8 @@ static void add_launch(work *w, uint32_t launch, const cached *const *maps, cons
 {
     double traffic = 0;
     launch_cost costs[ANA_PATTERN_COUNT] = {{0}};
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         traffic += alike[i] * traffic_of_map(maps[i]);
-    }
     double scale = traffic > 0 ? (double)sectors_issued(w->group, launch) / traffic : 0;
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t k = 0; maps[i]->parts && k < maps[i]->nparts; k++) {
@@ -239,9 +232,8 @@ static void add_launch(work *w, uint32_t launch, const cached *const *maps, cons
             }
         }
     }
-    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++)
         add_launch_cost(w, launch, (ana_pattern)p, &costs[p]);
-    }
 }
 
 static wl_status add_group_maps(work *w, wl_error *err)
@@ -249,16 +241,14 @@ static wl_status add_group_maps(work *w, wl_error *err)
     const ana_group *g = w->group;
     const cached **maps = wl_new_array(w->input->scratch, const cached *, g->nheats);
     double *alike = wl_new_array(w->input->scratch, double, g->nheats);
-    if (!maps || !alike) {
+    if (!maps || !alike)
         return ana_nomem(err);
-    }
     for (uint32_t i = 0, n; i < g->nheats; i += n) {
         for (n = 0; i + n < g->nheats && g->heats[i + n].launch == g->heats[i].launch; n++) {
             alike[n] = ana_alike(w->input, &g->heats[i + n]);
             wl_status status = analyze_map(w, &g->heats[i + n], &maps[n], err);
-            if (status != WL_OK) {
+            if (status != WL_OK)
                 return status;
-            }
         }
         add_launch(w, g->heats[i].launch, maps, alike, n);
     }
@@ -289,9 +279,8 @@ static charges charge_requests(const work *w, uint32_t i)
     const obs_insn *c = &w->group->insns[i].c;
     const ana_thresholds *t = w->input->program->thresholds;
     charges paid = {0};
-    if (c->sectors <= c->sectors_min || c->requests == 0) {
+    if (c->sectors <= c->sectors_min || c->requests == 0)
         return paid;
-    }
     double part = open_part(w, i), excess = part * (double)(c->sectors - c->sectors_min);
     double open_requests = part * (double)c->requests;
     if (ana_reaches(t, (double)c->misaligned, t->misaligned_share * (double)c->requests)) {
@@ -300,11 +289,10 @@ static charges charge_requests(const work *w, uint32_t i)
     }
     excess -= paid.of[ANA_MISALIGNED];
     bool far = ana_reaches(t, (double)c->sectors, t->uncoalesced_ratio * (double)c->sectors_min);
-    if (far && ana_reaches(t, excess, t->uncoalesced_waste * open_requests)) {
+    if (far && ana_reaches(t, excess, t->uncoalesced_waste * open_requests))
         paid.of[is_update(c) ? ANA_SCATTERED_ATOMICS : ANA_UNCOALESCED] = excess;
-    } else if (is_divergent(w, c) && ana_reaches(t, excess, t->divergent_waste * open_requests)) {
+    else if (is_divergent(w, c) && ana_reaches(t, excess, t->divergent_waste * open_requests))
         paid.of[is_update(c) ? ANA_SCATTERED_ATOMICS : ANA_DIVERGENT] = excess;
-    }
     return paid;
 }
 
@@ -319,9 +307,8 @@ static words_facts draft_facts_of(const ana_draft *d)
     double most = 0;
     for (uint32_t i = 0; i < d->group->ninsns; i++) {
         const obs_insn *c = &d->group->insns[i].c;
-        if (d->insn_excess[i] <= 0) {
+        if (d->insn_excess[i] <= 0)
             continue;
-        }
         requests += c->requests;
         sectors += c->sectors;
         fewest += c->sectors_min;
@@ -371,17 +358,15 @@ static void add_map_evidence(ana_draft *d, const map_result *r)
                      r->nrows ? 100.0 * (double)p->rows / r->nrows : 0, "%");
     ana_add_evidence(d, "transfers_per_sector", "moves per sector",
                      r->nrows ? r->traffic / r->nrows : 0, "");
-    if (d->pattern == ANA_STRIDED) {
+    if (d->pattern == ANA_STRIDED)
         ana_add_evidence(d, "stride", "distance between used words", (double)r->stride, "bytes");
-    }
 }
 
 static uint64_t requests_paying(const ana_draft *d)
 {
     uint64_t n = 0;
-    for (uint32_t i = 0; i < d->group->ninsns; i++) {
+    for (uint32_t i = 0; i < d->group->ninsns; i++)
         n += d->insn_excess[i] > 0 ? d->group->insns[i].c.requests : 0;
-    }
     return n;
 }
 
@@ -411,9 +396,8 @@ static bool knows_all_blocks(const work *w, const ana_draft *d)
 static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_drafts *drafts)
 {
     ana_draft *d = ana_draft_add(drafts, w->input, p);
-    if (!d) {
+    if (!d)
         return false;
-    }
     const map_result *r = w->example[p];
     memcpy(d->insn_excess, w->claims[p], w->group->ninsns * sizeof *d->insn_excess);
     d->excess = w->excess[p];
@@ -431,9 +415,8 @@ static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_
     f.sampled = p == ANA_STRIDED && !knows_all_blocks(w, d);
     add_map_evidence(d, r);
     add_request_evidence(d, &f);
-    if (f.atomics) {
+    if (f.atomics)
         ana_add_evidence(d, "lanes", "lanes that take part", f.lanes, "");
-    }
     d->nsectors = r->patterns[p].nexamples;
     memcpy(d->sectors, r->patterns[p].examples, d->nsectors * sizeof *d->sectors);
     d->certainty = f.sampled                                 ? ANA_CERTAINTY_POSSIBLE
@@ -456,9 +439,8 @@ static bool line_pays(const work *w, const ana_draft *d, uint32_t pc)
     const prof_code *own = prof_find_code(&w->input->code, kernel, pc);
     for (uint32_t i = 0; own && own->line && i < d->group->ninsns; i++) {
         const prof_code *code = prof_find_code(&w->input->code, kernel, d->group->insns[i].c.pc);
-        if (d->insn_excess[i] > 0 && code && code->file == own->file && code->line == own->line) {
+        if (d->insn_excess[i] > 0 && code && code->file == own->file && code->line == own->line)
             return true;
-        }
     }
     return false;
 }
@@ -480,9 +462,8 @@ static bool is_halo(const work *w, const ana_draft *d)
     bool aligned = false;
     for (uint32_t i = 0; i < d->group->ninsns; i++) {
         const obs_insn *c = &d->group->insns[i].c;
-        if (d->insn_excess[i] > 0 && c->op != ACC_LOAD) {
+        if (d->insn_excess[i] > 0 && c->op != ACC_LOAD)
             return false;
-        }
         aligned |= is_aligned_load(w, c) && !line_pays(w, d, c->pc);
         aligned |= d->insn_excess[i] > 0 && has_neighbour(w, &d->group->insns[i]);
     }
@@ -493,9 +474,8 @@ static bool is_halo(const work *w, const ana_draft *d)
 static bool crosses_blocks(const work *w, const ana_draft *d)
 {
     double crossing = 0;
-    for (uint32_t i = 0; i < w->group->ninsns; i++) {
+    for (uint32_t i = 0; i < w->group->ninsns; i++)
         crossing += w->insns[i].filled ? d->insn_excess[i] : 0;
-    }
     return 2 * crossing > d->excess;
 }
 
@@ -504,18 +484,16 @@ static bool walks(const work *w, const ana_draft *d)
 {
     enum { VISITS = 2 };
     uint32_t most = 0;
-    for (uint32_t i = 1; i < d->group->ninsns; i++) {
+    for (uint32_t i = 1; i < d->group->ninsns; i++)
         most = d->insn_excess[i] > d->insn_excess[most] ? i : most;
-    }
     return w->sectors[most] > 0 && w->traffic[most] >= VISITS * w->sectors[most];
 }
 
 static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind, ana_drafts *drafts)
 {
     ana_draft *d = ana_draft_add(drafts, w->input, p);
-    if (!d) {
+    if (!d)
         return false;
-    }
     double most = 0;
     for (uint32_t i = 0; i < w->group->ninsns; i++) {
         double excess = charge_requests(w, i).of[p];
@@ -541,12 +519,10 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     f.walks = walks(w, d);
     f.crosses = crosses_blocks(w, d);
     add_request_evidence(d, &f);
-    if (p == ANA_UNCOALESCED && f.stride) {
+    if (p == ANA_UNCOALESCED && f.stride)
         ana_add_evidence(d, "stride", "bytes from lane to lane", (double)f.stride, "bytes");
-    }
-    if (p == ANA_DIVERGENT || p == ANA_SCATTERED_ATOMICS) {
+    if (p == ANA_DIVERGENT || p == ANA_SCATTERED_ATOMICS)
         ana_add_evidence(d, "lanes", "lanes that take part", f.lanes, "");
-    }
     ana_add_evidence(d, "bytes", "bytes per lane", (double)f.bytes, "bytes");
     return words_set(d, w->input, &f, kind);
 }
@@ -559,9 +535,8 @@ static double count_unnamed_sectors(const work *w)
         const obs_insn *c = &w->group->insns[i].c;
         charges paid = charge_requests(w, i);
         double left = open_part(w, i) * ((double)c->sectors - (double)c->sectors_min);
-        for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        for (int p = 0; p < ANA_PATTERN_COUNT; p++)
             left -= paid.of[p];
-        }
         sum += left > 0 ? left : 0;
     }
     return sum;
@@ -583,12 +558,10 @@ wl_status ana_detect_global(const ana_input *input, ana_drafts *drafts, wl_error
                        {ANA_DIVERGENT, &words_divergent},
                        {ANA_SCATTERED_ATOMICS, &words_scattered_atomics}};
     work w = {.input = input, .group = input->group};
-    if (w.group->space != ACC_GLOBAL) {
+    if (w.group->space != ACC_GLOBAL)
         return WL_OK;
-    }
-    if (!begin_work(&w)) {
+    if (!begin_work(&w))
         return ana_nomem(err);
-    }
     wl_status status = w.group->object ? add_group_maps(&w, err) : WL_OK;
     bool good = true;
     for (size_t i = 0; status == WL_OK && i < sizeof of_map / sizeof *of_map && good; i++) {

@@ -18,20 +18,16 @@ layout_blocks layout_of_blocks(const ana_input *input, const prof_instruction *i
     const prof_launch *l = prof_find_launch(&input->program->launches, insn->launch);
     layout_blocks found = LAYOUT_SAME_WORDS;
     ana_place p;
-    if (!l) {
+    if (!l)
         return LAYOUT_UNKNOWN;
-    }
-    if ((uint64_t)l->grid[0] * l->grid[1] * l->grid[2] == 1) {
+    if ((uint64_t)l->grid[0] * l->grid[1] * l->grid[2] == 1)
         return LAYOUT_SAME_WORDS;
-    }
-    if (!locate_place(input, insn, &p) || p.unknown || p.block_unknown) {
+    if (!locate_place(input, insn, &p) || p.unknown || p.block_unknown)
         return LAYOUT_UNKNOWN;
-    }
     for (int d = 0; d < 3; d++) {
         int64_t step = l->grid[d] > 1 ? llabs(p.block[d]) : 0;
-        if (step > 0 && step < OBS_SECTOR_BYTES) {
+        if (step > 0 && step < OBS_SECTOR_BYTES)
             return LAYOUT_OTHER_WORDS;
-        }
         found = step % OBS_SECTOR_BYTES ? LAYOUT_UNKNOWN : found;
     }
     return found;
@@ -42,9 +38,8 @@ bool layout_are_neighbours(const ana_input *input, const prof_instruction *a,
 {
     enum { NEAR = 128 }; /* a row of a warp */
     ana_place p, q;
-    if (!locate_place(input, a, &p) || !locate_place(input, b, &q) || p.shape != q.shape) {
+    if (!locate_place(input, a, &p) || !locate_place(input, b, &q) || p.shape != q.shape)
         return false;
-    }
     int64_t apart = llabs(p.constant - q.constant);
     return apart < NEAR && apart % OBS_SECTOR_BYTES;
 }
@@ -53,8 +48,7 @@ uint64_t layout_family(const ana_input *input, const prof_instruction *insn)
 {
     ana_place p;
     const prof_code *code = prof_find_code(&input->code, input->kernel->id, insn->c.pc);
-    if (locate_place(input, insn, &p) && p.shape) {
+    if (locate_place(input, insn, &p) && p.shape)
         return p.shape;
-    }
     return code && code->line ? (uint64_t)code->file << 32 | code->line : 0;
 }

@@ -41,9 +41,8 @@ static uint32_t row_words_of(const work *w, const obs_heat_row *row)
     int64_t start = (int64_t)row->sector * OBS_SECTOR_BYTES - (int64_t)(w->base % OBS_SECTOR_BYTES);
     int64_t end = start + OBS_SECTOR_BYTES;
     int64_t from = start<0 ? 0 : start, to = end>(int64_t) w->bytes ? (int64_t)w->bytes : end;
-    if (w->bytes == 0 || from >= to) {
+    if (w->bytes == 0 || from >= to)
         return OBS_WORDS_PER_SECTOR;
-    }
     return (uint32_t)((to - from + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES);
 }
 
@@ -69,9 +68,8 @@ static row_facts row_facts_of(const work *w, const obs_heat_row *row)
 static uint64_t sector_shape_of(const obs_heat_row *row)
 {
     uint64_t shape = 0;
-    for (uint32_t i = 0; i < OBS_WORDS_PER_SECTOR; i++) {
+    for (uint32_t i = 0; i < OBS_WORDS_PER_SECTOR; i++)
         shape = shape << 6 | (uint64_t)__builtin_popcount(row->word[i]);
-    }
     return shape;
 }
 
@@ -93,9 +91,8 @@ static uint32_t count_equal(uint64_t *values, uint64_t *counts, uint32_t n)
     uint32_t different = 0;
     qsort(values, n, sizeof *values, by_rising_value);
     for (uint32_t i = 0; i < n; i++) {
-        if (i == 0 || values[i] != values[i - 1]) {
+        if (i == 0 || values[i] != values[i - 1])
             counts[different++] = 0;
-        }
         counts[different - 1]++;
     }
     qsort(counts, different, sizeof *counts, by_value_down);
@@ -107,17 +104,14 @@ static wl_status measure_shapes(work *w)
     uint32_t n = w->heat->info.nrows;
     uint64_t *shapes = wl_new_array(w->arena, uint64_t, n),
              *counts = wl_new_array(w->arena, uint64_t, n);
-    if (!shapes || !counts) {
+    if (!shapes || !counts)
         return WL_NOMEM;
-    }
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         shapes[i] = sector_shape_of(&w->heat->rows[i]);
-    }
     uint32_t different = count_equal(shapes, counts, n);
     uint64_t common = 0;
-    for (uint32_t i = 0; i < different && i < COMMON_SHAPES; i++) {
+    for (uint32_t i = 0; i < different && i < COMMON_SHAPES; i++)
         common += counts[i];
-    }
     w->out->shapes = n ? (double)common / n : 1;
     return WL_OK;
 }
@@ -133,9 +127,8 @@ static uint32_t find_touched_runs(const work *w, uint64_t *starts)
         for (uint32_t k = 0; k < OBS_WORDS_PER_SECTOR; k++) {
             uint64_t word = (rows[i].sector - rows[0].sector) * OBS_WORDS_PER_SECTOR + k;
             if (rows[i].word[k]) {
-                if (word != last + 1) {
+                if (word != last + 1)
                     starts[n++] = word;
-                }
                 last = word;
                 touched++;
             }
@@ -149,16 +142,13 @@ static wl_status measure_stride(work *w)
 {
     size_t most = (size_t)w->heat->info.nrows * (OBS_WORDS_PER_SECTOR / 2);
     uint64_t *starts = wl_new_array(w->arena, uint64_t, most);
-    if (!starts) {
+    if (!starts)
         return WL_NOMEM;
-    }
     uint32_t n = find_touched_runs(w, starts);
-    if (n < FEW_RUNS) {
+    if (n < FEW_RUNS)
         return WL_OK;
-    }
-    for (uint32_t i = 0; i + 1 < n; i++) {
+    for (uint32_t i = 0; i + 1 < n; i++)
         starts[i] = starts[i + 1] - starts[i];
-    }
     qsort(starts, n - 1, sizeof *starts, by_rising_value);
     uint32_t best = 0;
     for (uint32_t i = 0, run = 0; i + 1 < n; i++) {
@@ -190,9 +180,8 @@ static double measure_temperatures(work *w)
         hottest += f.hottest;
         w->out->traffic += (double)f.all;
     }
-    if (words == 0) {
+    if (words == 0)
         return 0;
-    }
     double mean = sum / words, variance = squares / words - mean * mean;
     w->out->word_temperature = mean;
     w->out->sector_temperature = sectors / n;
@@ -216,9 +205,8 @@ static bool irregular_requests(const work *w)
 
 static bool irregular_map(const work *w, double spread)
 {
-    if (w->heat->info.nrows < FEW_ROWS) {
+    if (w->heat->info.nrows < FEW_ROWS)
         return spread > w->t->random_spread;
-    }
     return w->out->shapes < w->t->random_shapes;
 }
 
@@ -229,11 +217,10 @@ static uint32_t find_insn(const work *w, uint32_t pc)
     uint32_t low = 0, high = w->ninsns;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (w->insns[middle].pc < pc) {
+        if (w->insns[middle].pc < pc)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low < w->ninsns && w->insns[low].pc == pc ? low : UINT32_MAX;
 }
@@ -264,9 +251,8 @@ static wl_status resolve_sets(work *w)
     w->counts = wl_new_array(w->arena, uint32_t, n);
     w->weights = wl_arena_array(w->arena, n, sizeof *w->weights);
     bool good = w->sets && w->counts && w->weights;
-    for (uint32_t s = 0; good && s < n; s++) {
+    for (uint32_t s = 0; good && s < n; s++)
         good = resolve_set(w, s);
-    }
     return good ? WL_OK : WL_NOMEM;
 }
 
@@ -282,11 +268,9 @@ static double instruction_part_of(const work *w, const obs_heat_row *row, uint32
 
 static bool all_stream(const work *w, const obs_heat_row *row)
 {
-    for (uint32_t i = 0; i < w->counts[row->pcset]; i++) {
-        if (!w->insns[w->sets[row->pcset][i]].stream) {
+    for (uint32_t i = 0; i < w->counts[row->pcset]; i++)
+        if (!w->insns[w->sets[row->pcset][i]].stream)
             return false;
-        }
-    }
     return w->counts[row->pcset] > 0;
 }
 
@@ -296,15 +280,12 @@ static uint8_t label_row(const work *w, const obs_heat_row *row, bool shared_at_
 {
     row_facts f = row_facts_of(w, row);
     uint32_t hot = (uint32_t)ceil(w->t->hot_share * w->heat->info.warps);
-    if (w->out->random) { /* one cause, for the sectors that one warp alone gathered from as well */
+    if (w->out->random) /* one cause, for the sectors that one warp alone gathered from as well */
         return shared_at_random ? ANA_HOT_RANDOM + 1 : 0;
-    }
-    if (f.sector_temperature < 2) {
+    if (f.sector_temperature < 2)
         return 0;
-    }
-    if (f.sector_temperature >= w->t->sharing_ratio * f.hottest) {
+    if (f.sector_temperature >= w->t->sharing_ratio * f.hottest)
         return all_stream(w, row) ? 0 : ANA_FALSE_SHARING + 1;
-    }
     return f.coldest >= (hot > 2 ? hot : 2) ? ANA_HOT + 1 : 0;
 }
 
@@ -322,12 +303,10 @@ static void label_rows(work *w)
         const obs_heat_row *row = &w->heat->rows[i];
         row_facts f = row_facts_of(w, row);
         w->labels[i] = label_row(w, row, shared);
-        if (w->labels[i]) {
+        if (w->labels[i])
             w->out->patterns[w->labels[i] - 1].traffic += (double)f.all;
-        }
-        if (is_sparse(w, &f)) {
+        if (is_sparse(w, &f))
             w->out->patterns[ANA_STRIDED].traffic += (double)f.all;
-        }
     }
 }
 
@@ -350,9 +329,8 @@ static void decide_pattern(work *w)
 static double left_of(ana_pattern pattern, uint64_t n, uint32_t sector_temperature)
 {
     uint64_t left = n > 0;
-    if (pattern == ANA_FALSE_SHARING) {
+    if (pattern == ANA_FALSE_SHARING)
         left = (n + sector_temperature - 1) / sector_temperature;
-    }
     return (double)left;
 }
 
@@ -360,12 +338,10 @@ static void keep_example(work *w, ana_pattern pattern, uint32_t row, double exce
 {
     map_pattern *p = &w->out->patterns[pattern];
     uint32_t at = p->nexamples;
-    while (at > 0 && best[at - 1] < excess) {
+    while (at > 0 && best[at - 1] < excess)
         at--;
-    }
-    if (at >= MAP_EXAMPLES) {
+    if (at >= MAP_EXAMPLES)
         return;
-    }
     p->nexamples += p->nexamples < MAP_EXAMPLES;
     for (uint32_t i = p->nexamples - 1; i > at; i--) {
         p->examples[i] = p->examples[i - 1];
@@ -399,9 +375,8 @@ static void charge_insn(work *w, uint32_t index, uint32_t kind, charged_row *c)
     bool strided = c->sparse && !insn->filled;
     uint64_t all = c->f.n[kind];
     double part = instruction_part_of(w, c->row, kind, index), n = (double)all * part, left = n;
-    if (n == 0) {
+    if (n == 0)
         return;
-    }
     if (c->has_shared && !(c->shared == ANA_FALSE_SHARING && insn->stream)) {
         ana_pattern pays = pattern_paid(insn, c->shared);
         left = left_of(c->shared, all, c->f.sector_temperature) * part;
@@ -426,11 +401,9 @@ static void charge_row(work *w, uint32_t i, double (*best)[MAP_EXAMPLES])
     c.shared = w->labels[i] ? (ana_pattern)(w->labels[i] - 1) : ANA_HOT;
     c.has_shared = w->labels[i] && w->out->patterns[c.shared].holds;
     c.sparse = w->out->patterns[ANA_STRIDED].holds && is_sparse(w, &c.f);
-    for (uint32_t k = 0; k < w->counts[row->pcset] && (c.has_shared || c.sparse); k++) {
-        for (uint32_t kind = 0; kind < KINDS; kind++) {
+    for (uint32_t k = 0; k < w->counts[row->pcset] && (c.has_shared || c.sparse); k++)
+        for (uint32_t kind = 0; kind < KINDS; kind++)
             charge_insn(w, w->sets[row->pcset][k], kind, &c);
-        }
-    }
     for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
         if (c.paid[p] > 0) {
             w->out->patterns[p].rows++;
@@ -481,8 +454,7 @@ wl_status map_analyze(const prof_heat *heat, const prof_object *object, const ma
     out->random = irregular_requests(&w) && irregular_map(&w, spread);
     label_rows(&w);
     decide_pattern(&w);
-    for (uint32_t i = 0; i < heat->info.nrows; i++) {
+    for (uint32_t i = 0; i < heat->info.nrows; i++)
         charge_row(&w, i, best);
-    }
     return WL_OK;
 }

@@ -24,9 +24,8 @@ typedef struct splitter {
 
 static uint32_t part_root(splitter *s, uint32_t i)
 {
-    while (s->parent[i] != i) {
+    while (s->parent[i] != i)
         i = s->parent[i] = s->parent[s->parent[i]];
-    }
     return i;
 }
 
@@ -38,19 +37,16 @@ static void join_parts(splitter *s, uint32_t a, uint32_t b)
 
 static uint32_t index_of_pc(const splitter *s, uint32_t pc)
 {
-    for (uint32_t i = 0; i < s->ninsns; i++) {
-        if (s->insns[i].pc == pc) {
+    for (uint32_t i = 0; i < s->ninsns; i++)
+        if (s->insns[i].pc == pc)
             return i;
-        }
-    }
     return UINT32_MAX;
 }
 
 static void count_part_rows(splitter *s)
 {
-    for (uint32_t r = 0; r < s->heat->info.nrows; r++) {
+    for (uint32_t r = 0; r < s->heat->info.nrows; r++)
         s->set_rows[s->heat->rows[r].pcset]++;
-    }
     for (uint32_t set = 0; set < s->heat->npcsets; set++) {
         const obs_pcset *pcs = &s->heat->pcsets[set];
         s->first[set] = UINT32_MAX;
@@ -66,9 +62,8 @@ static void count_part_rows(splitter *s)
 
 static void join_families(splitter *s)
 {
-    for (uint32_t i = 0; i < s->ninsns; i++) {
+    for (uint32_t i = 0; i < s->ninsns; i++)
         s->parent[i] = i;
-    }
     for (uint32_t i = 0; i < s->ninsns; i++) {
         for (uint32_t k = 0; k < i; k++) {
             if (s->insns[i].family == s->insns[k].family) {
@@ -86,13 +81,11 @@ static void join_set(splitter *s, uint32_t set)
     uint32_t a = s->first[set];
     for (uint32_t k = 0; k < pcs->count && a != UINT32_MAX; k++) {
         uint32_t b = index_of_pc(s, pcs->pcs[k]);
-        if (b == UINT32_MAX) {
+        if (b == UINT32_MAX)
             continue;
-        }
         uint32_t least = s->insn_rows[a] < s->insn_rows[b] ? s->insn_rows[a] : s->insn_rows[b];
-        if ((uint64_t)s->set_rows[set] * BORDER >= least) {
+        if ((uint64_t)s->set_rows[set] * BORDER >= least)
             join_parts(s, a, b);
-        }
     }
 }
 
@@ -100,20 +93,15 @@ static void join_set(splitter *s, uint32_t set)
 static uint32_t number_parts(splitter *s)
 {
     uint32_t n = 0, largest = 0;
-    for (uint32_t set = 0; set < s->heat->npcsets; set++) {
-        if (s->first[set] != UINT32_MAX) {
+    for (uint32_t set = 0; set < s->heat->npcsets; set++)
+        if (s->first[set] != UINT32_MAX)
             s->rows[part_root(s, s->first[set])] += s->set_rows[set];
-        }
-    }
-    for (uint32_t i = 0; i < s->ninsns; i++) {
+    for (uint32_t i = 0; i < s->ninsns; i++)
         largest = s->rows[i] > s->rows[largest] ? i : largest;
-    }
     s->part[largest] = n++;
-    for (uint32_t i = 0; i < s->ninsns; i++) {
-        if (i != largest) {
+    for (uint32_t i = 0; i < s->ninsns; i++)
+        if (i != largest)
             s->part[i] = s->rows[i] >= FEW_ROWS ? n++ : s->part[largest];
-        }
-    }
     return n;
 }
 
@@ -129,9 +117,8 @@ static wl_status fill_parts(splitter *s, wl_arena *arena, uint32_t count, prof_h
         out[p] = *s->heat;
         out[p].rows = wl_new_array(arena, obs_heat_row, s->heat->info.nrows);
         out[p].info.nrows = 0;
-        if (!out[p].rows) {
+        if (!out[p].rows)
             return WL_NOMEM;
-        }
     }
     for (uint32_t r = 0; r < s->heat->info.nrows; r++) {
         prof_heat *part = &out[part_of_row(s, &s->heat->rows[r])];
@@ -153,23 +140,19 @@ wl_status parts_split(const prof_heat *heat, const map_insn *insns, uint32_t nin
                   .rows = wl_new_array(arena, uint32_t, ninsns + 1),
                   .part = wl_new_array(arena, uint32_t, ninsns + 1)};
     *out = wl_new_array(arena, prof_heat, MOST_PARTS);
-    if (!s.parent || !s.set_rows || !s.insn_rows || !s.first || !s.rows || !s.part || !*out) {
+    if (!s.parent || !s.set_rows || !s.insn_rows || !s.first || !s.rows || !s.part || !*out)
         return WL_NOMEM;
-    }
     (*out)[0] = *heat;
     *count = 1;
-    if (ninsns < 2 || ninsns > MOST_INSNS) {
+    if (ninsns < 2 || ninsns > MOST_INSNS)
         return WL_OK;
-    }
     count_part_rows(&s);
     join_families(&s);
-    for (uint32_t set = 0; set < heat->npcsets; set++) {
+    for (uint32_t set = 0; set < heat->npcsets; set++)
         join_set(&s, set);
-    }
     uint32_t n = number_parts(&s);
-    if (n == 1 || n > MOST_PARTS) {
+    if (n == 1 || n > MOST_PARTS)
         return WL_OK;
-    }
     *count = n;
     return fill_parts(&s, arena, n, *out);
 }

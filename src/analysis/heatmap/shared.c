@@ -27,11 +27,9 @@ typedef struct owners {
 static void mark_seen(owners *o, const ana_group *g, const prof_heat *heat)
 {
     for (uint32_t s = 0; s < heat->npcsets; s++) {
-        for (uint32_t k = 0; k < heat->pcsets[s].count; k++) {
-            for (uint32_t i = 0; i < g->ninsns; i++) {
+        for (uint32_t k = 0; k < heat->pcsets[s].count; k++)
+            for (uint32_t i = 0; i < g->ninsns; i++)
                 o->seen[i] |= g->insns[i].c.pc == heat->pcsets[s].pcs[k];
-            }
-        }
     }
 }
 
@@ -48,14 +46,11 @@ static bool is_typical(const ana_input *input, const ana_group *g, const owners 
 
 static void count_owners(owners *o, const ana_group *g, const prof_heat *heat)
 {
-    for (uint32_t i = 0; i < heat->info.nrows && o->nsectors < EXAMPLES; i++) {
+    for (uint32_t i = 0; i < heat->info.nrows && o->nsectors < EXAMPLES; i++)
         o->sectors[o->nsectors++] = ana_sector_of(&heat->rows[i], g->info);
-    }
-    for (uint32_t i = 0; i < heat->info.nrows; i++) {
-        for (uint32_t k = 0; k < OBS_WORDS_PER_SECTOR; k++) {
+    for (uint32_t i = 0; i < heat->info.nrows; i++)
+        for (uint32_t k = 0; k < OBS_WORDS_PER_SECTOR; k++)
             o->words[heat->rows[i].owner >> (2 * k) & 3]++;
-        }
-    }
     o->warps = heat->info.warps > o->warps ? heat->info.warps : o->warps;
 }
 
@@ -81,9 +76,8 @@ static wl_status load_owners(const ana_input *input, const ana_group *g, owners 
     wl_status status = WL_OK;
     uint32_t last = 0; /* content of the map before: equal maps are counted once */
     for (uint32_t i = 0; i < g->nheats && status == WL_OK && !o->words[OBS_OWNER_BLOCK]; i++) {
-        if (g->heats[i].content != last) {
+        if (g->heats[i].content != last)
             status = add_owners(input, g, g->heats[i].id, o, err);
-        }
         last = g->heats[i].content;
     }
     return status;
@@ -206,9 +200,8 @@ static bool draft_conflict(const ana_input *input, ana_pattern pattern, const wo
                            ana_drafts *drafts)
 {
     ana_draft *d = ana_draft_add(drafts, input, pattern);
-    if (!d) {
+    if (!d)
         return false;
-    }
     d->unit = ANA_WAVEFRONTS;
     words_facts f = charge(input, d);
     if (d->excess <= 0) {
@@ -220,9 +213,8 @@ static bool draft_conflict(const ana_input *input, ana_pattern pattern, const wo
                      "wavefronts");
     ana_add_evidence(d, "fewest_per_request", "fewest possible per request", f.fewest_per_request,
                      "wavefronts");
-    if (f.stride) {
+    if (f.stride)
         ana_add_evidence(d, "stride", "bytes from lane to lane", (double)f.stride, "bytes");
-    }
     return words_set(d, input, &f, kind);
 }
 
@@ -234,9 +226,8 @@ static void charge_sums(const ana_input *input, ana_draft *d)
     for (uint32_t i = 0; i < d->group->ninsns; i++) {
         const obs_insn *c = &d->group->insns[i].c;
         const prof_code *code = prof_find_code(&input->code, input->kernel->id, c->pc);
-        if (!code || !code->line || !adds_up(input, d->group, code)) {
+        if (!code || !code->line || !adds_up(input, d->group, code))
             d->insn_excess[i] = 0;
-        }
         d->excess += d->insn_excess[i];
         d->requests += d->insn_excess[i] > 0 ? c->requests : 0;
     }
@@ -247,9 +238,8 @@ static void charge_sums(const ana_input *input, ana_draft *d)
 static bool draft_idle_lanes(const ana_input *input, ana_drafts *drafts)
 {
     ana_draft *d = ana_draft_add(drafts, input, ANA_DIVERGENT);
-    if (!d) {
+    if (!d)
         return false;
-    }
     d->unit = ANA_WAVEFRONTS;
     words_facts f = charge(input, d);
     charge_sums(input, d);
@@ -266,9 +256,8 @@ static bool draft_idle_lanes(const ana_input *input, ana_drafts *drafts)
 static uint64_t passes_of(const ana_group *g)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < g->ninsns; i++) {
+    for (uint32_t i = 0; i < g->ninsns; i++)
         sum += g->insns[i].c.wavefronts_min;
-    }
     return sum ? sum : 1;
 }
 
@@ -277,14 +266,12 @@ static bool draft_local(const ana_input *input, const ana_group *g, const owners
 {
     bool warp = o->words[OBS_OWNER_WARP] > 0;
     uint64_t words = o->words[OBS_OWNER_THREAD] + o->words[OBS_OWNER_WARP];
-    if (words == 0 || o->words[OBS_OWNER_BLOCK] || !is_typical(input, g, o)) {
+    if (words == 0 || o->words[OBS_OWNER_BLOCK] || !is_typical(input, g, o))
         return true;
-    }
     ana_draft *d = ana_draft_add(drafts, input,
                                  warp ? ANA_SHARED_WARP_LOCAL : ANA_SHARED_THREAD_LOCAL);
-    if (!d) {
+    if (!d)
         return false;
-    }
     words_facts f = charge(input, d);
     if (d->excess <= 0) {
         drafts->count--;
@@ -312,11 +299,9 @@ static bool draft_local(const ana_input *input, const ana_group *g, const owners
 /* Is the array, or part of it, an mbarrier? */
 static bool holds_barrier(const ana_input *input, const ana_group *g)
 {
-    for (uint32_t i = 0; i < g->ninsns; i++) {
-        if (is_of_barrier(input, &g->insns[i].c)) {
+    for (uint32_t i = 0; i < g->ninsns; i++)
+        if (is_of_barrier(input, &g->insns[i].c))
             return true;
-        }
-    }
     return false;
 }
 
@@ -324,16 +309,14 @@ wl_status ana_detect_shared(const ana_input *input, ana_drafts *drafts, wl_error
 {
     const ana_group *group = input->group;
     owners o = {0};
-    if (group->space != ACC_SHARED) {
+    if (group->space != ACC_SHARED)
         return WL_OK;
-    }
     o.seen = wl_new_array(input->scratch, bool, group->ninsns + 1);
     wl_status status = o.seen
                            ? load_owners(input, group, &o, err)
                            : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     bool good = draft_conflict(input, ANA_BANK_CONFLICT, &words_bank_conflict, drafts) &&
                 draft_conflict(input, ANA_SAME_ADDRESS, &words_same_address, drafts) &&
                 draft_idle_lanes(input, drafts) &&

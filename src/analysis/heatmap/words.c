@@ -154,9 +154,8 @@ static uint32_t banks_used(int64_t stride)
 {
     uint64_t words = (uint64_t)llabs(stride) / 4;
     uint32_t banks = 32;
-    for (; words && words % 2 == 0 && banks > 1; words /= 2) {
+    for (; words && words % 2 == 0 && banks > 1; words /= 2)
         banks /= 2;
-    }
     return stride % 4 == 0 && banks < 32 ? banks : 0;
 }
 
@@ -209,9 +208,8 @@ static const char copied_apart[] =
 
 static const char *hot_random_remedy(const texts *t)
 {
-    if (t->f->async) {
+    if (t->f->async)
         return copied_apart;
-    }
     if (t->f->sectors_per_request < 2) {
         return "Load the part of " ANA_OBJECT " that the block uses into shared memory once: a "
                "request needs only a sector or two, but every warp fetches them again.";
@@ -222,9 +220,8 @@ static const char *hot_random_remedy(const texts *t)
 
 static const char *false_sharing_remedy(const texts *t)
 {
-    if (t->f->atomics) {
+    if (t->f->atomics)
         return scattered_updates;
-    }
     if (is_one_result(t)) {
         return "Each warp stores one result to " ANA_OBJECT
                ". Collect those of the block in shared "
@@ -251,9 +248,8 @@ static bool is_row(const texts *t)
 
 static const char *strided_remedy(const texts *t)
 {
-    if (t->f->async) {
+    if (t->f->async)
         return copied_apart;
-    }
     if (t->f->sampled) {
         return "Where other blocks use the words between these, swap the indices, so that the "
                "lanes "
@@ -295,9 +291,8 @@ static const char *uncoalesced_remedy(const texts *t)
                "of " ANA_OBJECT ". Where each lane follows a row of its own, let a warp share one "
                "row and its lanes run along it.";
     }
-    if (t->f->async) {
+    if (t->f->async)
         return copied_apart;
-    }
     if (t->f->crosses) {
         return "Neighbouring blocks take neighbouring elements of " ANA_OBJECT
                ", and the lanes of a "
@@ -390,9 +385,8 @@ static const char *thread_local_remedy(const texts *t)
         "Each thread indexes a part of " ANA_OBJECT " of its own. Where the index can be known to "
         "the compiler (by unrolling, or a switch over a few values), registers can hold the "
         "values.";
-    if (t->f->irregular) {
+    if (t->f->irregular)
         return choose;
-    }
     switch (t->f->barriers) {
     case BARRIERS_ORDER_NOTHING:
         return "Keep the values of " ANA_OBJECT " in registers. The kernel's barriers can go, too: "
@@ -430,9 +424,8 @@ static const char *bank_conflict_remedy(const texts *t)
         return "Give each warp, or a few lanes, a copy of " ANA_OBJECT " of their own, or permute "
                "its index, so that lanes update different banks.";
     }
-    if (t->f->reduction) {
+    if (t->f->reduction)
         return sum_remedy;
-    }
     if (apart >= ROW_ELEMENTS) {
         return "Pad each row of " ANA_OBJECT " by one element, or permute the column index, so "
                "that the lanes fall into different banks.";

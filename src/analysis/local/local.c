@@ -37,9 +37,8 @@ static local_counts charge_local(const ana_input *input, ana_draft *d)
     uint64_t most = 0;
     for (uint32_t i = 0; i < d->ninsns; i++) {
         const obs_insn *c = &d->insns[i].c;
-        if (c->space != ACC_LOCAL) {
+        if (c->space != ACC_LOCAL)
             continue;
-        }
         d->insn_excess[i] = (double)c->sectors;
         sum.requests += c->requests;
         sum.sectors += c->sectors;
@@ -79,18 +78,16 @@ static bool set_words(const ana_input *input, ana_draft *d, const local_counts *
                                         "it move %.0f %% of the kernel's sectors.",
                                         room, total > 0 ? 100 * d->excess / total : 0)
                       : NULL;
-    if (bytes) {
+    if (bytes)
         ana_add_evidence(d, "local_bytes", "local memory of a thread", bytes, "bytes");
-    }
     return d->summary != NULL;
 }
 
 wl_status ana_detect_local(const ana_input *input, ana_drafts *drafts, wl_error *err)
 {
     ana_draft *d = ana_draft_add(drafts, input, ANA_LOCAL_MEMORY);
-    if (!d) {
+    if (!d)
         return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    }
     local_counts sum = charge_local(input, d);
     if (!sum.sectors) {
         drafts->count--;

@@ -15,9 +15,8 @@ static void add_access_counts(ana_counts *to, const prof_instruction *row)
 
 static void add_seconds(double *sum, double seconds)
 {
-    if (seconds >= 0) {
+    if (seconds >= 0)
         *sum = (*sum < 0 ? 0 : *sum) + seconds;
-    }
 }
 
 static void add_launches(ana_kernel *k, const prof_launch_rows *launches)
@@ -46,9 +45,8 @@ static void add_findings(ana_kernel *k, const ana_findings *findings)
     uint32_t last = 0;
     for (uint32_t i = 0; findings && i < findings->count; i++) {
         const ana_finding *f = &findings->rows[i];
-        if (f->kernel != k->kernel) {
+        if (f->kernel != k->kernel)
             continue;
-        }
         k->nfindings += f->number != last;
         last = f->number;
         k->excess_sectors += f->cost.unit == ANA_SECTORS ? f->cost.excess : 0;
@@ -62,16 +60,14 @@ static wl_status fill_kernel_row(prof_db *db, const ana_findings *findings, ana_
     prof_launch_rows launches;
     prof_instruction_rows totals;
     wl_arena *scratch = wl_arena_new();
-    if (!scratch) {
+    if (!scratch)
         return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    }
     wl_status status = prof_load_launches(db, k->kernel, scratch, &launches, err);
     status = status == WL_OK ? prof_load_instruction_totals(db, k->kernel, scratch, &totals, err)
                              : status;
     double *seconds = status == WL_OK ? ana_launch_seconds(&launches, scratch) : NULL;
-    if (status == WL_OK && !seconds) {
+    if (status == WL_OK && !seconds)
         status = wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    }
     if (status == WL_OK) {
         k->device = ana_device_time_of(&launches, seconds, k->kernel);
         add_launches(k, &launches);
@@ -87,14 +83,12 @@ static int by_kernel_cost(const void *a, const void *b)
     const ana_kernel *x = a, *y = b;
     uint64_t p = x->excess_sectors + x->excess_wavefronts,
              q = y->excess_sectors + y->excess_wavefronts;
-    if (p != q) {
+    if (p != q)
         return p > q ? -1 : 1;
-    }
     p = x->counts.sectors + x->counts.wavefronts;
     q = y->counts.sectors + y->counts.wavefronts;
-    if (p != q) {
+    if (p != q)
         return p > q ? -1 : 1;
-    }
     return x->kernel < y->kernel ? -1 : x->kernel > y->kernel;
 }
 
@@ -104,20 +98,17 @@ wl_status ana_kernel_table(prof_db *profile, const ana_findings *findings, wl_ar
     prof_kernel_rows kernels;
     *out = (ana_kernels){0};
     wl_status status = prof_load_kernels(profile, arena, &kernels, err);
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     out->rows = wl_new_array(arena, ana_kernel, kernels.count);
-    if (!out->rows) {
+    if (!out->rows)
         return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    }
     for (uint32_t i = 0; i < kernels.count && status == WL_OK; i++) {
         ana_kernel *k = &out->rows[out->count++];
         *k = (ana_kernel){.kernel = kernels.rows[i].id, .host_seconds = -1};
         status = fill_kernel_row(profile, findings, k, err);
     }
-    if (out->count) {
+    if (out->count)
         qsort(out->rows, out->count, sizeof *out->rows, by_kernel_cost);
-    }
     return status;
 }

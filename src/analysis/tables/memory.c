@@ -5,8 +5,8 @@
 
 enum { PEAKS = 2 };
 
-/* Pinned and registered memory is the host's. The heap of kernels is set aside before they run, and a
- * part counts with the object that it is in. */
+/* Pinned and registered memory is the host's. The heap of kernels is set aside before they run, and
+ * a part counts with the object that it is in. */
 static bool counts_on_device(const prof_object *o)
 {
     return o->process && o->kind != CAP_OBJECT_PINNED && o->kind != CAP_OBJECT_REGISTERED &&
@@ -28,12 +28,10 @@ static bool same_device(const event *a, const event *b)
 static int by_order(const void *a, const void *b)
 {
     const event *x = a, *y = b;
-    if (x->object->process != y->object->process) {
+    if (x->object->process != y->object->process)
         return x->object->process < y->object->process ? -1 : 1;
-    }
-    if (x->object->device != y->object->device) {
+    if (x->object->device != y->object->device)
         return x->object->device < y->object->device ? -1 : 1;
-    }
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
@@ -44,14 +42,12 @@ static uint32_t list_events(const prof_object_rows *objects, event *events)
         const prof_object *o = &objects->rows[i];
         if (counts_on_device(o)) {
             events[n++] = (event){o, o->alloc_order, false};
-            if (o->freed) {
+            if (o->freed)
                 events[n++] = (event){o, o->free_order, true};
-            }
         }
     }
-    if (n) {
+    if (n)
         qsort(events, n, sizeof *events, by_order);
-    }
     return n;
 }
 
@@ -81,9 +77,8 @@ static bool is_maximum(const ana_device_memory *m, uint32_t i)
 static int by_size(const void *a, const void *b)
 {
     const prof_object *x = *(const prof_object *const *)a, *y = *(const prof_object *const *)b;
-    if (x->bytes != y->bytes) {
+    if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
-    }
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
@@ -95,9 +90,8 @@ static bool fill_peak(const event *events, const ana_device_memory *m, uint32_t 
     uint32_t n = 0;
     for (uint32_t i = 0; alive && i <= at; i++) {
         const prof_object *o = events[i].object;
-        if (!events[i].freed && !(o->freed && o->free_order <= events[at].order)) {
+        if (!events[i].freed && !(o->freed && o->free_order <= events[at].order))
             alive[n++] = o;
-        }
     }
     *peak = (ana_peak){.process = m->process,
                        .device = m->device,
@@ -105,22 +99,19 @@ static bool fill_peak(const event *events, const ana_device_memory *m, uint32_t 
                        .call = m->points[at].call,
                        .nobjects = n};
     peak->objects = wl_new_array(arena, uint32_t, n);
-    if (!alive || !peak->objects) {
+    if (!alive || !peak->objects)
         return false;
-    }
     qsort(alive, n, sizeof *alive, by_size);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         peak->objects[i] = alive[i]->id;
-    }
     return true;
 }
 
 static bool same_objects(const ana_peak *a, const ana_peak *b)
 {
     bool same = a->nobjects == b->nobjects;
-    for (uint32_t i = 0; same && i < a->nobjects; i++) {
+    for (uint32_t i = 0; same && i < a->nobjects; i++)
         same = a->objects[i] == b->objects[i];
-    }
     return same;
 }
 
@@ -131,9 +122,8 @@ static uint32_t next_maximum(const ana_device_memory *m, uint64_t most, uint32_t
     for (uint32_t i = 0; i < m->npoints; i++) {
         uint64_t bytes = m->points[i].bytes;
         bool next = bytes < most || (bytes == most && i > after);
-        if (is_maximum(m, i) && next && (best == UINT32_MAX || bytes > m->points[best].bytes)) {
+        if (is_maximum(m, i) && next && (best == UINT32_MAX || bytes > m->points[best].bytes))
             best = i;
-        }
     }
     return best;
 }
@@ -147,9 +137,8 @@ static bool append_peaks(const event *events, const ana_device_memory *m, wl_are
     uint32_t at = 0, n = 0;
     while (n < PEAKS && (at = next_maximum(m, most, at)) != UINT32_MAX) {
         most = m->points[at].bytes;
-        if (!fill_peak(events, m, at, arena, &peaks[n])) {
+        if (!fill_peak(events, m, at, arena, &peaks[n]))
             return false;
-        }
         n += !(n && same_objects(&peaks[n], &peaks[n - 1]));
     }
     out->npeaks += n;
@@ -159,12 +148,10 @@ static bool append_peaks(const event *events, const ana_device_memory *m, wl_are
 static int by_bytes(const void *a, const void *b)
 {
     const ana_peak *x = a, *y = b;
-    if (x->bytes != y->bytes) {
+    if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
-    }
-    if (x->process != y->process) {
+    if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
-    }
     return x->device < y->device ? -1 : x->device > y->device;
 }
 
@@ -176,9 +163,8 @@ static bool append_device(const event *events, uint32_t n, wl_arena *arena, ana_
                              .device = events[0].object->device,
                              .npoints = n,
                              .points = wl_new_array(arena, ana_memory_point, n)};
-    if (!m->points) {
+    if (!m->points)
         return false;
-    }
     replay(events, m);
     out->peak_bytes = m->peak_bytes > out->peak_bytes ? m->peak_bytes : out->peak_bytes;
     return append_peaks(events, m, arena, out);
@@ -189,21 +175,17 @@ static bool fill_table(const prof_object_rows *objects, wl_arena *arena, ana_mem
     event *events = wl_new_array(arena, event, 2 * (size_t)objects->count);
     out->devices = wl_new_array(arena, ana_device_memory, objects->count);
     out->peaks = wl_new_array(arena, ana_peak, PEAKS * (size_t)objects->count);
-    if (!events || !out->devices || !out->peaks) {
+    if (!events || !out->devices || !out->peaks)
         return false;
-    }
     uint32_t n = list_events(objects, events);
     for (uint32_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && same_device(&events[i], &events[end]);) {
+        for (end = i + 1; end < n && same_device(&events[i], &events[end]);)
             end++;
-        }
-        if (!append_device(&events[i], end - i, arena, out)) {
+        if (!append_device(&events[i], end - i, arena, out))
             return false;
-        }
     }
-    if (out->npeaks) {
+    if (out->npeaks)
         qsort(out->peaks, out->npeaks, sizeof *out->peaks, by_bytes);
-    }
     return true;
 }
 
@@ -212,8 +194,7 @@ wl_status ana_memory_table(prof_db *profile, wl_arena *arena, ana_memory *out, w
     prof_object_rows objects;
     *out = (ana_memory){0};
     wl_status status = prof_load_objects(profile, arena, &objects, err);
-    if (status == WL_OK && !fill_table(&objects, arena, out)) {
+    if (status == WL_OK && !fill_table(&objects, arena, out))
         status = wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    }
     return status;
 }

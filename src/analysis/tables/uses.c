@@ -45,9 +45,8 @@ static wl_spans join_uses(pile *p, wl_spans *a, wl_spans *b)
 static void pile_up(pile *p, wl_spans spans)
 {
     int i = 0;
-    for (; i < LEVELS - 1 && p->level[i].size; i++) {
+    for (; i < LEVELS - 1 && p->level[i].size; i++)
         spans = join_uses(p, &p->level[i], &spans);
-    }
     wl_spans_free(&p->level[i]);
     p->level[i] = spans;
 }
@@ -55,11 +54,9 @@ static void pile_up(pile *p, wl_spans spans)
 static wl_spans pile_sum(pile *p)
 {
     wl_spans sum = {.counted = p->counted};
-    for (int i = 0; i < LEVELS; i++) {
-        if (p->level[i].size) {
+    for (int i = 0; i < LEVELS; i++)
+        if (p->level[i].size)
             sum = sum.size ? join_uses(p, &p->level[i], &sum) : p->level[i];
-        }
-    }
     return sum;
 }
 
@@ -73,9 +70,8 @@ static wl_status add_spans(const work *w, uint32_t spans, uint64_t times, pile *
                            ? prof_load_spans(w->db, spans, scratch, &reader, err)
                            : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
     for (wl_span span; status == WL_OK && wl_span_next(&reader, &span);) {
-        for (int c = 0; c < WL_CLASSES; c++) {
+        for (int c = 0; c < WL_CLASSES; c++)
             span.times[c] *= times;
-        }
         wl_spans_add(&scaled, &span);
     }
     p->failed |= !wl_spans_finish(&scaled);
@@ -96,20 +92,16 @@ static wl_status add_all(const work *w, const prof_use *uses, uint32_t count, pi
 {
     const prof_use **sorted = wl_new_array(w->arena, const prof_use *, count + 1);
     wl_status status = WL_OK;
-    if (!sorted) {
+    if (!sorted)
         return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         sorted[i] = &uses[i];
-    }
     qsort(sorted, count, sizeof *sorted, by_spans);
     for (uint32_t i = 0, end; i < count && status == WL_OK; i = end) {
-        for (end = i + 1; end < count && sorted[end]->spans == sorted[i]->spans;) {
+        for (end = i + 1; end < count && sorted[end]->spans == sorted[i]->spans;)
             end++;
-        }
-        if (sorted[i]->spans) {
+        if (sorted[i]->spans)
             status = add_spans(w, sorted[i]->spans, end - i, p, err);
-        }
     }
     return status;
 }
@@ -127,9 +119,8 @@ static void count_spans(const wl_spans *spans, ana_use *u, double *squares)
     for (wl_span span; wl_span_next(&reader, &span);) {
         uint64_t all = accesses(&span);
         u->touched += span.count;
-        for (int c = 0; c < WL_CLASSES; c++) {
+        for (int c = 0; c < WL_CLASSES; c++)
             u->times[c] += span.times[c] * span.count;
-        }
         u->most = all > u->most ? all : u->most;
         *squares += (double)all * (double)all * (double)span.count;
     }
@@ -140,18 +131,16 @@ static void count_rare(const work *w, const wl_spans *spans, ana_use *u, double 
 {
     double rare = u->touched ? w->thresholds->rare_share * sum / (double)u->touched : 0;
     wl_span_reader reader = reader_of(spans);
-    for (wl_span span; wl_span_next(&reader, &span);) {
+    for (wl_span span; wl_span_next(&reader, &span);)
         u->rare += (double)accesses(&span) < rare ? span.count : 0;
-    }
 }
 
 static void finish_use(const work *w, const wl_spans *spans, ana_use *u)
 {
     double squares = 0;
     count_spans(spans, u, &squares);
-    if (!u->counted || !u->elements) {
+    if (!u->counted || !u->elements)
         return;
-    }
     double n = (double)u->elements,
            sum = (double)u->times[0] + (double)u->times[1] + (double)u->times[2];
     u->mean = sum / n;
@@ -196,11 +185,9 @@ static told count_launches(const work *w, const prof_object *o, const prof_use *
 static bool was_skipped(const work *w, const prof_object *o)
 {
     const prof_kernel *k = prof_find_kernel(&w->kernels, o->kernel);
-    for (uint32_t i = 0; i < w->skips.count; i++) {
-        if (!o->kernel || (k && strcmp(k->name, w->skips.rows[i].kernel) == 0)) {
+    for (uint32_t i = 0; i < w->skips.count; i++)
+        if (!o->kernel || (k && strcmp(k->name, w->skips.rows[i].kernel) == 0))
             return true;
-        }
-    }
     return false;
 }
 
@@ -215,12 +202,10 @@ static wl_status add_up_uses(const work *w, const prof_use *uses, uint32_t count
     pile p = {.counted = u->counted};
     wl_status status = add_all(w, uses, count, &p, err);
     wl_spans sum = pile_sum(&p);
-    if (status == WL_OK && p.failed) {
+    if (status == WL_OK && p.failed)
         status = wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    }
-    if (status == WL_OK) {
+    if (status == WL_OK)
         finish_use(w, &sum, u);
-    }
     wl_spans_free(&sum);
     return status;
 }
@@ -241,9 +226,8 @@ static wl_status add_object_uses(const work *w, const prof_object *o, const prof
                  .counted = !t.touched,
                  .partial = t.unknown > 0 || was_skipped(w, o),
                  .elements = object_elements_of(o)};
-    if (!may_have_uses(o) || t.unknown >= t.all) {
+    if (!may_have_uses(o) || t.unknown >= t.all)
         return WL_OK;
-    }
     for (uint32_t i = 0; i < count; i++) {
         const prof_launch *l = prof_find_launch(&w->launches, uses[i].launch);
         u.launches += uses[i].known != OBS_KNOWN_NOTHING;
@@ -258,12 +242,10 @@ static wl_status add_object_uses(const work *w, const prof_object *o, const prof
 static int by_mean(const void *a, const void *b)
 {
     const ana_use *x = a, *y = b;
-    if (x->counted != y->counted) {
+    if (x->counted != y->counted)
         return x->counted ? -1 : 1;
-    }
-    if (x->mean != y->mean) {
+    if (x->mean != y->mean)
         return x->mean > y->mean ? -1 : 1;
-    }
     return x->object < y->object ? -1 : x->object > y->object;
 }
 
@@ -276,16 +258,13 @@ static double mean_in(const work *w, const ana_use *u, uint32_t kernel)
     bool any = false;
     for (uint32_t i = 0; i < w->uses.count; i++) {
         const prof_use *use = &w->uses.rows[i];
-        if (use->object != u->object || use->kernel != kernel) {
+        if (use->object != u->object || use->kernel != kernel)
             continue;
-        }
-        if (use->known != OBS_KNOWN_COUNTED) {
+        if (use->known != OBS_KNOWN_COUNTED)
             return -1;
-        }
         any = true;
-        for (int c = 0; c < WL_CLASSES; c++) {
+        for (int c = 0; c < WL_CLASSES; c++)
             sum += (double)use->times[c];
-        }
     }
     return any && u->elements ? sum / (double)u->elements : -1;
 }
@@ -318,18 +297,14 @@ static void add_swaps(const work *w, const ana_use *shared, ana_uses *out)
 static bool find_swaps(const work *w, ana_uses *out)
 {
     uint32_t arrays = 0;
-    for (uint32_t i = 0; i < out->count; i++) {
+    for (uint32_t i = 0; i < out->count; i++)
         arrays += out->rows[i].kernel != 0;
-    }
     out->swaps = wl_new_array(w->arena, ana_swap, (size_t)arrays * out->count + 1);
-    for (uint32_t i = 0; out->swaps && i < out->count; i++) {
-        if (out->rows[i].kernel && out->rows[i].counted) {
+    for (uint32_t i = 0; out->swaps && i < out->count; i++)
+        if (out->rows[i].kernel && out->rows[i].counted)
             add_swaps(w, &out->rows[i], out);
-        }
-    }
-    if (out->nswaps) {
+    if (out->nswaps)
         qsort(out->swaps, out->nswaps, sizeof *out->swaps, by_gain);
-    }
     return out->swaps != NULL;
 }
 
@@ -338,25 +313,20 @@ static bool find_swaps(const work *w, ana_uses *out)
 static wl_status load_uses(work *w, wl_error *err)
 {
     wl_status status = prof_load_objects(w->db, w->arena, &w->objects, err);
-    if (status == WL_OK) {
+    if (status == WL_OK)
         status = prof_load_launches(w->db, PROF_ALL, w->arena, &w->launches, err);
-    }
-    if (status == WL_OK) {
+    if (status == WL_OK)
         status = prof_load_kernels(w->db, w->arena, &w->kernels, err);
-    }
-    if (status == WL_OK) {
+    if (status == WL_OK)
         status = prof_load_skips(w->db, w->arena, &w->skips, err);
-    }
     return status == WL_OK ? prof_load_uses(w->db, PROF_ALL, w->arena, &w->uses, err) : status;
 }
 
 static bool any_known(const work *w)
 {
-    for (uint32_t i = 0; i < w->launches.count; i++) {
-        if (w->launches.rows[i].objects_known || w->launches.rows[i].arrays_known) {
+    for (uint32_t i = 0; i < w->launches.count; i++)
+        if (w->launches.rows[i].objects_known || w->launches.rows[i].arrays_known)
             return true;
-        }
-    }
     return w->uses.count > 0;
 }
 
@@ -367,29 +337,24 @@ wl_status ana_use_table(prof_db *profile, const ana_thresholds *thresholds, wl_a
     work w = {.db = profile, .thresholds = thresholds ? thresholds : &defaults, .arena = arena};
     *out = (ana_uses){0};
     wl_status status = load_uses(&w, err);
-    if (status != WL_OK || !any_known(&w)) {
+    if (status != WL_OK || !any_known(&w))
         return status;
-    }
     out->rows = wl_new_array(arena, ana_use, w.objects.count + 1);
-    if (!out->rows) {
+    if (!out->rows)
         return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    }
     const prof_use *at = w.uses.rows, *last = at + w.uses.count;
     for (uint32_t i = 0; i < w.objects.count && status == WL_OK; i++) {
         const prof_object *o = &w.objects.rows[i];
-        while (at < last && at->object < o->id) {
+        while (at < last && at->object < o->id)
             at++;
-        }
         const prof_use *end = at;
-        while (end < last && end->object == o->id) {
+        while (end < last && end->object == o->id)
             end++;
-        }
         status = add_object_uses(&w, o, at, (uint32_t)(end - at), out, err);
         at = end;
     }
-    if (status != WL_OK) {
+    if (status != WL_OK)
         return status;
-    }
     qsort(out->rows, out->count, sizeof *out->rows, by_mean);
     return find_swaps(&w, out)
                ? WL_OK

@@ -36,7 +36,8 @@ typedef struct api_entry {
 
 /* Two entry points with one body, which gets the name and whether stream 0 is the thread's own
  * (`suffix` ptsz or ptds):
- *     WL_RUNTIME_STREAM(ptsz, cudaStreamQuery, (cudaStream_t s), (s)) { ... api, per_thread ... } */
+ *     WL_RUNTIME_STREAM(ptsz, cudaStreamQuery, (cudaStream_t s), (s)) { ... api, per_thread ... }
+ */
 #define API_ARGS(...) __VA_ARGS__
 #define WL_RUNTIME_STREAM_FOR(first, last, suffix, name, params, args)                   \
     static int body_##name##_##first(const char *api, bool per_thread, API_ARGS params); \

@@ -52,12 +52,11 @@ static dev_result add_image(CUlinkState state, const void *data, size_t size, wl
 {
     cuda_image image;
     wl_status status = cuda_image_read(data, size, state->sm, &image, err);
-    for (size_t i = 0; status == WL_OK && i < image.count; i++) {
+    for (size_t i = 0; status == WL_OK && i < image.count; i++)
         if (!wl_push(&state->parts, image.ptx[i]))
             status = wl_fail(err, WL_NOMEM, "no memory to link PTX");
         else
             image.ptx[i].text = NULL;
-    }
     if (image.ptx)
         cuda_image_clear(&image);
     return dr_read_status(status);

@@ -8,8 +8,8 @@
  * run, or those for which branches on their place in the grid and on parameters lead there. Bits
  * are set in registers, and published when the thread leaves, as far as the multiprocessor's copy
  * lacks them; it looks there no earlier, so that no register is taken meanwhile. Which object an
- * instruction accessed follows from its parameter (rewrite_probe_site.param); where that is not known,
- * from the ranges (elements/ranges.c). */
+ * instruction accessed follows from its parameter (rewrite_probe_site.param); where that is not
+ * known, from the ranges (elements/ranges.c). */
 #include "rewrite/code/body.h"
 
 #include <string.h>

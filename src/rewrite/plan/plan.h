@@ -38,9 +38,9 @@ typedef struct rw_run {
     /* Of the root: the only block before it, in the same loop, whose branch decides about it;
      * FLOW_NONE: there is none. */
     uint32_t from;
-    bool taken; /* the branch goes there when it is taken */
-    bool
-        by_thread; /* the branch's guard follows from the thread's index in its block (evaluate.c) */
+    bool taken;     /* the branch goes there when it is taken */
+    bool by_thread; /* the branch's guard follows from the thread's index in its block (evaluate.c)
+                     */
     bool by_launch; /* or from the launch */
     uint32_t edge;  /* of the branch, where it is in no loop; else FLOW_NONE */
 } rw_run;

@@ -82,12 +82,11 @@ static void add_link_input(linking *l, const void *data, size_t size)
         l->incomplete = true;
         return;
     }
-    for (size_t i = 0; i < image.count; i++) {
+    for (size_t i = 0; i < image.count; i++)
         if (wl_push(&l->parts, image.ptx[i]))
             image.ptx[i].text = NULL;
         else
             l->incomplete = true;
-    }
     cuda_image_clear(&image);
 }
 

@@ -337,8 +337,8 @@ static const void *array_of_operand(const CUmemcpy3DOperand *o)
     return o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? o->op.array.array : NULL;
 }
 
-/* Bytes from row to row, and rows from slice to slice; 0 in an array. A pointer without them has its
- * rows, or slices, side by side. */
+/* Bytes from row to row, and rows from slice to slice; 0 in an array. A pointer without them has
+ * its rows, or slices, side by side. */
 static uint64_t operand_pitch(const CUmemcpy3DOperand *o, uint64_t element, size_t width)
 {
     bool pointer = o->type == CU_MEMCPY_OPERAND_TYPE_POINTER;

@@ -1,4 +1,5 @@
-/* The kernel of the program that comes in three builds; compiled by nvcc with the program, and alone to PTX. */
+/* The kernel of the program that comes in three builds; compiled by nvcc with the program, and
+ * alone to PTX. */
 #ifndef VECADD_KERNEL_H
 #define VECADD_KERNEL_H
 

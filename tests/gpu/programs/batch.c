@@ -1,5 +1,5 @@
-/* batch: copies two volumes by one call, the second a plain row; then frees memory and launches a graph on a stream that is being
- * captured. On the driver that does nothing. */
+/* batch: copies two volumes by one call, the second a plain row; then frees memory and launches a
+ * graph on a stream that is being captured. On the driver that does nothing. */
 #include "driver.h"
 
 #include <stdbool.h>

@@ -1,5 +1,6 @@
-/* Driver functions by name and version, as NVIDIA's runtime asks for them: no CUDA header, no runtime. Prints what it sees,
- * which must be the same with and without a library in front of the driver. "fork" as argument: a child asks, too. */
+/* Driver functions by name and version, as NVIDIA's runtime asks for them: no CUDA header, no
+ * runtime. Prints what it sees, which must be the same with and without a library in front of the
+ * driver. "fork" as argument: a child asks, too. */
 #include "cuda/types.h"
 
 #include <dlfcn.h>
@@ -63,7 +64,8 @@ static CUresult launch(CUstream stream, CUdeviceptr data, unsigned threads)
                 scale, (N + 127) / 128, 1, 1, threads, 1, 1, 0, stream, params, NULL);
 }
 
-/* The same launch with its parameters in a buffer, and by the newest function; what the driver says of the parameters. */
+/* The same launch with its parameters in a buffer, and by the newest function; what the driver says
+ * of the parameters. */
 static void other_ways(CUdeviceptr data)
 {
     struct {
@@ -96,7 +98,8 @@ static void other_ways(CUdeviceptr data)
     printf("\n");
 }
 
-/* All have their streams before one goes on: a handle that was given back may be given out again. */
+/* All have their streams before one goes on: a handle that was given back may be given out again.
+ */
 static pthread_barrier_t together;
 
 static void *on_a_thread(void *result)

@@ -1,5 +1,5 @@
-/* cubins load FILE KERNEL [TIMES] | link PTX KERNEL [TIMES]: loads a cubin, or what linking the PTX gives, and launches a kernel
- * of it. */
+/* cubins load FILE KERNEL [TIMES] | link PTX KERNEL [TIMES]: loads a cubin, or what linking the PTX
+ * gives, and launches a kernel of it. */
 #include "driver.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* What programs on the driver API share: the driver, taken at run time, and a call of it that must succeed. */
+/* What programs on the driver API share: the driver, taken at run time, and a call of it that must
+ * succeed. */
 #ifndef TESTS_GPU_PROGRAMS_DRIVER_H
 #define TESTS_GPU_PROGRAMS_DRIVER_H
 

@@ -1,5 +1,6 @@
-/* ends HOW: launches three times, waits, and ends in that way: exit, _exit, quick_exit, abort, crash, or hang, in a wait for
- * something that never comes, until a signal ends it. "thread" crashes beside a thread that launches on and on. */
+/* ends HOW: launches three times, waits, and ends in that way: exit, _exit, quick_exit, abort,
+ * crash, or hang, in a wait for something that never comes, until a signal ends it. "thread"
+ * crashes beside a thread that launches on and on. */
 #include "driver.h"
 
 #include <pthread.h>

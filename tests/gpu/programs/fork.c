@@ -1,5 +1,5 @@
-/* A graph that forks and joins, with a child graph, launched three times: the last time without one of its kernels.
- * tests/gpu/test_graph.py knows its edges. */
+/* A graph that forks and joins, with a child graph, launched three times: the last time without one
+ * of its kernels. tests/gpu/test_graph.py knows its edges. */
 #include <cuda.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Calls whose records say more than what was moved: streams by turns, events, rows, an allocation that fails, graphs, two devices.
- * tests/gpu/test_order.py knows what each leaves in a profile. */
+/* Calls whose records say more than what was moved: streams by turns, events, rows, an allocation
+ * that fails, graphs, two devices. tests/gpu/test_order.py knows what each leaves in a profile. */
 #include <cuda.h>
 
 #include <stdio.h>

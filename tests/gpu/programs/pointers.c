@@ -1,5 +1,6 @@
-/* A kernel that takes its pointers out of a table in device memory: stores through the first, loads through the second, an
- * atomic operation through the third. The fourth leads to memory that it leaves alone. tests/gpu/test_pointers.py */
+/* A kernel that takes its pointers out of a table in device memory: stores through the first, loads
+ * through the second, an atomic operation through the third. The fourth leads to memory that it
+ * leaves alone. tests/gpu/test_pointers.py */
 #include "driver.h"
 
 enum { TABLE = 4, BYTES = 4096 };

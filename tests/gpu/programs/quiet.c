@@ -1,5 +1,6 @@
-/* quiet: launches a kernel whose accesses depend on data in different situations, on the null driver, and says in the driver's
- * log which situation begins: test_quiet.py reads there what was put on the streams beside the launches. */
+/* quiet: launches a kernel whose accesses depend on data in different situations, on the null
+ * driver, and says in the driver's log which situation begins: test_quiet.py reads there what was
+ * put on the streams beside the launches. */
 #include "driver.h"
 
 #include <stdbool.h>

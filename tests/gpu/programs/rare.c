@@ -1,5 +1,6 @@
-/* Calls that few programs make, a part of them each run: rare PART. What is printed does not depend on who watches. Exits with
- * 77 where the driver or the device cannot do it. tests/gpu/test_rare.py knows what each part does. */
+/* Calls that few programs make, a part of them each run: rare PART. What is printed does not depend
+ * on who watches. Exits with 77 where the driver or the device cannot do it. tests/gpu/test_rare.py
+ * knows what each part does. */
 #include <cuda.h>
 
 #include <stdio.h>
@@ -58,7 +59,8 @@ static CUresult add(CUstream stream, CUdeviceptr data, unsigned value)
     return cuLaunchKernel(plus, N / 128, 1, 1, 128, 1, 1, 0, stream, params, NULL);
 }
 
-/* Host memory 0, 1, 2, ...; what a copy of it gave is told by its first, second and last element. */
+/* Host memory 0, 1, 2, ...; what a copy of it gave is told by its first, second and last element.
+ */
 static unsigned *numbers(void)
 {
     static unsigned host[N];
@@ -307,7 +309,8 @@ static void library(void)
     CHECK(cuMemFree(data));
 }
 
-/* A kernel of a megabyte of PTX, each of whose loads depends on the one before, beside a small one. */
+/* A kernel of a megabyte of PTX, each of whose loads depends on the one before, beside a small one.
+ */
 static char *large_ptx(void)
 {
     enum { LOADS = 7000, ROOM = 2 << 20 };
@@ -525,7 +528,8 @@ static void green(void)
 }
 #endif
 
-/* Two devices: copies between them, an event of one that the other waits for, a kernel on the memory of the other, pools. */
+/* Two devices: copies between them, an event of one that the other waits for, a kernel on the
+ * memory of the other, pools. */
 typedef struct device {
     CUcontext context;
     CUfunction plus;

@@ -1,5 +1,6 @@
-/* threads N: N threads launch a kernel that records what it accesses, on streams of their own and on the default stream, and wait
- * in every way; some also allocate, create streams and load modules. On the null driver. Prints how often it launched. */
+/* threads N: N threads launch a kernel that records what it accesses, on streams of their own and
+ * on the default stream, and wait in every way; some also allocate, create streams and load
+ * modules. On the null driver. Prints how often it launched. */
 #include "driver.h"
 
 #include <pthread.h>

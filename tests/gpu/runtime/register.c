@@ -113,7 +113,8 @@ static void set_managed(const binary *b)
             memcpy((void *)(uintptr_t)e->host, &address, sizeof address);
 }
 
-/* CUDA 11's runtime loads by a table of the driver's, so that no library in front of the driver sees it. */
+/* CUDA 11's runtime loads by a table of the driver's, so that no library in front of the driver
+ * sees it. */
 static cudaError_t load_past(binary *b)
 {
     const char *path = getenv("WARPLENS_DRIVER");

@@ -1,7 +1,9 @@
-/* A runtime library for tests: libcudart.so.13, .12 and .11.0 over whatever libcuda.so.1 the process gets. NVIDIA's refuses any driver but
- * NVIDIA's own, so it cannot show, without a GPU, what an ordinary program does on top of the library in front of the
- * driver. This one finds the driver as NVIDIA's does (dlopen, then cuGetProcAddress by name and version), registers
- * binaries as libraries and launches kernels by CUkernel. It has what the programs in examples/ and tests/ use. */
+/* A runtime library for tests: libcudart.so.13, .12 and .11.0 over whatever libcuda.so.1 the
+ * process gets. NVIDIA's refuses any driver but NVIDIA's own, so it cannot show, without a GPU,
+ * what an ordinary program does on top of the library in front of the driver. This one finds the
+ * driver as NVIDIA's does (dlopen, then cuGetProcAddress by name and version), registers binaries
+ * as libraries and launches kernels by CUkernel. It has what the programs in examples/ and tests/
+ * use. */
 #ifndef WL_TESTS_GPU_RUNTIME_H
 #define WL_TESTS_GPU_RUNTIME_H
 
@@ -10,8 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The driver's function of this name, as of the toolkit's version, called with these arguments. The header's macros, which
- * lead to the newest variant, give its type; the name that is asked for stays without suffix. */
+/* The driver's function of this name, as of the toolkit's version, called with these arguments. The
+ * header's macros, which lead to the newest variant, give its type; the name that is asked for
+ * stays without suffix. */
 #define DRIVER(name, ...) RT_DRIVER(#name, &name, __VA_ARGS__)
 #define RT_DRIVER(text, function, ...)                                                 \
     ({                                                                                 \
