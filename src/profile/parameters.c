@@ -222,11 +222,12 @@ uint32_t builder_nearest_object(const prof_builder *b, uint64_t address)
     if (before && address - before->base < before->bytes)
         return before->object;
     uint32_t freed = freed_object_at(p, address);
-    if (freed || (!before && !after))
+    if (freed)
         return freed;
-    uint64_t above = after ? after->base - address : UINT64_MAX;
-    uint64_t below = before ? address - before->base - before->bytes : UINT64_MAX;
-    return above < below ? after->object : before->object;
+    if (!before || !after)
+        return before ? before->object : after ? after->object : 0;
+    uint64_t below = address - before->base - before->bytes;
+    return after->base - address < below ? after->object : before->object;
 }
 
 /* ---- what a launch was given ---- */

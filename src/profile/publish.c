@@ -76,13 +76,16 @@ void publish_discard(char *temp)
     }
 }
 
+/* False with errno set. */
 static bool flush_to_disk(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool good = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    return good;
+    if (fd < 0)
+        return false;
+    int code = fsync(fd) == 0 ? 0 : errno;
+    close(fd);
+    errno = code;
+    return code == 0;
 }
 
 /* rename, but never over a file that came in the meantime. */
