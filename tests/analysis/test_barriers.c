@@ -1,4 +1,5 @@
 /* Barriers: what a kernel's code proves about them, on kernels written as their instructions. */
+#include "support/arena.h"
 #include "support/test.h"
 
 #include "analysis/heatmap/barriers.h"
@@ -11,22 +12,6 @@ typedef struct insn {
 } insn;
 
 enum { MOST = 16 };
-
-static wl_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = wl_arena_new();
-    return arena == NULL;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    wl_arena_free(arena);
-    return 0;
-}
 
 static barriers_order order_of(const insn *insns, uint32_t n, uint32_t x, uint32_t y,
                                uint32_t ngroups, ana_group *groups)
@@ -155,5 +140,5 @@ int main(void)
         cmocka_unit_test(of_none),
         cmocka_unit_test(of_objects),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
 }

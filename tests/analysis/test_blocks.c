@@ -1,26 +1,11 @@
 /* Launches with too few blocks, each side of both thresholds. */
+#include "support/arena.h"
 #include "support/test.h"
 
 #include "analysis/input.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static wl_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = wl_arena_new();
-    return arena == NULL;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    wl_arena_free(arena);
-    return 0;
-}
 
 /* A launch of blocks of 8 warps that execute so many instructions each. */
 static prof_launch launch(uint32_t blocks, uint64_t each)
@@ -102,5 +87,5 @@ int main(void)
         cmocka_unit_test(not_told),
         cmocka_unit_test(launches_add_up),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
 }

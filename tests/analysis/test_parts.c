@@ -1,4 +1,5 @@
 /* Parts of an object: maps with the rows of several arrays, written by hand. */
+#include "support/arena.h"
 #include "support/test.h"
 
 #include "analysis/heatmap/parts.h"
@@ -6,22 +7,6 @@
 #include <string.h>
 
 enum { ROWS = 64 };
-
-static wl_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = wl_arena_new();
-    return arena == NULL;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    wl_arena_free(arena);
-    return 0;
-}
 
 static uint32_t first_pc[] = {1}, second_pc[] = {2}, both_pcs[] = {1, 2};
 static obs_pcset sets[] = {{1, first_pc}, {1, second_pc}, {2, both_pcs}};
@@ -95,5 +80,5 @@ int main(void)
         cmocka_unit_test(of_borders),
         cmocka_unit_test(of_few_rows),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
 }

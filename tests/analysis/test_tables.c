@@ -1,5 +1,6 @@
 /* Kernels and memory over time, from captures made by hand. */
 #include "../profile/story.h"
+#include "support/arena.h"
 #include "support/test.h"
 
 #include "analysis/tables.h"
@@ -9,8 +10,6 @@
 #include <unistd.h>
 
 static wl_error err;
-static wl_arena *arena;
-
 static prof_db *make(void (*tell)(prof_builder *))
 {
     prof_builder *builder;
@@ -23,17 +22,9 @@ static prof_db *make(void (*tell)(prof_builder *))
     return db;
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    arena = wl_arena_new();
-    return arena == NULL;
-}
-
 static int tear_down(void **state)
 {
-    (void)state;
-    wl_arena_free(arena);
+    arena_tear_down(state);
     unlink(story_path("tables.wlprof"));
     return 0;
 }
@@ -219,10 +210,10 @@ static void every_pattern_is_described(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(kernels, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(memory, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(memory_of_two_devices, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(kernels, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(memory, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(memory_of_two_devices, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing, arena_set_up, tear_down),
         cmocka_unit_test(every_pattern_is_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

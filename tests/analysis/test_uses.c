@@ -1,6 +1,7 @@
 /* How often elements are accessed over a program: worked by hand, and random programs against
  * arrays of counts. */
 #include "../profile/story.h"
+#include "support/arena.h"
 #include "support/test.h"
 
 #include "analysis/tables.h"
@@ -11,19 +12,9 @@
 #include <unistd.h>
 
 static wl_error err;
-static wl_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = wl_arena_new();
-    return arena == NULL;
-}
-
 static int tear_down(void **state)
 {
-    (void)state;
-    wl_arena_free(arena);
+    arena_tear_down(state);
     unlink(story_path("uses.wlprof"));
     return 0;
 }
@@ -312,11 +303,11 @@ static void one_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(worked_by_hand, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(partial, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(damage, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(one_by_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(worked_by_hand, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(partial, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damage, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_by_one, arena_set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,10 @@
 /* Names of parameters in declarations: what sources look like, and what is none. */
 #include "profile/declared.h"
+#include "support/arena.h"
 #include "support/test.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static wl_arena *arena;
 
 /* The names, each followed by a semicolon; "no" where the text is not that declaration. */
 static const char *names_in(const char *text, const char *function, uint32_t count)
@@ -77,23 +76,9 @@ static void far_text_is_left_alone(void **state)
     assert_string_equal(names_in(text, "k", 1), "no");
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    arena = wl_arena_new();
-    return arena == NULL;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    wl_arena_free(arena);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names_are_found),
                                        cmocka_unit_test(far_text_is_left_alone)};
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
 }
