@@ -298,8 +298,8 @@ static bool order_lives(live_state *s, uint32_t *by_start, uint32_t *next_end, u
         if (s->start[r] > s->end[r])
             continue;
         counts[s->start[r] + 1]++;
-        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): no life ends behind the last
-         * place */
+        /* No life ends behind the last place. */
+        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign) */
         next_end[r] = first_end[s->end[r]];
         first_end[s->end[r]] = r;
     }

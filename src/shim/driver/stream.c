@@ -76,8 +76,8 @@ uint64_t drv_stream_number(uint64_t handle, drv_context context)
         return 0;
     if (latest && memcmp(&latest->key, &key, sizeof key) == 0)
         return latest->number;
-    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the key is hashed
-     * bytewise */
+    /* The key is hashed bytewise. */
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
     HASH_FIND(hh, streams, &key, sizeof key, s);
     latest = s ? s : add_stream(&key, context);
     return latest ? latest->number : 0;
@@ -95,8 +95,8 @@ void drv_stream_gone(uint64_t handle)
 {
     numbered_stream *s = NULL;
     stream_key key = {handle, 0};
-    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the key is hashed
-     * bytewise */
+    /* The key is hashed bytewise. */
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
     HASH_FIND(hh, streams, &key, sizeof key, s);
     if (s)
         forget_stream(s);

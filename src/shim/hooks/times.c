@@ -203,8 +203,8 @@ static queue *queue_of(CUcontext context, uint64_t stream)
     queue *q = latest_queue;
     if (q && q->key.context == context && q->key.stream == stream)
         return q;
-    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the key is hashed
-     * bytewise */
+    /* The key is hashed bytewise. */
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
     HASH_FIND(hh, queues, &key, sizeof key, q);
     return latest_queue = q ? q : new_queue(&key);
 }
