@@ -38,7 +38,7 @@ static const char *line_cost(const rep_terminal *t, const ana_line *l, const ana
     const char *best = rep_ratio(t->arena, (double)min, (double)l->requests);
     const char *requests = rep_plural(t->arena, l->requests, "request", "requests");
     if (is_private(f->pattern))
-        return wl_arena_printf(t->arena, "%s; at best %s %s each", requests, best,
+        return wl_arena_printf(t->arena, "%s; %s %s each are needed", requests, best,
                                ana_unit_text(unit));
     if (now > min)
         return wl_arena_printf(t->arena, "%s %s per request, could be %s; %s", each,
@@ -124,7 +124,7 @@ static void draw_places(const rep_terminal *t, const ana_finding_group *g)
     static const rep_column columns[] = {
         {"kernel", .flexible = true, .middle = true},
         {"object", .flexible = true, .middle = true},
-        {"too many", .right = true},
+        {"avoidable", .right = true},
         {"of the program", .right = true},
         {"of the kernel", .right = true, .spare = 1},
     };
@@ -242,7 +242,7 @@ static void draw_cost(const rep_terminal *t, const ana_finding_group *g)
     rep_wrap_at(t, 5, share ? 7 + (unsigned)rep_width(share) : 7,
                 wl_arena_printf(t->arena, "%s%s %s%s%s", idle ? "room for " : "",
                                 rep_count(t->arena, g->cost.excess), ana_unit_text(g->cost.unit),
-                                idle ? " more" : " too many", of_kernel));
+                                idle ? " more" : " avoidable", of_kernel));
 }
 
 static void draw_group(const rep_terminal *t, const ana_finding_group *g)

@@ -233,8 +233,8 @@ char *rep_why(wl_arena *arena, const prof_sample *p)
     if (p->s.alike == p->of && p->of == 1)
         return wl_arena_strdup(arena, "the only block");
     if (p->s.alike == p->of)
-        return wl_arena_printf(arena, "typical of all %s", blocks);
-    return wl_arena_printf(arena, "typical of %s of %s", rep_count(arena, p->s.alike), blocks);
+        return wl_arena_printf(arena, "stands for all %s", blocks);
+    return wl_arena_printf(arena, "stands for %s of %s", rep_count(arena, p->s.alike), blocks);
 }
 
 void rep_put_sample(json_t *row, const prof_sample *p)

@@ -303,7 +303,7 @@ static void kernels(const rep_terminal *t)
         {"requests", .right = true, .spare = 3},
         {"sectors", .right = true},
         {"per request", .right = true},
-        {"at best", .right = true},
+        {"needed", .right = true},
         {"wavefronts", .right = true, .spare = 4},
         {"conflicts", .right = true},
         {"findings", .right = true, .spare = 1},
@@ -340,7 +340,7 @@ static void kernels(const rep_terminal *t)
     }
     if (!grid || shown == 0)
         return;
-    rep_title(t, "Kernels", "costliest first; sectors per request, now and at best");
+    rep_title(t, "Kernels", "costliest first; sectors per request, now and needed");
     rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
     if (shown < all)
         fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, all - shown, t->s.off);
@@ -417,13 +417,13 @@ static void print_kernel_lines(const rep_terminal *t, uint32_t kernel)
 {
     static const rep_column columns[] = {
         {.head = "line, access"},
-        {"requests", .right = true, .spare = 1},
-        {"lanes", .right = true, .spare = 3},
+        {"requests", .right = true, .spare = 2},
+        {"lanes", .right = true, .spare = 4},
         {"sectors", .right = true},
         {"wavefronts", .right = true},
-        {"per request", .right = true},
-        {"at best", .right = true, .spare = 2},
-        {"excess", .right = true},
+        {"per request", .right = true, .spare = 1},
+        {"needed", .right = true, .spare = 3},
+        {"avoidable", .right = true},
     };
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
     bool all = t->o->all || t->o->kernels;
@@ -447,7 +447,7 @@ static void print_kernel_lines(const rep_terminal *t, uint32_t kernel)
     rep_title(t, "Lines of", rep_fit_name(t, found ? found->short_name : "unknown", 10));
     rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
     if (quiet)
-        fprintf(t->out, "  %sand %s without excess: --all shows them%s\n", t->s.dim,
+        fprintf(t->out, "  %sand %s with nothing avoidable: --all shows them%s\n", t->s.dim,
                 rep_plural(t->arena, quiet, "more line", "more lines"), t->s.off);
 }
 
