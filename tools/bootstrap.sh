@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what building and testing warplens needs, on Debian 12 and Ubuntu 24.04, as root or with sudo.
+# Installs what building and testing warplens needs, on Debian 12, as root or with sudo. It knows the names of
+# Ubuntu 24.04's packages, too, but was never run there.
 # Does nothing, fast, when all is there.
 #
 #   tools/bootstrap.sh build   what `make build` and `make demo` need

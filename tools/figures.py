@@ -61,12 +61,32 @@ def overhead_kernels(root):
     return str(len({row["kernel"] for row in suite(root)}))
 
 
-def overhead(collect, probe):
+PROBES = ("objects", "trace", "touch", "frequency", "shared", "blocks")
+
+
+def overhead(collect, probe, of=statistics.geometric_mean):
     def draw(root):
         ratios = [float(row["ratio"]) for row in suite(root)
                   if (row["collect"], row["probe"]) == (collect, probe)]
-        return f"{statistics.geometric_mean(ratios):.2f}"
+        return f"{of(ratios):.2f}"
     return draw
+
+
+def overheads():
+    """The mean and the slowest kernel of each probe, in both ways to collect."""
+    figures = {}
+    for collect in ("auto", "probe"):
+        for probe in PROBES:
+            figures[f"overhead.{collect}.{probe}"] = overhead(collect, probe)
+            figures[f"overhead.{collect}.{probe}.most"] = overhead(collect, probe, max)
+    return figures
+
+
+def overhead_launch(root):
+    """Microseconds that each of the loop's 10,000 launches takes longer."""
+    row = next(row for row in rows(root, "bench/overhead/results/processes.csv")
+               if (row["program"], row["collect"], row["cache"]) == ("loop", "auto", "with"))
+    return f"{(float(row['span_ms']) - float(row['native_span_ms'])) / 10:.1f}"
 
 
 # ---- bench/emulator, bench/flow, bench/replay: tables of their pages ----
@@ -120,8 +140,8 @@ def inline_start(root):
 
 FIGURES = {
     "overhead.kernels": overhead_kernels,
-    "overhead.auto.trace": overhead("auto", "trace"),
-    "overhead.probe.trace": overhead("probe", "trace"),
+    **overheads(),
+    "overhead.launch": overhead_launch,
     "emulator.observed.least": emulator_observed(min),
     "emulator.observed.most": emulator_observed(max),
     "flow.kernels": flow_kernels,
