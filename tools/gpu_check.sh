@@ -52,15 +52,16 @@ check() {
 }
 
 programs=tests/gpu/programs
-arch=-arch=native
+capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
+arch=-arch=sm_$capability # with PTX, unlike native
 for source in mixed loop fault; do
-    "$nvcc" $arch -std=c++17 -lineinfo -o "$work/$source" $programs/$source.cu || fail "nvcc $source.cu"
-    "$nvcc" $arch -std=c++17 -lineinfo -cudart shared -o "$work/${source}_shared" $programs/$source.cu || fail "nvcc $source.cu"
+    "$nvcc" "$arch" -std=c++17 -lineinfo -o "$work/$source" $programs/$source.cu || fail "nvcc $source.cu"
+    "$nvcc" "$arch" -std=c++17 -lineinfo -cudart shared -o "$work/${source}_shared" $programs/$source.cu || fail "nvcc $source.cu"
 done
-"$nvcc" $arch -o "$work/vecadd_driver" -x cu tests/api/programs/vecadd_driver.c -lcuda 2>"$work/err" ||
+"$nvcc" "$arch" -o "$work/vecadd_driver" -x cu tests/api/programs/vecadd_driver.c -lcuda 2>"$work/err" ||
     gcc -I"$(dirname "$nvcc")/../include" -o "$work/vecadd_driver" tests/api/programs/vecadd_driver.c -lcuda ||
     fail "vecadd_driver"
-"$nvcc" $arch -ptx -o "$work/vecadd.ptx" tests/api/programs/vecadd.cu || fail "vecadd.ptx"
+"$nvcc" "$arch" -ptx -o "$work/vecadd.ptx" tests/api/programs/vecadd.cu || fail "vecadd.ptx"
 gcc -std=gnu17 -Isrc -o "$work/calls" $programs/calls.c -ldl -lpthread || fail "calls.c"
 strip -o "$work/mixed_stripped" "$work/mixed"
 
@@ -123,6 +124,16 @@ if python3 tests/gpu/test_elements.py --gpu --warplens "$warplens" --libraries "
 else
     fail "elements are not as emulated:"
     tail -20 "$work/elements.log"
+fi
+
+# What a program may do to a collector that lives in it, and 100 kills at random moments.
+"$nvcc" "$arch" -lineinfo -std=c++17 -o "$work/attack" $programs/attack.cu || fail "nvcc attack.cu"
+if python3 tests/gpu/test_attacks.py --gpu --warplens "$warplens" --kills 100 --many 100000 --rounds 20000 --longest 3 --jobs 8 \
+    ${ATTACKS:+--results "$ATTACKS"} "$work/attack" >"$work/attacks.log" 2>&1; then
+    echo "passed  attacks ($(tail -n 1 "$work/attacks.log"))"
+else
+    fail "attacks:"
+    grep -v '^passed' "$work/attacks.log"
 fi
 
 # Programs of older releases of CUDA, with their runtimes.
