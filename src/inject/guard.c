@@ -51,12 +51,15 @@ static void say_which(const char *kernel)
 }
 
 /* Returns to the instruction that failed, which then ends the process as it would have without us.
- */
+ * What a process sent (kill -SEGV) failed nowhere, so it is sent again. */
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     static volatile sig_atomic_t said;
-    (void)info;
     signal(number, SIG_DFL);
+    if (info->si_code <= 0) {
+        raise(number);
+        return;
+    }
     if (said || !is_in_own_code(context))
         return;
     said = 1;

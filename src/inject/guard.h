@@ -6,7 +6,7 @@
 
 /* Around each run of a kernel, on any number of threads; `kernel` must live that long. While runs
  * go on, SIGSEGV, SIGBUS, SIGILL and SIGFPE are handled where the application left them to the
- * system. */
+ * system. One that a process sent ends the application, and nothing is said of a crash. */
 void inj_guard_begin(const char *kernel);
 void inj_guard_end(void);
 

@@ -70,6 +70,14 @@ static void crash_after_the_run(void)
     write_to_nowhere();
 }
 
+static int sent; /* the signal that the next child sends itself */
+
+static void sent_by_a_process(void)
+{
+    inj_guard_begin("_Z5scalePf");
+    kill(getpid(), sent);
+}
+
 static void exit_with_signal(int number)
 {
     _exit(number);
@@ -111,6 +119,19 @@ static void test_other_crashes_are_not(void **state)
 #endif
 }
 
+/* It ends the process at once, whatever code it came upon. */
+static void test_sent_signals_end_the_process(void **state)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+    char said[1024];
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        sent = faults[i];
+        assert_int_equal(end_of(sent_by_a_process, said, sizeof said), sent);
+        assert_string_equal(said, "");
+    }
+}
+
 static void test_handlers_of_the_application_stay(void **state)
 {
     char said[1024];
@@ -125,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_our_crash_is_told),
         cmocka_unit_test(test_other_crashes_are_not),
+        cmocka_unit_test(test_sent_signals_end_the_process),
         cmocka_unit_test(test_handlers_of_the_application_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
