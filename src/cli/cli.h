@@ -67,7 +67,7 @@ void cli_progress_end(void);
 
 /* ---- interrupts ---- */
 
-/* From now on SIGINT, SIGTERM and SIGHUP are only noted. */
+/* From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT are only noted. */
 void cli_note_interrupts(void);
 int cli_interrupt(void); /* the signal noted, 0 without one */
 /* From now on a file that grows beyond the limit (ulimit -f) is an error of the write that can be
@@ -113,7 +113,7 @@ typedef struct cli_import_options {
 } cli_import_options;
 
 /* Turns the captures in `folder` into a profile, replaying them where that is needed; removes
- * what it imported when that succeeded. Files that are no captures are left out, and left there,
+ * what it imported when that succeeded and the profile opens. Files that are no captures are left out, and left there,
  * where others are. WL_STATE when an interrupt stopped it: cli_interrupt() then tells which. */
 wl_status cli_import(const char *folder, const char *profile, const cli_import_options *how,
                      wl_error *err);

@@ -10,16 +10,24 @@ static bool same_text(const char *text, const char *word)
     return strcmp(text, word) == 0;
 }
 
+static bool interrupted(void)
+{
+    return cli_interrupt() != 0;
+}
+
 static int export_sqlite(const char *path, const char *output, bool force)
 {
     prof_db *db = NULL;
     wl_error err = {0};
     if (!output || same_text(output, "-"))
         return cli_usage_error("export", "--type sqlite needs -o FILE");
+    cli_note_interrupts();
     wl_status status = prof_open(path, &db, &err);
     if (status == WL_OK)
-        status = prof_copy(db, output, force, &err);
+        status = prof_copy(db, output, force, interrupted, &err);
     prof_close(db);
+    if (status == WL_STATE && interrupted())
+        return 128 + cli_interrupt();
     return status == WL_OK ? CLI_OK : cli_fail(&err);
 }
 

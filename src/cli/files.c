@@ -31,7 +31,9 @@ static struct {
     bool force;
 } unfinished;
 
-static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
+/* What ends us by default and is no crash. */
+static const int interrupts[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
+                                 SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
 
 static void forget_unfinished(int signal_number)
 {

@@ -13,7 +13,7 @@ static void note_signal(int signal_number)
 
 void cli_note_interrupts(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
     noted = 0;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)

@@ -13,16 +13,24 @@
 
 #define PROFILE_END ".wlprof"
 
-bool cli_profile_open(const char *path, unsigned parts, cli_profile *out)
+static wl_status open_profile(const char *path, unsigned parts, cli_profile *out, wl_error *err)
 {
-    wl_error err = {0};
     *out = (cli_profile){.arena = wl_arena_new()};
     ana_thresholds thresholds = ana_thresholds_default();
     if (!out->arena)
-        wl_fail(&err, WL_NOMEM, "out of memory");
-    else if (prof_open(path, &out->db, &err) == WL_OK &&
-             ana_find(out->db, &thresholds, out->arena, &out->findings, &err) == WL_OK &&
-             rep_load(out->db, &out->findings, parts, out->arena, &out->data, &err) == WL_OK)
+        return wl_fail(err, WL_NOMEM, "out of memory");
+    wl_status status = prof_open(path, &out->db, err);
+    if (status == WL_OK)
+        status = ana_find(out->db, &thresholds, out->arena, &out->findings, err);
+    if (status == WL_OK)
+        status = rep_load(out->db, &out->findings, parts, out->arena, &out->data, err);
+    return status;
+}
+
+bool cli_profile_open(const char *path, unsigned parts, cli_profile *out)
+{
+    wl_error err = {0};
+    if (open_profile(path, parts, out, &err) == WL_OK)
         return true;
     cli_fail(&err);
     cli_profile_close(out);
@@ -121,6 +129,20 @@ static bool import_progress(void *ctx, uint64_t done, uint64_t total)
     return cli_interrupt() == 0;
 }
 
+/* What was written is opened as `stats` and `report` will, before it counts as a profile. */
+static wl_status check_profile(const char *path, wl_error *err)
+{
+    cli_profile profile;
+    wl_error why = {0};
+    wl_status status = open_profile(path, REP_PART_HEATS | REP_PART_SOURCES, &profile, &why);
+    cli_profile_close(&profile);
+    return status == WL_OK ? WL_OK
+                           : wl_fail(err, status,
+                                     "a profile was written that cannot be opened again, and was "
+                                     "removed: %s",
+                                     why.text);
+}
+
 static void remove_captures(const char *folder, const path_list *paths)
 {
     for (size_t i = 0; i < paths->count; i++)
@@ -172,7 +194,8 @@ wl_status cli_import(const char *folder, const char *profile, const cli_import_o
     prof_options options = {.force = how->force,
                             .older = how->older,
                             .command = how->command,
-                            .progress = import_progress};
+                            .progress = import_progress,
+                            .check = check_profile};
     cli_note_interrupts();
     wl_status status = list_captures(folder, &paths, err);
     if (status == WL_OK)

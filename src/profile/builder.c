@@ -210,6 +210,8 @@ wl_status prof_finish(prof_builder *b, wl_error *err)
     status = status == WL_OK ? write_files(b, err) : status;
     status = status == WL_OK ? db_exec(b->sql, "COMMIT", err) : status;
     status = status == WL_OK ? close_profile_file(b, err) : status;
+    if (status == WL_OK && b->options.check)
+        status = b->options.check(b->temp, err);
     if (status == WL_OK) {
         char *temp = b->temp;
         b->temp = NULL;

@@ -215,31 +215,42 @@ void prof_close(prof_db *db)
     }
 }
 
-static wl_status copy_to(prof_db *db, const char *temp, wl_error *err)
+/* Some pages at a time. SQLITE_INTERRUPT where `stop` ended it. */
+static int copy_pages(sqlite3_backup *backup, bool (*stop)(void))
+{
+    enum { PAGES = 1024 };
+    int rc = SQLITE_OK;
+    while (rc == SQLITE_OK)
+        rc = stop && stop() ? SQLITE_INTERRUPT : sqlite3_backup_step(backup, PAGES);
+    int end = sqlite3_backup_finish(backup);
+    return rc == SQLITE_INTERRUPT ? rc : end;
+}
+
+static wl_status copy_to(prof_db *db, const char *temp, bool (*stop)(void), wl_error *err)
 {
     sqlite3 *to = NULL;
     int rc = sqlite3_open_v2(temp, &to, SQLITE_OPEN_READWRITE, NULL);
     sqlite3_backup *backup = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", db->sql, "main")
                                              : NULL;
-    if (backup) {
-        sqlite3_backup_step(backup, -1);
-        rc = sqlite3_backup_finish(backup);
-    } else {
+    if (backup)
+        rc = copy_pages(backup, stop);
+    else
         rc = rc == SQLITE_OK ? sqlite3_errcode(to) : rc;
-    }
-    wl_status status = rc == SQLITE_OK ? WL_OK : db_fail(to, rc, "copy the profile", err);
+    wl_status status = rc == SQLITE_OK          ? WL_OK
+                       : rc == SQLITE_INTERRUPT ? wl_fail(err, WL_STATE, "The copy was cancelled.")
+                                                : db_fail(to, rc, "copy the profile", err);
     sqlite3_close(to);
     return status;
 }
 
-wl_status prof_copy(prof_db *db, const char *path, bool force, wl_error *err)
+wl_status prof_copy(prof_db *db, const char *path, bool force, bool (*stop)(void), wl_error *err)
 {
     char *temp;
     wl_status status = prof_check_path(path, err);
     status = status == WL_OK ? publish_begin(path, force, &temp, err) : status;
     if (status != WL_OK)
         return status;
-    status = copy_to(db, temp, err);
+    status = copy_to(db, temp, stop, err);
     if (status != WL_OK) {
         publish_discard(temp);
         return status;

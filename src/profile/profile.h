@@ -36,8 +36,9 @@ void prof_close(prof_db *db); /* NULL is allowed */
 /* Whether a profile can have this name: SQLite takes names of some 500 bytes, with all folders.
  * WL_ARG where not. */
 wl_status prof_check_path(const char *path, wl_error *err);
-/* A copy of the file, whole or not at all. WL_EXISTS without `force`. */
-wl_status prof_copy(prof_db *db, const char *path, bool force, wl_error *err);
+/* A copy of the file, whole or not at all. WL_EXISTS without `force`. `stop` is asked now and then
+ * and may be NULL; WL_STATE where it returned true. */
+wl_status prof_copy(prof_db *db, const char *path, bool force, bool (*stop)(void), wl_error *err);
 
 /* ---- making a profile from captures ---- */
 
@@ -53,6 +54,9 @@ typedef struct prof_options {
     /* Called now and then; false cancels, and prof_import returns WL_STATE. May be NULL. */
     bool (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;
+    /* Called with the whole file, at `path`, before it gets its name; on a failure it never does.
+     * May be NULL. */
+    wl_status (*check)(const char *path, wl_error *err);
 } prof_options;
 
 /* Imports the captures into a new file, in one transaction; it appears under its name when it is

@@ -1,6 +1,7 @@
 /* From capture files to a profile: several processes, captures that were cut off or damaged,
  * cancelling, many launches. */
 #include "story.h"
+#include "support/file.h"
 #include "support/test.h"
 
 #include <stdio.h>
@@ -183,6 +184,32 @@ static void cancelled(void **state)
     assert_int_equal(access(profile, F_OK), -1);
 }
 
+static wl_status refuse_profile(const char *path, wl_error *why)
+{
+    prof_db *db;
+    story_expect(prof_open(path, &db, &err), &err); /* it is whole by then */
+    prof_close(db);
+    assert_string_not_equal(path, profile);
+    return wl_fail(why, WL_CORRUPT, "It does not please.");
+}
+
+/* It does not take the name, nor the place of the profile that has it. */
+static void refused(void **state)
+{
+    (void)state;
+    write_capture(0, "/src/app", 1000, 3);
+    const char *captures[1] = {paths[0]};
+    prof_options options = {.check = refuse_profile, .force = true};
+    assert_int_equal(prof_import(captures, 1, profile, &options, &err), WL_CORRUPT);
+    assert_string_equal(err.text, "It does not please.");
+    assert_int_equal(access(profile, F_OK), -1);
+    assert_true(file_write(profile, "older", 5));
+    assert_int_equal(prof_import(captures, 1, profile, &options, &err), WL_CORRUPT);
+    char *older = file_read(profile, NULL);
+    assert_string_equal(older, "older");
+    free(older);
+}
+
 static double now(void)
 {
     struct timespec t;
@@ -215,6 +242,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(damaged_records_are_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_captures_at_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cancelled, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_launches, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -430,6 +430,11 @@ static void full_disk(void **state)
     assert_int_equal(files_beside(story_path("full.wlprof")), 0);
 }
 
+static bool stop_at_once(void)
+{
+    return true;
+}
+
 static void copies(void **state)
 {
     (void)state;
@@ -438,9 +443,11 @@ static void copies(void **state)
     uint64_t a, b;
     snprintf(to, sizeof to, "%s", story_path("to.wlprof"));
     unlink(to);
-    story_expect(prof_copy(o.db, to, false, &err), &err);
-    assert_int_equal(prof_copy(o.db, to, false, &err), WL_EXISTS);
-    story_expect(prof_copy(o.db, to, true, &err), &err);
+    assert_int_equal(prof_copy(o.db, to, false, stop_at_once, &err), WL_STATE);
+    assert_int_equal(files_beside(to), 0);
+    story_expect(prof_copy(o.db, to, false, NULL, &err), &err);
+    assert_int_equal(prof_copy(o.db, to, false, NULL, &err), WL_EXISTS);
+    story_expect(prof_copy(o.db, to, true, NULL, &err), &err);
     prof_db *copy;
     story_expect(prof_open(to, &copy, &err), &err);
     a = content_hash(story_path("from.wlprof"));
