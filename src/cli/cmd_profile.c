@@ -279,6 +279,8 @@ static int give_up_run(const profile_run *run, const cli_outcome *outcome, const
 {
     if (folder)
         rmdir(folder);
+    if (cli_interrupt())
+        return 128 + cli_interrupt();
     if (!outcome->not_started)
         return cli_fail(err);
     wl_log(WL_LOG_ERROR, "%s: %s", run->asked.program[0], err->text);
@@ -302,6 +304,7 @@ static int profile(profile_run *run)
     if (status != WL_OK)
         return refuse_program(&err);
     status = cli_output_choose(&run->asked.options, program, &run->output, &err);
+    cli_note_interrupts(); /* the folder is not to stay behind */
     if (status == WL_OK)
         status = make_capture_folder(run->output.path, &folder, &err);
     if (status == WL_OK)

@@ -102,7 +102,8 @@ static wl_status wait_for_end(cli_outcome *outcome, int pipe_end, wl_error *err)
     return outcome->not_started ? wl_fail_errno(err, "cannot run the application") : WL_OK;
 }
 
-/* A signal that comes before it is known whom to pass it on to waits. */
+/* A signal that comes before it is known whom to pass it on to waits. -1 with errno set; EINTR:
+ * one came before this, and nothing was started. */
 static pid_t start(const cli_launch *launch, int pipe_end)
 {
     struct sigaction before[PASSED_ON];
@@ -112,7 +113,8 @@ static pid_t start(const cli_launch *launch, int pipe_end)
         sigaddset(&passed, passed_on[i]);
     catch_signals(before);
     sigprocmask(SIG_BLOCK, &passed, &mask);
-    pid_t child = fork();
+    errno = EINTR;
+    pid_t child = cli_interrupt() ? -1 : fork();
     if (child == 0) {
         give_signals_back(before);
         sigprocmask(SIG_SETMASK, &mask, NULL);

@@ -30,7 +30,8 @@ typedef struct cli_outcome {
 /* Starts the application with our stdin, stdout and stderr and waits for its end. SIGINT and
  * SIGQUIT reach it from the keyboard as usual, while we go on to keep what was recorded; sent to
  * us by a process they are passed on, as SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGALRM are. What
- * is ignored when we are started is so in the application, too. */
+ * is ignored when we are started is so in the application, too. Nothing is started, and this fails,
+ * where an interrupt was noted before (cli_note_interrupts). */
 wl_status cli_launch_run(const cli_launch *launch, cli_outcome *outcome, wl_error *err);
 
 #endif

@@ -6,23 +6,14 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define EMULATE WL_BINARY_DIR "/lib/warplens/emulate"
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* "folder/name"; malloc'ed. */
 static char *join(const char *folder, const char *name)
@@ -103,17 +94,11 @@ static void read_captures(const char *captures, run_result *r)
     rmdir(captures);
 }
 
-static void wait_for(pid_t pid, const run_options *o, run_result *r)
+static void wait_for(pid_t pid, run_result *r)
 {
     int status;
-    double begin = now();
-    if (o->signal) {
-        usleep((useconds_t)o->signal_after_ms * 1000);
-        kill(pid, o->signal);
-    }
     while (waitpid(pid, &status, 0) < 0)
         assert_int_equal(errno, EINTR);
-    r->seconds = now() - begin;
     r->exited = WIFEXITED(status);
     r->status = r->exited ? WEXITSTATUS(status) : WTERMSIG(status);
 }
@@ -137,7 +122,7 @@ void run_program(const run_options *o, run_result *r)
     assert_true(pid >= 0);
     if (pid == 0)
         start(o, folder);
-    wait_for(pid, o, r);
+    wait_for(pid, r);
     r->out = read_all(folder, "out");
     r->err = read_all(folder, "err");
     read_captures(captures, r);

@@ -9,13 +9,11 @@ typedef struct run_options {
     const char *const *argv;        /* NULL-terminated */
     const char *const *environment; /* "NAME=value", NULL-terminated; may be NULL */
     bool unrecorded;                /* without a folder for captures */
-    int signal_after_ms, signal;    /* sends `signal` to the program after so long; 0: not */
 } run_options;
 
 typedef struct run_result {
     bool exited; /* of its own accord, with `status`; else by the signal `status` */
     int status;
-    double seconds;
     char *out, *err; /* what it wrote */
     size_t captures;
     char **dumps; /* of each capture, in order of their names (dump.h: rows, stable) */

@@ -15,10 +15,9 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import time
 import unittest
 
-from case import HERE, NVCC, WARPLENS, Case, compile_program, main, run
+from case import HERE, NVCC, WARPLENS, WORK, Case, compile_program, main, run
 
 
 @contextlib.contextmanager
@@ -319,52 +318,109 @@ class Disk(WithProfile):
 
 
 class Interrupts(Case):
-    """Ctrl-C at each stage. During the run: test_cli.py."""
-    LAUNCHES = "30000"
+    """Ctrl-C at each point at which files change (interrupt.c). During the run: test_cli.py."""
 
-    def interrupted(self, command, pattern, which=signal.SIGINT):
-        """Starts the command and signals it as soon as a file of that pattern is there: (status,
-        errors)."""
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while process.poll() is None and not glob.glob(os.path.join(self.folder, pattern)):
-            time.sleep(0.002)
-        process.send_signal(which)
-        _, errors = process.communicate(timeout=120)
-        return process.returncode, errors
+    def at_point(self, number, which, *command):
+        """The command's result, and whether it got as far as to that point, where the signal was
+        raised."""
+        seen = os.path.join(WORK, "seen-" + self.id())
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(seen)
+        done = run(*command, env={**os.environ, "LD_PRELOAD": os.path.join(os.path.dirname(WORK), "interrupt.so"),
+                                  "INTERRUPT_AT": str(number), "INTERRUPT_BY": str(int(which)), "INTERRUPT_SEEN": seen})
+        return done, os.path.exists(seen)
 
-    def test_import(self):
-        program = compile_program("many")
-        for which in (signal.SIGINT, signal.SIGTERM):
-            status, errors = self.interrupted(
-                [WARPLENS, "profile", "-o", self.wlprof, "--", program, self.LAUNCHES], "p.wlprof.??????", which)
-            self.assertEqual(status, 128 + which, errors)
-            self.assertIn("cancelled", errors)
-            self.assertIn("tries again", errors)
-            folder = glob.glob(self.wlprof + ".captures-*")[0]
-            self.assert_nothing_left(os.path.basename(folder))
-            status, errors = self.interrupted([WARPLENS, "import", "-o", self.wlprof, folder], "p.wlprof.??????", which)
-            self.assertEqual(status, 128 + which, errors)
-            self.assert_nothing_left(os.path.basename(folder))
-            self.assertEqual(run(WARPLENS, "import", "-o", self.wlprof, folder).returncode, 0)
-            self.assertEqual(self.stats()["coverage"]["launches_observed"], int(self.LAUNCHES))
+    def captures(self):
+        """What a killed run leaves behind, by name; the folder is gone."""
+        folder = Disk.capture(self)
+        files = {}
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), "rb") as f:
+                files[name] = f.read()
+        shutil.rmtree(folder)
+        return files
+
+    path = WithProfile.path
+
+    def make_folder(self, files):
+        folder = self.path("captures")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.mkdir(folder)
+        for name, content in files.items():
+            with open(os.path.join(folder, name), "wb") as f:
+                f.write(content)
+        return folder
+
+    def check_imported(self, done):
+        """All is there, or nothing of it and the captures as they were. Returns whether it is."""
+        if done.returncode == 0:
+            self.assertEqual(self.stats()["coverage"]["launches_observed"], 1)
             self.assert_nothing_left("p.wlprof")
             os.unlink(self.wlprof)
+            return True
+        self.assertIn("cancelled", done.stderr)
+        self.assert_nothing_left("captures")
+        return False
 
-    def test_report(self):
-        self.profile(compile_program("many"), self.LAUNCHES)
-        report = os.path.join(self.folder, "p.html")
-        with open(report, "w") as f:
-            f.write("old")
-        for _ in range(10):  # it may be done before the signal arrives
-            status, errors = self.interrupted([WARPLENS, "report", "-f", self.wlprof], "p.html.??????")
-            if status:
-                break
-            with open(report, "w") as f:
-                f.write("old")
-        self.assertEqual(status, -signal.SIGINT, errors)
-        with open(report) as f:
-            self.assertEqual(f.read(), "old")
-        self.assert_nothing_left("p.wlprof", "p.html")
+    def test_import(self):
+        files = self.captures()
+        for which in (signal.SIGINT, signal.SIGTERM):
+            outcomes, number, reached = set(), 1, True
+            while reached:
+                folder = self.make_folder(files)
+                done, reached = self.at_point(number, which, WARPLENS, "import", "-o", self.wlprof, folder)
+                self.assertIn(done.returncode, (0, 128 + which), (number, done.stderr))
+                outcomes.add(self.check_imported(done))
+                number += 1
+            self.assertEqual(outcomes, {True, False})
+            self.assertGreater(number, 10)
+            self.assertEqual(done.returncode, 0)
+
+    def test_outputs(self):
+        """The old file or the new one, whole, and nothing beside it."""
+        self.assertEqual(self.profile(compile_program("simple")).returncode, 0)
+        for command in (["report"], ["export", "--type", "json"], ["export", "--type", "sqlite"]):
+            with self.subTest(command=command):
+                self.interrupt_output(command)
+
+    def interrupt_output(self, command):
+        output, number, reached, contents = self.path("out"), 1, True, set()
+        while reached:
+            with open(output, "wb") as f:
+                f.write(b"old")
+            done, reached = self.at_point(number, signal.SIGINT, WARPLENS, *command, "-f", "-o", output, self.wlprof)
+            if reached and "sqlite" not in command:
+                self.assertEqual(done.returncode, -signal.SIGINT, (number, done.stderr))
+            else:  # where it is nearly done, a copy of a profile is finished
+                self.assertIn(done.returncode, (0, 128 + signal.SIGINT) if reached else (0,), (number, done.stderr))
+            with open(output, "rb") as f:
+                contents.add(f.read())
+            self.assert_nothing_left("p.wlprof", "out")
+            number += 1
+        self.assertEqual(len(contents), 2)
+        self.assertIn(b"old", contents)
+        self.assertGreater(number, 6)
+        os.unlink(output)
+
+    def test_profile(self):
+        """Before the program, after it, and while its profile is written."""
+        number, reached, statuses = 1, True, set()
+        while reached:
+            done, reached = self.at_point(number, signal.SIGINT, WARPLENS, "profile", "-o", self.wlprof, "--",
+                                          compile_program("simple"))
+            self.assertIn(done.returncode, (0, -signal.SIGINT, 128 + signal.SIGINT), (number, done.stderr))
+            statuses.add(done.returncode)
+            left = os.listdir(self.folder)
+            if done.returncode == 128 + signal.SIGINT and "tries again" in done.stderr:
+                self.assertEqual([".captures-" in name for name in left], [True], (number, left))
+                shutil.rmtree(self.path(left[0]))
+            else:
+                self.assertEqual(left, ["p.wlprof"] if done.returncode == 0 else [], (number, done.stderr))
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.wlprof)
+            number += 1
+        self.assertIn(0, statuses)
+        self.assertIn(128 + signal.SIGINT, statuses)
 
     def test_export(self):
         """Wherever the signal finds it: the whole file, or none and nothing half written."""

@@ -1,8 +1,8 @@
 /* The host threads that run blocks: every piece of work is done once, and nothing runs on when the
  * call has returned. */
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <time.h>
 
 #include "emu/pool.h"
 #include "support/test.h"
@@ -49,13 +49,18 @@ static void work_is_done_once(void **state)
     }
 }
 
+typedef struct company {
+    sem_t others; /* that have come */
+} company;
+
 /* Number 0 goes on only when another thread has come. */
 static void wait_for_company(void *ctx, uint32_t index)
 {
-    atomic_uint *here = ctx;
-    atomic_fetch_add(here, 1);
-    while (index == 0 && atomic_load(here) < 2)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    company *c = ctx;
+    if (index == 0)
+        sem_wait(&c->others);
+    else
+        sem_post(&c->others);
 }
 
 static void threads_help(void **state)
@@ -63,9 +68,10 @@ static void threads_help(void **state)
     emu_pool *pool = NULL;
     (void)state;
     for (int round = 0; round < 3; round++) {
-        atomic_uint here = 0;
-        emu_pool_run(&pool, THREADS, wait_for_company, &here);
-        assert_true(atomic_load(&here) >= 2);
+        company c;
+        assert_int_equal(sem_init(&c.others, 0, 0), 0);
+        emu_pool_run(&pool, THREADS, wait_for_company, &c);
+        sem_destroy(&c.others);
     }
     emu_pool_free(pool);
 }

@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import time
 
 WARPLENS, NVCC, FOLDER, SOURCE = sys.argv[1:]
 TYPES = {"plain": ["float const*", "float*", "int"], "of_type<float>": ["float*", "Box", "int"],
@@ -55,7 +54,7 @@ def main():
     expect("with debug information", parameters(with_names), NAMES)
     expect("optimized", parameters(build(source, "optimized", "-g", "-O2")), NAMES)
     expect("without", parameters(build(source, "without")), unnamed())
-    later = time.time() + 60
+    later = os.path.getmtime(with_names) + 60
     os.utime(source, (later, later))
     expect("with a source that has changed", parameters(with_names), unnamed(but=TEMPLATES))
     os.remove(source)

@@ -34,6 +34,13 @@ __global__ void forever(volatile int *p)
         ;
 }
 
+__global__ void begin_and_stay(volatile int *begun)
+{
+    *begun = 1;
+    while (*begun == 1)
+        ;
+}
+
 __global__ void tell(int n)
 {
     printf("device %d\n", n);
@@ -150,6 +157,21 @@ static int printing()
     return 0;
 }
 
+// Gets the signal while its kernel runs.
+static void end_in_kernel(int signal)
+{
+    volatile int *begun;
+    cudaMallocHost((void **)&begun, sizeof *begun);
+    *begun = 0;
+    std::thread([begun, signal] {
+        while (!*begun)
+            std::this_thread::yield();
+        kill(getpid(), signal);
+    }).detach();
+    begin_and_stay<<<1, 32>>>((int *)begun);
+    cudaDeviceSynchronize();
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -197,6 +219,8 @@ int main(int argc, char **argv)
         say("deadlock", cudaDeviceSynchronize());
         return 8;
     }
+    if (is("signal"))
+        end_in_kernel(atoi(argv[2]));
     if (is("forever"))
         forever<<<1, 32>>>(memory());
     return 0;

@@ -6,5 +6,5 @@ int main()
     filled(1000, 1);
     std::printf("launched\n");
     std::fflush(stdout);
-    sleep(60);
+    pause();
 }

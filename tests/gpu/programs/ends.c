@@ -4,9 +4,12 @@
 #include "driver.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { LAUNCHES = 10000 }; /* of the thread, before the crash: more than wait to be written */
 
 static CUcontext context;
 static CUfunction kernel;
@@ -22,11 +25,15 @@ static void launch(void)
     CALL(cuLaunchKernel, LAUNCH, kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
 }
 
+static sem_t launched;
+
 static void *launch_on(void *unused)
 {
     CALL(cuCtxSetCurrent, (CUcontext), context);
-    for (;;)
+    for (;;) {
         launch();
+        sem_post(&launched);
+    }
     return unused;
 }
 
@@ -34,8 +41,10 @@ static void end(const char *how)
 {
     pthread_t thread;
     if (strcmp(how, "thread") == 0) {
+        sem_init(&launched, 0, 0);
         pthread_create(&thread, NULL, launch_on, NULL);
-        usleep(100000);
+        for (int i = 0; i < LAUNCHES; i++)
+            sem_wait(&launched);
     }
     if (strcmp(how, "_exit") == 0)
         _exit(7);
