@@ -422,20 +422,6 @@ class Interrupts(Case):
         self.assertIn(0, statuses)
         self.assertIn(128 + signal.SIGINT, statuses)
 
-    def test_export(self):
-        """Wherever the signal finds it: the whole file, or none and nothing half written."""
-        self.assertEqual(self.profile(compile_program("many"), self.LAUNCHES).returncode, 0)
-        for kind in ("sqlite", "json"):
-            for which in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGQUIT):
-                if (kind, which) == ("sqlite", signal.SIGUSR1):
-                    continue
-                status, errors = self.interrupted(
-                    [WARPLENS, "export", "--type", kind, "-o", os.path.join(self.folder, "copy"), self.wlprof], "copy*", which)
-                self.assertIn(status, (0, -which, 128 + which), errors)
-                self.assert_nothing_left("p.wlprof", *([] if status else ["copy"]))
-                if not status:
-                    os.unlink(os.path.join(self.folder, "copy"))
-
 
 class Outputs(WithProfile):
     """stdout that is full, closed, or read by nobody."""
