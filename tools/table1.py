@@ -5,7 +5,7 @@ those that the paper lists.
     table1.py --warplens CMD --nvcc NVCC --work DIR [--output|--check docs/table1.md]
 
 Compiles and profiles the examples without a GPU and reads `warplens stats --format json`. Fails
-where a pattern of the paper is not found on its object, or a mended program has a finding. --check
+where a pattern of the paper is not found on its object, or a fixed program has a finding. --check
 compares the page with what the programs give now.
 """
 import argparse
@@ -54,12 +54,12 @@ HEAD = """# Table I, remade
 
 Table I of the paper that the heat maps come from (cuThermo) lists patterns that its authors saw, in pictures, in programs of
 others. Here warplens finds the same patterns by itself, on the same objects, in kernels written for [examples/](../examples)
-that do what those of the paper do, at sizes like the paper's; in the mended programs it finds none. This page is made, and
+that do what those of the paper do, at sizes like the paper's; in the fixed programs it finds none. This page is made, and
 checked, by `tools/table1.py`.
 
-*Cost* is what fixing it would save, as a share of what the kernel moves (sectors; for shared memory its passes).
+*Cost* is what fixing it would save, as a share of what the kernel moves (sectors; in shared memory its wavefronts).
 
-| application | kernel | object | pattern in the paper | found | cost | program | mended: findings |
+| application | kernel | object | pattern in the paper | found | cost | program | fixed: findings |
 |---|---|---|---|---|---|---|---|
 """
 
@@ -74,7 +74,7 @@ The table is about accesses: that some of these launches have too few blocks for
 
 ## Traps
 
-Patterns that are there, but that fixing would gain nothing from. warplens says so, and lists them behind all others.
+Patterns that are there, but that fixing would gain nothing from. warplens says so, and lists them after all others.
 
 | program | pattern | object | excess, of the kernel's traffic | of the program's | what warplens says |
 |---|---|---|---|---|---|

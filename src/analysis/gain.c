@@ -117,7 +117,7 @@ static const char *figures(const gain_input *in, const gain_kernel *k, const ana
         return wl_arena_printf(in->arena, "%.0f %s on %u multiprocessors", k->warps,
                                k->warps == 1 ? "warp" : "warps", k->sms);
     case ANA_GAIN_SHUFFLES:
-        return wl_arena_printf(in->arena, "shuffles would save %.2g %% of its passes",
+        return wl_arena_printf(in->arena, "shuffles would save %.2g %% of its wavefronts",
                                100 * spared_by_shuffles(f));
     case ANA_GAIN_TINY:
         return wl_arena_printf(in->arena, "%.2g %% of the program's %s", 100 * k->share,

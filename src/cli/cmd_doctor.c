@@ -38,11 +38,12 @@ static int check_collector(void)
     snprintf(path, sizeof path, "%s/lib/warplens/emulate/libwarplens_emulate.so",
              prefix ? prefix : "");
     if (access(path, R_OK) != 0)
-        return doctor_tell(DOCTOR_BAD, "collector", "%s is missing: install warplens again", path);
+        return doctor_tell(DOCTOR_BAD, "emulator library", "%s is missing: install warplens again",
+                           path);
     void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     if (!library)
-        return doctor_tell(DOCTOR_BAD, "collector", "%s", dlerror());
-    return doctor_tell(DOCTOR_GOOD, "collector", "%s loads", path);
+        return doctor_tell(DOCTOR_BAD, "emulator library", "%s", dlerror());
+    return doctor_tell(DOCTOR_GOOD, "emulator library", "%s can be loaded", path);
 }
 
 static int check_device_descriptions(void)

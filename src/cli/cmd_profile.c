@@ -29,8 +29,8 @@ static wl_status make_capture_folder(const char *profile, char **folder, wl_erro
     if (asprintf(&pattern, "%s.captures-XXXXXX", profile) < 0)
         return wl_fail(err, WL_NOMEM, "out of memory");
     if (!mkdtemp(pattern) || !(absolute = realpath(pattern, NULL))) {
-        wl_status status = wl_fail_errno(err, "cannot write beside %s; -o NAME writes elsewhere",
-                                         profile);
+        wl_status status = wl_fail_errno(
+            err, "cannot write into the folder of %s; -o NAME writes elsewhere", profile);
         free(pattern);
         return status;
     }
@@ -158,8 +158,8 @@ static int exit_status(int wait_status)
 static void tell_end(const cli_outcome *outcome)
 {
     if (WIFSIGNALED(outcome->status))
-        wl_log(WL_LOG_WARN, "the application was ended by signal %d (%s)",
-               WTERMSIG(outcome->status), strsignal(WTERMSIG(outcome->status)));
+        wl_log(WL_LOG_WARN, "the program was ended by signal %d (%s)", WTERMSIG(outcome->status),
+               strsignal(WTERMSIG(outcome->status)));
 }
 
 static const char *plural(uint64_t n)
@@ -185,7 +185,7 @@ static bool tell_profile(const char *path)
     const prof_coverage *c = &profile.data.coverage;
     if (profile.data.nfailures)
         wl_log(WL_LOG_ERROR,
-               "the run did not go to its end: what follows is of what ran until then");
+               "the program did not run to its end; what follows is about what ran until then");
     bool timed = c->launches_seen && profile.data.launches.count;
     bool measured = c->launches_observed > 0 || timed;
     if (c->launches_observed)
@@ -197,7 +197,7 @@ static bool tell_profile(const char *path)
     else
         wl_log(WL_LOG_ERROR,
                c->launches_seen ? "no launch was observed: see 'warplens stats %s' for the reasons"
-                                : "the application launched no kernel that warplens could see (%s)",
+                                : "the program launched no kernel that warplens could observe (%s)",
                path);
     wl_log(WL_LOG_INFO, "profile: %s   ('warplens stats' prints it, 'warplens report' draws it)",
            path);
@@ -221,7 +221,7 @@ static wl_status import_captures(const profile_run *run, const char *folder, wl_
                               .replay = &settings};
     wl_status status = cli_import(folder, run->output.path, &how, err);
     if (older)
-        wl_log(WL_LOG_INFO, "the profile of the run before is now %s", older);
+        wl_log(WL_LOG_INFO, "the profile of the previous run is now %s", older);
     free(older);
     return status;
 }
@@ -230,15 +230,14 @@ static wl_status import_captures(const profile_run *run, const char *folder, wl_
 static void warn_of_older(const profile_run *run)
 {
     if (access(run->output.path, F_OK) == 0)
-        wl_log(WL_LOG_ERROR, "%s is of an earlier run", run->output.path);
+        wl_log(WL_LOG_ERROR, "%s is the profile of an earlier run", run->output.path);
 }
 
 static bool keep_result(const profile_run *run, const char *folder, wl_error *err)
 {
     if (folder_empty(folder)) {
-        wl_log(WL_LOG_ERROR,
-               "the application made no CUDA call, so there is nothing to profile and "
-               "no profile was written");
+        wl_log(WL_LOG_ERROR, "the program made no CUDA call, so there is nothing to profile and "
+                             "no profile was written");
         warn_of_older(run);
         return false;
     }
@@ -347,7 +346,7 @@ static bool choose_backend(profile_run *run)
                             : strcmp(name, "inline") == 0;
     if (run->on_gpu && !there)
         cli_usage_error("profile", "--backend inline needs NVIDIA's driver (libcuda.so.1), and "
-                                   "there is none; 'warplens doctor' tells more");
+                                   "there is none; 'warplens doctor' says more");
     return (there || !run->on_gpu) && check_effects(run, run->asked.given[PROG_OPTION_backend] ||
                                                              run->asked.given[PROG_OPTION_device]);
 }

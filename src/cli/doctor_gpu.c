@@ -102,18 +102,19 @@ static int check_inline(void)
     const char *prefix = cli_prefix();
     snprintf(path, sizeof path, "%s/lib/warplens/inline/libcuda.so.1", prefix ? prefix : "");
     if (access(path, R_OK) != 0)
-        return doctor_tell(DOCTOR_BAD, "collector on a GPU",
-                           "%s is missing: install warplens again", path);
-    return doctor_tell(DOCTOR_GOOD, "collector on a GPU", "%s is there", path);
+        return doctor_tell(DOCTOR_BAD, "library for GPUs", "%s is missing: install warplens again",
+                           path);
+    return doctor_tell(DOCTOR_GOOD, "library for GPUs", "%s is there", path);
 }
 
 static int check_version(const doctor_gpu *gpu)
 {
     if (gpu->cuda >= PARAMETERS)
         return 0;
-    return doctor_tell(DOCTOR_NOTE, "NVIDIA driver",
-                       "before CUDA 12.4 it does not say how parameters are laid out: what "
-                       "kernels access is not known. Update it, or use --backend emulate");
+    return doctor_tell(
+        DOCTOR_NOTE, "NVIDIA driver",
+        "before CUDA 12.4 a driver does not say how kernels' parameters are laid out, so "
+        "that what kernels access is not known: update it, or use --backend emulate");
 }
 
 int doctor_check_gpu(doctor_gpu *gpu)
@@ -123,13 +124,13 @@ int doctor_check_gpu(doctor_gpu *gpu)
     *gpu = (doctor_gpu){0};
     if (!prog_find_driver(path, sizeof path))
         return doctor_tell(DOCTOR_GOOD, "NVIDIA driver",
-                           "none; kernels are emulated, which needs none");
+                           "none; kernels run on the CPU, which needs none");
     if (!prog_gpu_present())
-        return doctor_tell(DOCTOR_NOTE, "NVIDIA driver", "%s, but no GPU; kernels are emulated",
+        return doctor_tell(DOCTOR_NOTE, "NVIDIA driver", "%s, but no GPU; kernels run on the CPU",
                            path);
     ask_in_child(path, &a);
     if (a.failure[0])
-        return doctor_tell(DOCTOR_NOTE, "NVIDIA driver", "%s %s; kernels are emulated", path,
+        return doctor_tell(DOCTOR_NOTE, "NVIDIA driver", "%s %s; kernels run on the CPU", path,
                            a.failure);
     *gpu = a.gpu;
     release_of_driver(release, sizeof release);

@@ -98,18 +98,17 @@ static void add_fatbin(device_code *code, const cuda_fatbin *fatbin, uint32_t sm
 static int tell_runtime(const prog_target *t, const doctor_gpu *gpu)
 {
     if (t->static_cudart && t->runtime_major)
-        doctor_tell(DOCTOR_GOOD, "CUDA runtime", "that of CUDA %d, linked statically",
-                    t->runtime_major);
+        doctor_tell(DOCTOR_GOOD, "CUDA runtime", "CUDA %d, linked statically", t->runtime_major);
     else if (t->static_cudart)
         doctor_tell(gpu->count ? DOCTOR_GOOD : DOCTOR_NOTE, "CUDA runtime",
-                    "linked statically and stripped: to be profiled on a GPU, but not emulated");
+                    "linked statically and stripped: the program can be profiled on a GPU only");
     else if (t->shared_cudart)
-        doctor_tell(DOCTOR_GOOD, "CUDA runtime", "a shared one (libcudart.so)");
+        doctor_tell(DOCTOR_GOOD, "CUDA runtime", "shared (libcudart.so)");
     else if (t->driver)
-        doctor_tell(DOCTOR_GOOD, "CUDA runtime", "none, it calls the driver (libcuda.so)");
+        doctor_tell(DOCTOR_GOOD, "CUDA runtime", "none: the program calls the driver (libcuda.so)");
     else
         doctor_tell(DOCTOR_NOTE, "CUDA runtime",
-                    "none seen in it; a library that it loads may bring one");
+                    "not found in it; a library that it loads may bring one");
     return 0;
 }
 
@@ -170,9 +169,11 @@ static int tell_debug_info(const prog_target *t)
 {
     if (t->debug_info)
         return doctor_tell(DOCTOR_GOOD, "debug information",
-                           "there: memory is named by variables and lines");
-    return doctor_tell(DOCTOR_NOTE, "debug information",
-                       "none: memory is named by calls. Compile with -g for variables and lines");
+                           "there: allocations are named by variables and source lines");
+    return doctor_tell(
+        DOCTOR_NOTE, "debug information",
+        "none: allocations are named by CUDA calls. Compile with -g to get variables and "
+        "source lines");
 }
 
 int doctor_check_program(const char *program, const doctor_gpu *gpu)

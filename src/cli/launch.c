@@ -95,11 +95,11 @@ static wl_status wait_for_end(cli_outcome *outcome, int pipe_end, wl_error *err)
         ;
     while (waitpid(outcome->pid, &outcome->status, 0) < 0)
         if (errno != EINTR)
-            return wl_fail_errno(err, "cannot wait for the application");
+            return wl_fail_errno(err, "cannot wait for the program");
     application = 0;
     outcome->not_started = n == (ssize_t)sizeof code;
     errno = code;
-    return outcome->not_started ? wl_fail_errno(err, "cannot run the application") : WL_OK;
+    return outcome->not_started ? wl_fail_errno(err, "cannot run the program") : WL_OK;
 }
 
 /* A signal that comes before it is known whom to pass it on to waits. -1 with errno set; EINTR:
@@ -129,13 +129,13 @@ wl_status cli_launch_run(const cli_launch *launch, cli_outcome *outcome, wl_erro
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return wl_fail_errno(err, "cannot start the application");
+        return wl_fail_errno(err, "cannot start the program");
     pid_t child = start(launch, ends[1]);
     close(ends[1]);
     wl_status status = WL_OK;
     *outcome = (cli_outcome){.pid = child};
     if (child < 0)
-        status = wl_fail_errno(err, "cannot start the application");
+        status = wl_fail_errno(err, "cannot start the program");
     else
         status = wait_for_end(outcome, ends[0], err);
     close(ends[0]);

@@ -64,7 +64,10 @@ wl_status cli_output_choose(const prog_options *o, const char *program, cli_outp
         return wl_fail(err, WL_NOMEM, "out of memory");
     bool there = stat(out->path, &st) == 0;
     if (there && !S_ISREG(st.st_mode))
-        return wl_fail(err, WL_ARG, "%s is no file; a profile needs one: -o NAME", out->path);
+        return wl_fail(
+            err, WL_ARG,
+            "%s is not a regular file, and a profile must be one; -o NAME writes elsewhere",
+            out->path);
     if (there && !out->replace && !out->keep_older)
         return wl_fail(err, WL_EXISTS,
                        "%s is there already; -f replaces it, -o NAME writes elsewhere", out->path);

@@ -86,7 +86,7 @@ const char *cli_profile_argument(poptContext context, int *status)
         return cli_only_argument(context, "profile", status);
     const char *path = newest_profile();
     if (path)
-        wl_log(WL_LOG_INFO, "profile: %s, the newest here", path);
+        wl_log(WL_LOG_INFO, "profile: %s, the newest in this folder", path);
     else
         wl_log(WL_LOG_ERROR, "no profile was given, and there is no *" PROFILE_END " here; "
                              "'warplens profile PROGRAM' makes one");
@@ -181,7 +181,7 @@ static wl_status import(const char *folder, path_list *paths, const char *profil
         return wl_fail(err, WL_NOENT, "no captures in %s", folder);
     leave_out_others(paths, err);
     if (paths->count == 0)
-        return wl_fail(err, WL_CORRUPT, "nothing in %s can be read", folder);
+        return wl_fail(err, WL_CORRUPT, "no capture in %s can be read", folder);
     const char *const *list = (const char *const *)paths->data;
     wl_status status = cli_replay(list, (uint32_t)paths->count, replay, err);
     return status == WL_OK ? prof_import(list, paths->count, profile, options, err) : status;

@@ -8,7 +8,7 @@
 static bool tell_progress(void *ctx, uint64_t done, uint64_t total)
 {
     (void)ctx;
-    cli_progress("working out what the launches did (Ctrl-C: leave the rest out)", done, total);
+    cli_progress("computing what the launches accessed (Ctrl-C leaves the rest out)", done, total);
     return cli_interrupt() == 0;
 }
 
@@ -19,8 +19,7 @@ wl_status cli_replay(const char *const *captures, uint32_t count, const replay_s
     wl_status status = replay_captures(captures, count, settings, &progress, err);
     cli_progress_end();
     if (status == WL_OK && cli_interrupt() == SIGINT) {
-        wl_log(WL_LOG_WARN,
-               "interrupted: launches that were not worked out are counted as skipped");
+        wl_log(WL_LOG_WARN, "interrupted: the launches that are left count as not observed");
         cli_note_interrupts(); /* another one ends the import */
     }
     return status;

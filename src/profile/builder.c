@@ -178,7 +178,7 @@ static wl_status warn_changed(prof_builder *b, uint32_t file, wl_error *err)
 static wl_status write_file(prof_builder *b, uint32_t id, wl_error *err)
 {
     size_t length = 0;
-    const char *why = "left out as asked", *text = NULL;
+    const char *why = "left out by an option", *text = NULL;
     if (!b->options.no_sources)
         text = sources_text(b->sources, id, &length, &why);
     if (text && blob_compress(text, length, &b->compressed) != WL_OK)
@@ -272,7 +272,7 @@ wl_status prof_end_process(prof_builder *b, const char *cut_off, wl_error *err)
     if (!p->open)
         return wl_fail(err, WL_STATE, "No process has begun.");
     if (!cut_off && !p->ended)
-        cut_off = "the application did not end in order";
+        cut_off = "the program did not exit normally";
     wl_status status = builder_launches(b, err);
     status = status == WL_OK ? builder_notes_left(b, err) : status;
     status = status == WL_OK ? builder_objects(b, err) : status;

@@ -18,7 +18,7 @@ static const char *reason_of(const prof_builder *b, const cap_note *note)
     bool only_cubin = entry && entry->found->kind == CAP_MODULE_CUBIN;
     return note->module && !only_cubin
                ? "it ran on the GPU and was not observed there"
-               : "it ran on the GPU, and there is no PTX of it to tell what it accessed";
+               : "it ran on the GPU without PTX, which would tell what it accessed";
 }
 
 wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)

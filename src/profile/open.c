@@ -95,11 +95,12 @@ static wl_status check_ids(sqlite3 *sql, const char *path, wl_error *err)
     int64_t application, version;
     wl_status status = pragma(sql, "PRAGMA application_id", &application);
     if (status != WL_OK || application != PROF_APPLICATION_ID) {
-        return wl_fail(err, WL_CORRUPT,
-                       is_capture(path)
-                           ? "%s is a capture: `warplens import` makes a profile of it."
-                           : "%s is not a warplens profile.",
-                       path);
+        return wl_fail(
+            err, WL_CORRUPT,
+            is_capture(path)
+                ? "%s is a capture: 'warplens import' makes a profile of the folder that it is in."
+                : "%s is not a warplens profile.",
+            path);
     }
     status = pragma(sql, "PRAGMA user_version", &version);
     if (status == WL_OK && version != PROF_VERSION) {

@@ -58,7 +58,8 @@ wl_status publish_begin(const char *path, bool force, char **temp, wl_error *err
         return exists(path, err);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         return wl_fail(err, WL_ARG,
-                       "%s is no file that could be replaced; -o NAME writes elsewhere", path);
+                       "%s is not a regular file and cannot be replaced; -o NAME writes elsewhere",
+                       path);
     }
     char *target = link_target_of(path);
     wl_status status = target ? make_temp(target, temp) : WL_NOMEM;

@@ -39,14 +39,14 @@ static wl_status locate_program(const char *program, char *path, size_t size, wl
     if (!strchr(program, '/')) {
         if (find_along_path(program, path, size))
             return WL_OK;
-        return wl_fail(err, WL_NOENT, "%s: no such program along PATH.", program);
+        return wl_fail(err, WL_NOENT, "%s: there is no such program in PATH.", program);
     }
     snprintf(path, size, "%s", program);
     struct stat st;
     if (stat(path, &st) != 0)
         return wl_fail_errno(err, "%s", program);
     if (!is_program(path))
-        return wl_fail(err, WL_NOENT, "%s is no program that may be run.", program);
+        return wl_fail(err, WL_NOENT, "%s is not executable.", program);
     return WL_OK;
 }
 

@@ -151,11 +151,11 @@ static const char *why_left_out(bool asked)
     if (!rec_g.observe)
         return "observation was switched off";
     if (!asked)
-        return "its name was not asked for (--kernel-name)";
+        return "--kernel-name or --kernel-name-exclude leaves it out";
     if (rec_g.matched < options->launch_skip)
-        return "it came before the first launch asked for (--launch-skip)";
+        return "--launch-skip leaves it out";
     if (options->launch_count && rec_g.matched - options->launch_skip >= options->launch_count)
-        return "it came after the last launch asked for (--launch-count)";
+        return "it came after the last launch that --launch-count observes";
     return NULL;
 }
 

@@ -146,7 +146,7 @@ const char *replay_gap(const replay_facts *facts, const emu_kernel *slice, uint3
     case IR_tld4:
     case IR_suld:
     case IR_sust:
-    case IR_sured: return "where the texels of textures and surfaces lie is not noted";
-    default: return "warplens does not replay this instruction";
+    case IR_sured: return "where the texels of textures and surfaces lie is not recorded";
+    default: return "warplens cannot compute the accesses of this instruction";
     }
 }

@@ -118,7 +118,7 @@ wl_status replay_recorded_read(const char *path, uint64_t size, uint64_t most,
     replay_recorded *r = calloc(1, sizeof *r);
     if (!r || !(r->arena = wl_arena_new())) {
         free(r);
-        return wl_fail(err, WL_NOMEM, "out of memory while replaying launches");
+        return wl_fail(err, WL_NOMEM, "out of memory while computing accesses");
     }
     wl_status status = cap_open(path, &reader, err);
     if (status == WL_OK) {

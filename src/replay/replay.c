@@ -49,7 +49,7 @@ static wl_status write_outcome(run *r, const replay_outcome *outcome)
 static wl_status complete(run *r, const cap_note *note, wl_error *err)
 {
     replay_outcome outcome = {
-        .way = {.note = note->id, .reason = "replaying the launches was interrupted"}};
+        .way = {.note = note->id, .reason = "computing accesses was interrupted"}};
     wl_status status = r->stopped ? WL_OK : replay_note(r->session, note, &outcome, err);
     if (status != WL_OK)
         return status;

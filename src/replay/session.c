@@ -56,7 +56,7 @@ wl_status replay_session_new(const replay_settings *settings, bool (*go_on)(void
     }
     if (!s || !s->memo || !s->likely) {
         replay_session_free(s);
-        return wl_fail(err, WL_NOMEM, "out of memory while replaying launches");
+        return wl_fail(err, WL_NOMEM, "out of memory while computing accesses");
     }
     *out = s;
     return WL_OK;
@@ -108,9 +108,11 @@ static const char *beyond_limits(const replay_session *s)
 {
     const prog_budget *budget = &s->settings.budget;
     if (budget->seconds > 0 && s->seconds >= budget->seconds)
-        return "the time for replaying launches was used up (--replay-budget)";
+        return "the time for computing accesses after the run was used up (--replay-budget gives "
+               "more)";
     if (budget->bytes && resident_bytes() > budget->bytes)
-        return "the memory for replaying launches was used up (--replay-budget)";
+        return "the memory for computing accesses after the run was used up (--replay-budget gives "
+               "more)";
     return NULL;
 }
 
@@ -153,8 +155,10 @@ static wl_status list_unfilled_gaps(const work *w, const uint8_t *covered, cap_w
         way->gaps[way->count] = k->gaps[i];
         if (!w->completed && replay_recorded_kernel(w->s->recorded, w->note->kernel))
             way->gaps[way->count].reason =
-                w->outdated ? "another version of warplens recorded it, whose traces cannot be read"
-                            : "only some launches recorded it (--probe-launches)";
+                w->outdated
+                    ? "another version of warplens recorded it, and this one cannot read that"
+                    : "only some launches of the kernel record accesses (--probe-launches 0: all "
+                      "do)";
         way->count++;
     }
     return WL_OK;
@@ -281,7 +285,9 @@ static wl_status work_out(work *w, replay_outcome *out)
     w->s->seconds += wl_seconds() - started;
     if (status == WL_OK || status == WL_NOMEM)
         return status;
-    return say_nothing_known(w, status == WL_LIMIT ? "replaying it was interrupted" : err.text,
+    return say_nothing_known(w,
+                             status == WL_LIMIT ? "computing its accesses was interrupted"
+                                                : err.text,
                              out);
 }
 
@@ -290,9 +296,9 @@ static wl_status work_out(work *w, replay_outcome *out)
 static const char *not_replayable(const work *w)
 {
     if (w->note->flags & CAP_NOTE_NO_PARAMS)
-        return "the driver does not tell how its parameters lie";
+        return "the driver does not say how its parameters are laid out (CUDA 12.4 and later do)";
     if (w->note->nparams < w->kernel->facts.param_bytes)
-        return "fewer parameters were noted than its PTX has";
+        return "fewer parameters were recorded than its PTX has";
     return NULL;
 }
 
@@ -301,8 +307,8 @@ static const char *nothing_to_show(const work *w)
     if (w->kernel->shown || !w->kernel->facts.proof.memory || w->completed)
         return NULL;
     return replay_recorded_kernel(w->s->recorded, w->note->kernel)
-               ? "what it accessed depends on data, and no launch like it recorded it"
-               : "what it accessed depends on data, and none of it could be replayed";
+               ? "what it accessed depends on data, and no similar launch recorded it"
+               : "what it accessed depends on data, and none of it could be computed";
 }
 
 static replay_launch key_parts(const work *w)
@@ -400,5 +406,5 @@ wl_status replay_note(replay_session *s, const cap_note *note, replay_outcome *o
               .params = note->params};
     wl_status status = s->arena ? take_up(&w, out) : WL_NOMEM;
     return status == WL_OK ? status
-                           : wl_fail(err, status, "out of memory while replaying launches");
+                           : wl_fail(err, status, "out of memory while computing accesses");
 }

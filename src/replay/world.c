@@ -11,7 +11,7 @@ enum { ALIGNMENT = 512 };
 
 static wl_status fail_nomem(wl_error *err)
 {
-    return wl_fail(err, WL_NOMEM, "out of memory while replaying launches");
+    return wl_fail(err, WL_NOMEM, "out of memory while computing accesses");
 }
 
 /* ---- objects ---- */
@@ -239,7 +239,7 @@ wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char 
     replay_world_module *m = NULL;
     HASH_FIND(hh, w->modules, &module, sizeof module, m);
     if (!m)
-        return wl_fail(err, WL_NOENT, "there is no PTX of it to tell what it accessed");
+        return wl_fail(err, WL_NOENT, "it came without PTX, which would tell what it accessed");
     HASH_FIND_STR(m->kernels, name, *out);
     if (!*out)
         *out = new_kernel(w, m, name);

@@ -1,10 +1,10 @@
-/* The end of `warplens stats`: what was seen, and what was not. */
+/* The end of `warplens stats`: what was observed, and what was not. */
 #include "base/log.h"
 #include "report/terminal.h"
 
 #include <string.h>
 
-/* Lines that are named of a kernel; kernels with gaps that are told, and kernels that are named for
+/* Lines that are named of a kernel; kernels with gaps that have a line of their own, and kernels that are named for
  * one reason; columns of a kernel's name. */
 enum { MOST_LINES = 8, MOST_FACTS = 8, MOST_NAMES = 3, BRIEF = 48 };
 
@@ -60,7 +60,8 @@ static void gaps(const rep_terminal *t)
     uint32_t told = 0;
     for (uint32_t i = 0; i < t->d->gaps.count; i++) {
         if (told == MOST_FACTS && !t->o->all) {
-            fact(t, false, "and memory instructions of more kernels: --all names them");
+            fact(t, false,
+                 "memory instructions of more kernels were not observed: --all names them");
             return;
         }
         told += gap(t, i);
@@ -113,8 +114,8 @@ static void unsupported(const rep_terminal *t)
     if (names && *names)
         fact(t, false,
              wl_arena_printf(t->arena,
-                             "CUDA functions that the program asked for, and that warplens does "
-                             "not have: %s",
+                             "CUDA functions that the program called, and that warplens does not "
+                             "support: %s",
                              names));
 }
 
@@ -124,7 +125,7 @@ static void left_out(const rep_terminal *t)
     if (d->coverage.launches_estimated)
         fact(t, false,
              wl_arena_printf(t->arena,
-                             "%s estimated, from a part of the blocks or from a launch like it",
+                             "%s estimated, from some of the blocks or from a similar launch",
                              rep_plural(t->arena, d->coverage.launches_estimated, "launch is",
                                         "launches are")));
     gaps(t);
@@ -169,7 +170,7 @@ static void unread_sources(const rep_terminal *t)
                              names ? names : "", n > MOST ? ", ..." : ""));
 }
 
-/* Odd blocks that are known, but have no map. */
+/* Blocks that are unlike the others, and have no heat map. */
 static void unmapped(const rep_terminal *t)
 {
     const prof_sample *first = NULL;
@@ -186,9 +187,9 @@ static void unmapped(const rep_terminal *t)
     fact(t, false,
          wl_arena_printf(t->arena,
                          "%s no heat map, such as %u,%u,%u of launch %u (%s), %s: profile again "
-                         "with --block %u,%u,%u",
-                         rep_plural(t->arena, n, "odd block has", "odd blocks have"), at[0], at[1],
-                         at[2], first->launch, brief(t, k ? k->name : "unknown"),
+                         "with --block %u,%u,%u to get it",
+                         rep_plural(t->arena, n, "unusual block has", "unusual blocks have"), at[0],
+                         at[1], at[2], first->launch, brief(t, k ? k->name : "unknown"),
                          rep_why(t->arena, first), at[0], at[1], at[2]));
 }
 
@@ -197,11 +198,11 @@ static const char *maps_text(const rep_terminal *t, const prof_coverage *c)
     uint64_t each = c->launches_observed ? c->blocks_sampled / c->launches_observed : 0;
     bool even = each * c->launches_observed == c->blocks_sampled && c->launches_observed > 1;
     const char *blocks = rep_plural(t->arena, c->blocks_sampled, "block", "blocks");
-    const char *launch = even ? wl_arena_printf(t->arena, ", %llu per launch",
+    const char *launch = even ? wl_arena_printf(t->arena, " (%llu per launch)",
                                                 (unsigned long long)each)
                               : "";
-    return wl_arena_printf(t->arena, "%s%s, mapped in detail (heat maps) to represent the others",
-                           blocks, launch ? launch : "");
+    return wl_arena_printf(t->arena, "%s with heat maps%s, which stand for the others", blocks,
+                           launch ? launch : "");
 }
 
 void rep_coverage(const rep_terminal *t)
@@ -216,14 +217,15 @@ void rep_coverage(const rep_terminal *t)
         fact(t, true, maps_text(t, c));
     if (c->records_dropped || c->sectors_dropped)
         fact(t, false,
-             wl_arena_printf(t->arena, "%s not counted, %s missing in heat maps that were full",
+             wl_arena_printf(t->arena, "%s not counted, %s missing in heat maps, which were full",
                              rep_plural(t->arena, c->records_dropped, "access", "accesses"),
                              rep_plural(t->arena, c->sectors_dropped, "sector", "sectors")));
     else
-        fact(t, true, "nothing dropped");
+        fact(t, true, "no accesses lost");
     if (c->objects_dropped)
         fact(t, false,
-             wl_arena_printf(t->arena, "%s by kernels not told apart: there were too many",
+             wl_arena_printf(t->arena,
+                             "%s by kernels are not objects of their own: there were too many",
                              rep_plural(t->arena, c->objects_dropped, "allocation",
                                         "allocations")));
     if (c->objects_without_site)

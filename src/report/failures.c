@@ -95,7 +95,7 @@ static bool is_of_kernel(int32_t error)
 static rep_failure call_failure(wl_arena *arena, const prof_call *c)
 {
     rep_failure out = {0};
-    out.what = wl_arena_printf(arena, "%s gave %s", c->api, error_name(arena, c->result));
+    out.what = wl_arena_printf(arena, "%s returned %s", c->api, error_name(arena, c->result));
     out.why = "a kernel that was launched before it failed on the GPU; 'warplens profile --backend "
               "emulate' runs the program without one and names the access";
     return out;
@@ -104,7 +104,7 @@ static rep_failure call_failure(wl_arena *arena, const prof_call *c)
 static rep_failure process_failure(wl_arena *arena, const prof_process *p)
 {
     rep_failure out = {0};
-    out.what = wl_arena_printf(arena, "the record of process %u ends early", p->pid);
+    out.what = wl_arena_printf(arena, "the recording of process %u ended early", p->pid);
     out.why = p->cut_off;
     return out;
 }

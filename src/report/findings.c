@@ -5,6 +5,9 @@
 
 enum { MOST_LINES = 4, MOST_PLACES = 6, SHOWN_WHOLE = 3 };
 
+/* Columns before the words of a paragraph that has a label, and before those of one without. */
+enum { LABELLED = 15, INDENT = 5 };
+
 static const ana_finding *first_of(const rep_terminal *t, const ana_finding_group *g)
 {
     return &t->d->findings->rows[g->first];
@@ -23,7 +26,7 @@ static void cost_of(const ana_line *l, ana_unit unit, uint64_t *now, uint64_t *m
     *min = unit == ANA_WAVEFRONTS ? l->wavefronts_min : l->sectors_min;
 }
 
-/* Private arrays cost what their requests need at best; what conflicts add is another finding. */
+/* The cost of a private array is its requests without bank conflicts, which are another finding. */
 static bool is_private(ana_pattern pattern)
 {
     return pattern == ANA_SHARED_THREAD_LOCAL || pattern == ANA_SHARED_WARP_LOCAL;
@@ -38,7 +41,7 @@ static const char *line_cost(const rep_terminal *t, const ana_line *l, const ana
     const char *best = rep_ratio(t->arena, (double)min, (double)l->requests);
     const char *requests = rep_plural(t->arena, l->requests, "request", "requests");
     if (is_private(f->pattern))
-        return wl_arena_printf(t->arena, "%s; %s %s each are needed", requests, best,
+        return wl_arena_printf(t->arena, "%s, %s %s each without bank conflicts", requests, best,
                                ana_unit_text(unit));
     if (now > min)
         return wl_arena_printf(t->arena, "%s %s per request, could be %s; %s", each,
@@ -155,6 +158,20 @@ static void draw_places(const rep_terminal *t, const ana_finding_group *g)
 
 /* ---- evidence ---- */
 
+/* The paragraph's text follows in column LABELLED. */
+static void draw_label(const rep_terminal *t, const char *style, const char *label)
+{
+    fprintf(t->out, "%*s%s%s%s%*s", INDENT, "", style, label, t->s.off,
+            (int)(LABELLED - INDENT - strlen(label)), "");
+}
+
+static void draw_paragraph(const rep_terminal *t, const char *style, const char *label,
+                           const char *text)
+{
+    draw_label(t, style, label);
+    rep_wrap(t, LABELLED, text);
+}
+
 /* Which blocks the heat map is of, where the finding rests on one. */
 static void draw_samples(const rep_terminal *t, const ana_finding *f)
 {
@@ -172,8 +189,9 @@ static void draw_samples(const rep_terminal *t, const ana_finding *f)
     }
     if (!line || !*line)
         return;
-    fprintf(t->out, "     %sin%s    block ", t->s.dim, t->s.off);
-    rep_wrap_at(t, 11, 17, line);
+    draw_label(t, t->s.dim, "heat map");
+    fputs("block ", t->out);
+    rep_wrap_at(t, LABELLED, LABELLED + 6, line);
 }
 
 /* What the lines above already say. */
@@ -199,8 +217,7 @@ static void draw_evidence(const rep_terminal *t, const ana_finding *f)
     }
     if (!line || !*line)
         return;
-    fprintf(t->out, "     %sseen%s  ", t->s.dim, t->s.off);
-    rep_wrap(t, 11, line);
+    draw_paragraph(t, t->s.dim, "evidence", line);
 }
 
 /* ---- a group ---- */
@@ -240,9 +257,9 @@ static void draw_cost(const rep_terminal *t, const ana_finding_group *g)
     fprintf(t->out, "     %s%s%s: ", t->s.warn, share ? share : "", t->s.off);
     bool idle = g->cost.unit == ANA_INSTRUCTIONS;
     rep_wrap_at(t, 5, share ? 7 + (unsigned)rep_width(share) : 7,
-                wl_arena_printf(t->arena, "%s%s %s%s%s", idle ? "room for " : "",
-                                rep_count(t->arena, g->cost.excess), ana_unit_text(g->cost.unit),
-                                idle ? " more" : " avoidable", of_kernel));
+                wl_arena_printf(t->arena, "%s%s %s%s%s%s", idle ? "room for " : "",
+                                rep_count(t->arena, g->cost.excess), idle ? "more " : "",
+                                ana_unit_text(g->cost.unit), idle ? "" : " avoidable", of_kernel));
 }
 
 static void draw_group(const rep_terminal *t, const ana_finding_group *g)
@@ -252,12 +269,11 @@ static void draw_group(const rep_terminal *t, const ana_finding_group *g)
     draw_cost(t, g);
     draw_places(t, g);
     draw_lines(t, g);
-    fprintf(t->out, "     %swhy%s   ", t->s.dim, t->s.off);
-    rep_wrap(t, 11, f->summary);
+    draw_paragraph(t, t->s.dim, "why", f->summary);
     draw_evidence(t, f);
     draw_samples(t, f);
-    fprintf(t->out, "     %sfix%s   ", t->s.good, t->s.off);
-    rep_wrap(t, 11, g->advice && *g->advice ? g->advice : ana_pattern_get(f->pattern)->remedy);
+    draw_paragraph(t, t->s.good, "fix",
+                   g->advice && *g->advice ? g->advice : ana_pattern_get(f->pattern)->remedy);
 }
 
 /* ---- all of them ---- */
@@ -314,8 +330,8 @@ static void draw_gain(const rep_terminal *t, const ana_finding_group *g,
     const ana_finding *f = first_of(t, g), *before = last ? first_of(t, last) : NULL;
     if (f->gain == ANA_GAIN_FULL || (before && strcmp(before->gain_figures, f->gain_figures) == 0))
         return;
-    fprintf(t->out, "     %sbut%s   ", t->s.warn, t->s.off);
-    rep_wrap(t, 11, wl_arena_printf(t->arena, "it gains little: %s", f->gain_figures));
+    draw_paragraph(t, t->s.warn, "but",
+                   wl_arena_printf(t->arena, "it gains little: %s", f->gain_figures));
 }
 
 static void draw_none(const rep_terminal *t)
@@ -415,21 +431,21 @@ static uint32_t draw_groups(const rep_terminal *t, const ana_finding_group **res
     return wanted;
 }
 
-/* "3 patterns cost too little to be told, most of them misaligned on y in add: 0.4 % of ..." */
+/* "3 patterns cost too little to be findings; the largest: misaligned on y in add, 0.4 % of ..." */
 static const char *left_out_text(const rep_terminal *t, const ana_left_out *left)
 {
     const char *object = rep_object_name(t->d, left->object);
     const char *kernel = rep_kernel_name(t->d, left->kernel);
     if (left->count == 0)
         return "";
-    return wl_arena_printf(t->arena, "%s too little to be told; the largest: %s%s%s%s%s, %s of %s.",
-                           left->count == 1
-                               ? "1 pattern costs"
-                               : wl_arena_printf(t->arena, "%u patterns cost", left->count),
-                           ana_pattern_get(left->pattern)->name, object ? " on " : "",
-                           object ? object : "", kernel ? " in " : "", kernel ? kernel : "",
-                           rep_percent(t->arena, left->share),
-                           kernel ? "what the kernel pays" : "what the program pays");
+    return wl_arena_printf(
+        t->arena, "%s; the largest: %s%s%s%s%s, %s of %s.",
+        left->count == 1
+            ? "1 pattern costs too little to be a finding"
+            : wl_arena_printf(t->arena, "%u patterns cost too little to be findings", left->count),
+        ana_pattern_get(left->pattern)->name, object ? " on " : "", object ? object : "",
+        kernel ? " in " : "", kernel ? kernel : "", rep_percent(t->arena, left->share),
+        kernel ? "the kernel's cost" : "the program's cost");
 }
 
 /* What is known, but was left out, in a line. */
@@ -438,7 +454,7 @@ static void draw_left_out(const rep_terminal *t)
     const ana_left_out *left = &t->d->findings->left_out;
     const char *told = left_out_text(t, left), *unnamed = "";
     if (left->unnamed_sectors)
-        unnamed = wl_arena_printf(t->arena, "%s%s beyond the fewest fit no pattern.",
+        unnamed = wl_arena_printf(t->arena, "%s%s beyond those needed belong to no pattern.",
                                   left->count ? " " : "",
                                   rep_plural(t->arena, left->unnamed_sectors, "sector", "sectors"));
     if (!told || !unnamed || (!*told && !*unnamed) || t->o->kernels || t->o->finding)

@@ -224,11 +224,12 @@ char *rep_why(wl_arena *arena, const prof_sample *p)
     if (p->s.why == OBS_WHY_ASKED)
         return wl_arena_printf(arena, "asked for with --block, one of %s", blocks);
     if (p->s.why == OBS_WHY_TRACED)
-        return wl_arena_printf(arena, "traced on the device, one of %s", blocks);
+        return wl_arena_printf(arena, "recorded on the GPU, one of %s", blocks);
     if (p->s.why == OBS_WHY_OUTLIER && p->s.alike <= 1)
-        return wl_arena_printf(arena, "an outlier, the only one of its kind among %s", blocks);
+        return wl_arena_printf(arena, "unlike the others: the only one of its kind among %s",
+                               blocks);
     if (p->s.why == OBS_WHY_OUTLIER)
-        return wl_arena_printf(arena, "an outlier, one of %s of its kind among %s",
+        return wl_arena_printf(arena, "unlike the others: one of %s of its kind among %s",
                                rep_count(arena, p->s.alike), blocks);
     if (p->s.alike == p->of && p->of == 1)
         return wl_arena_strdup(arena, "the only block");

@@ -134,12 +134,12 @@ static void failures(const rep_terminal *t)
 
 /* ---- header ---- */
 
-static const char *collector_text(const char *collector)
+static const char *backend_text(const char *collector)
 {
     if (strcmp(collector, "emulate") == 0)
-        return "emulated, no GPU used";
+        return "on the CPU, no GPU used";
     if (strcmp(collector, "inline") == 0)
-        return "on the GPU, launches replayed or probed";
+        return "on the GPU";
     return strcmp(collector, "sass") == 0 ? "on the GPU, machine code patched" : collector;
 }
 
@@ -185,8 +185,8 @@ static void header(const rep_terminal *t)
                 rep_printable(t, d->devices.rows[i].name), d->devices.rows[i].cc_major,
                 d->devices.rows[i].cc_minor);
     if (d->info.collector[0])
-        fprintf(t->out, "collector  %s (%s), warplens %s\n", rep_printable(t, d->info.collector),
-                rep_printable(t, collector_text(d->info.collector)),
+        fprintf(t->out, "backend    %s (%s), warplens %s\n", rep_printable(t, d->info.collector),
+                rep_printable(t, backend_text(d->info.collector)),
                 rep_printable(t, d->info.version));
     draw_memory(t);
 }
@@ -268,7 +268,7 @@ static void copies(const rep_terminal *t)
     static const rep_column columns[] = {
         {"copies", .flexible = true}, {"calls", .right = true},
         {"bytes", .right = true},     {"timed", .right = true, .spare = 2},
-        {"time", .right = true},      {"a second", .right = true, .spare = 1},
+        {"time", .right = true},      {"per second", .right = true, .spare = 1},
     };
     ana_copy_sum sums[ANA_DIRECTIONS];
     uint64_t timed = 0;
@@ -290,7 +290,7 @@ static void copies(const rep_terminal *t)
     }
     if (!timed || t->o->kernels)
         return;
-    rep_title(t, "Copies", "time and bytes a second are those of the copies that were timed");
+    rep_title(t, "Copies", "time and bytes per second are those of the copies that were timed");
     rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
 }
 
@@ -299,7 +299,7 @@ static void kernels(const rep_terminal *t)
     static const rep_column columns[] = {
         {"kernel", .flexible = true, .middle = true},
         {"launches", .right = true, .spare = 2},
-        {"instructions", .right = true, .spare = 5},
+        {"thread instr.", .right = true, .spare = 5},
         {"requests", .right = true, .spare = 3},
         {"sectors", .right = true},
         {"per request", .right = true},
@@ -354,7 +354,7 @@ static bool same_source_place(const rep_line *a, const rep_line *b)
            (a->line ? a->file == b->file && a->line == b->line : !b->line && a->pc == b->pc);
 }
 
-/* Behind the rows of the place whose first row is `i`. */
+/* After the rows of the place whose first row is `i`. */
 static uint32_t place_end(const rep_terminal *t, uint32_t i)
 {
     uint32_t end = i + 1;
@@ -418,7 +418,7 @@ static void print_kernel_lines(const rep_terminal *t, uint32_t kernel)
     static const rep_column columns[] = {
         {.head = "line, access"},
         {"requests", .right = true, .spare = 2},
-        {"lanes", .right = true, .spare = 4},
+        {"active lanes", .right = true, .spare = 4},
         {"sectors", .right = true},
         {"wavefronts", .right = true},
         {"per request", .right = true, .spare = 1},

@@ -137,9 +137,10 @@ void rep_uses(const rep_terminal *t)
     if (is_use_missing(t)) {
         rep_title(t, "Elements", NULL);
         fputs("  ", t->out);
-        rep_wrap_at(t, 2, 2,
-                    "Nothing is known of them: of each launch some accesses were not seen, or only "
-                    "some blocks were replayed; the coverage says which.");
+        rep_wrap_at(
+            t, 2, 2,
+            "Not known: in each launch some accesses were not observed, or only some blocks "
+            "were; the coverage says which.");
     }
     table(t);
     swaps(t);

@@ -139,7 +139,7 @@ static void cached(void **state)
 static void shuffles(void **state)
 {
     fixture *f = *state;
-    f->evidence = (ana_evidence){"passes_spared", "of its passes", 100.0 / 33, "%"};
+    f->evidence = (ana_evidence){"passes_spared", "of its wavefronts", 100.0 / 33, "%"};
     f->finding.evidence = &f->evidence;
     f->finding.nevidence = 1;
     f->finding.pattern = ANA_SHARED_WARP_LOCAL;

@@ -150,7 +150,7 @@ class PlainPrograms(Case):
         self.assert_says(quiet, "no profile was written")
         with open(self.wlprof, "w") as f:
             f.write("of yesterday")
-        self.assert_says(self.profile(plain, "0", input="", options=["-f"]), "p.wlprof is of an earlier run")
+        self.assert_says(self.profile(plain, "0", input="", options=["-f"]), "p.wlprof is the profile of an earlier run")
 
     def test_signals(self):
         """Those that come to warplens alone go to the program; ignored ones stay ignored."""
@@ -268,7 +268,7 @@ class CudaPrograms(Case):
         self.assertEqual(stats["coverage"]["objects_dropped"], 344)
         self.assertEqual({o.get("made_by") for o in stats["objects"]}, {None, "cut(char**)", "litter()"})
         self.assertEqual(stats["memory"]["peak_bytes"], 7 * 1024)  # the heap is not the program's
-        self.assertIn("344 allocations by kernels not told apart", run(WARPLENS, "stats", self.wlprof).stdout)
+        self.assertIn("344 allocations by kernels are not objects of their own", run(WARPLENS, "stats", self.wlprof).stdout)
 
     def keys(self, folder, source):
         """What a build of the source in a folder of its own gives: the keys of its kernels by name,
@@ -328,7 +328,7 @@ class CudaPrograms(Case):
         self.assertEqual(run(*command, cwd=self.folder).returncode, 0)
         self.assertEqual(run(WARPLENS, "stats", cwd=os.path.join(self.folder, "..")).returncode, 2)
         again = run(*command[:2], "-c", "2", *command[4:], cwd=self.folder)
-        self.assert_says(again, "the profile of the run before is now simple.1.wlprof")
+        self.assert_says(again, "the profile of the previous run is now simple.1.wlprof")
         third = run(*command[:2], "-c", "3", *command[4:], cwd=self.folder)
         self.assert_says(third, "now simple.2.wlprof")
         counts = {name: json.loads(run(WARPLENS, "stats", "--format", "json", name, cwd=self.folder).stdout)
@@ -336,7 +336,7 @@ class CudaPrograms(Case):
         self.assertEqual(counts, {"simple.1.wlprof": 1, "simple.2.wlprof": 2, "simple.wlprof": 3})
         newest = run(WARPLENS, "stats", "--format", "json", cwd=self.folder)
         self.assertEqual(json.loads(newest.stdout)["coverage"]["launches_observed"], 3)
-        self.assert_says(newest, "simple.wlprof, the newest here")
+        self.assert_says(newest, "simple.wlprof, the newest in this folder")
 
     def test_a_replaced_file_keeps_its_mode(self):
         self.profile(compile_program("simple"))
@@ -606,7 +606,7 @@ class CudaPrograms(Case):
         self.assertIn("after the end of data", stats["launches"][1]["failed"])
         self.assertEqual((stats["coverage"]["launches_observed"], stats["coverage"]["launches_failed"]), (1, 1))
         self.profile(compile_program("crash"), options=["-f"])
-        self.assertIn("FAILED: the record of process", run(WARPLENS, "stats", self.wlprof).stdout.splitlines()[0])
+        self.assertIn("FAILED: the recording of process", run(WARPLENS, "stats", self.wlprof).stdout.splitlines()[0])
         self.profile(compile_program("simple"), options=["-f"])
         self.assertNotIn("FAILED", run(WARPLENS, "stats", self.wlprof).stdout)
 
@@ -633,13 +633,13 @@ class CudaPrograms(Case):
             return done.stdout
 
         good = lines("-g", "-lineinfo", "-arch=sm_90")
-        self.assertRegex(good, r"ok +CUDA runtime +that of CUDA \d+, linked statically")
+        self.assertRegex(good, r"ok +CUDA runtime +CUDA \d+, linked statically")
         self.assertRegex(good, r"ok +device code +1 module; PTX: sm_90; machine code: sm_90")
         self.assertRegex(good, r"ok +source lines")
         self.assertRegex(good, r"ok +debug information")
         self.assertNotRegex(good, "note +(device|source|debug|CUDA)")
         bare = lines("-cudart", "shared", "-arch=compute_90", "-code=sm_90", bad=True)
-        self.assertRegex(bare, r"ok +CUDA runtime +a shared one")
+        self.assertRegex(bare, r"ok +CUDA runtime +shared")
         self.assertRegex(bare, r"device code +1 module; PTX: none; machine code: sm_90")
         self.assertRegex(bare, r"BAD +device code +there is no PTX that fits sm_90.*code=compute_90")
         self.assertRegex(bare, r"note +debug information")

@@ -298,7 +298,7 @@ class Disk(WithProfile):
         for where in (self.path("pipe"), "/dev/null"):
             done = run(WARPLENS, "profile", "-f", "-o", where, "--", compile_program("simple"))
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assert_says(done, "is no file")
+            self.assert_says(done, "is not a regular file")
             done = run(WARPLENS, "export", "--type", "sqlite", "-f", "-o", where, self.wlprof)
             self.assertEqual(done.returncode, 1)
         self.assertFalse(os.path.isfile("/dev/null"))

@@ -52,7 +52,7 @@ class Sampling(unittest.TestCase):
         launches, profile = self.launches("--probe-launches", "3", arguments=["apart"])
         self.assertEqual([n for n, launch in enumerate(launches) if launch.get("way") == "probe"], [0, 1, 2, 4, 8])
         reasons = {gap["reason"] for gap in profile["coverage"]["gaps"]}
-        self.assertEqual(reasons, {"only some launches recorded it (--probe-launches)"})
+        self.assertEqual(reasons, {"only some launches of the kernel record accesses (--probe-launches 0: all do)"})
 
     def test_what_did_not_run_is_no_gap(self):
         def gaps(*options):

@@ -99,10 +99,10 @@ static void kernels_of_cubins_have_no_ptx(void **state)
                 "_Z4copyPfPKfi 4 the capture has no PTX of it\n");
     rows_expect(*state, "SELECT reason FROM skips ORDER BY id",
                 "it ran on the GPU and was not observed there\n"
-                "it ran on the GPU, and there is no PTX of it to tell what it accessed\n"
-                "it ran on the GPU, and there is no PTX of it to tell what it accessed\n"
-                "it ran on the GPU, and there is no PTX of it to tell what it accessed\n"
-                "it ran on the GPU, and there is no PTX of it to tell what it accessed\n");
+                "it ran on the GPU without PTX, which would tell what it accessed\n"
+                "it ran on the GPU without PTX, which would tell what it accessed\n"
+                "it ran on the GPU without PTX, which would tell what it accessed\n"
+                "it ran on the GPU without PTX, which would tell what it accessed\n");
 }
 
 static void cubins_tell_what_parameters_reach(void **state)

@@ -44,7 +44,7 @@ static void test_scripts(void **state)
     refuse(write_file("c", lost, sizeof lost, 0755), WL_NOENT, "/no/such/interpreter");
     refuse(write_file("d", text, sizeof text, 0755), WL_UNSUPPORTED,
            "neither a program nor a script");
-    refuse(write_file("e", shell, sizeof shell, 0644), WL_NOENT, "no program that may be run");
+    refuse(write_file("e", shell, sizeof shell, 0644), WL_NOENT, "is not executable");
 }
 
 static void test_found_along_path(void **state)
@@ -54,7 +54,7 @@ static void test_found_along_path(void **state)
     assert_int_equal(prog_target_read("sh", &t, NULL), WL_OK);
     assert_true(t.path[0] == '/' && !t.script);
     assert_false(t.static_cudart || t.shared_cudart || t.device_code);
-    refuse("no-such-program-anywhere", WL_NOENT, "along PATH");
+    refuse("no-such-program-anywhere", WL_NOENT, "there is no such program in PATH");
     refuse("/no/such/program", WL_NOENT, "/no/such/program");
 }
 

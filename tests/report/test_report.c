@@ -95,13 +95,14 @@ static void test_text_says_what_matters(void **state)
     assert_has(text, "32.0 sectors per request, could be 4.00; 8,192 requests");
     assert_has(text, "Declare tile[TILE][TILE + 1]");
     assert_has(text, "object d_out, \"quoted\" (transpose.cu:21) and 2 more allocated there");
-    assert_has(text, "seen  warps per word: 1.06");
-    assert_has(text, "in    block 0,0,0 (stands for 255 of 256 blocks)\n");
-    assert_has(text,
-               "1 odd block has no heat map, such as 15,15,0 of launch 1 (transpose_naive), an");
+    assert_has(text, "evidence  warps per word: 1.06");
+    assert_has(text, "heat map  block 0,0,0 (stands for 255 of 256 blocks)\n");
+    assert_has(
+        text,
+        "1 unusual block has no heat map, such as 15,15,0 of launch 1 (transpose_naive), unlike");
     assert_has(text, "--block 15,15,0");
     assert_has(text, "hardly matters to the program as a whole.\n  2. Only a few words");
-    assert_has(text, "but   it gains little: 0.4 % of the program's time\n");
+    assert_has(text, "but       it gains little: 0.4 % of the program's time\n");
     assert_true(strstr(text, "a column of tile") < strstr(text, "Findings of little gain"));
     assert_true(strstr(text, "Findings of little gain") < strstr(text, "d_out"));
     assert_has(text, "Transpose the data"); /* without advice of its own: the pattern's remedy */
@@ -143,7 +144,7 @@ static void test_text_of_a_finding_of_the_program(void **state)
     char *text = text_of(&f->data, &(rep_text_options){.width = 120});
     assert_has(text, "by their share of the program's traffic or memory\n");
     assert_has(text, "     50 % of the program's memory: 4,096 bytes avoidable\n     why   ");
-    assert_has(text, "     fix   Allocate less.\n");
+    assert_has(text, "     fix       Allocate less.\n");
     free(text);
     json_t *json = json_of(&f->data);
     json_t *finding = json_array_get(json_object_get(json, "findings"), 0);
@@ -179,7 +180,7 @@ static void test_text_of_a_group(void **state)
                "of the program  of the kernel\n     transpose_shared<…>  tile (transpose.cu:10)");
     assert_has(text, "\n     transpose_naive      d_out, \"quoted\" (");
     assert_has(text, "     transpose.cu:8  out[");
-    assert_has(text, "fix   Transpose tile and d_out.");
+    assert_has(text, "fix       Transpose tile and d_out.");
     assert_null(strstr(text, "\n  2. "));
     free(text);
     text = text_of(&f->data,
@@ -244,10 +245,11 @@ static void test_text_lines_by_access(void **state)
                                        .width = 200, .kernels = (uint32_t[]){1}, .nkernels = 1});
     char *lines = strstr(text, "Lines of");
     assert_non_null(lines);
-    assert_has(lines,
-               "\n  transpose.cu:8  out[x * n + y + i] = in[(y + i) * n + x];\n"
-               "    load global      8,192   32.0   32,768         4.00    4.00          0\n"
-               "    store global     8,192   32.0  262,144         32.0    4.00    229,376\n");
+    assert_has(
+        lines,
+        "\n  transpose.cu:8  out[x * n + y + i] = in[(y + i) * n + x];\n"
+        "    load global      8,192          32.0   32,768         4.00    4.00          0\n"
+        "    store global     8,192          32.0  262,144         32.0    4.00    229,376\n");
     assert_null(strstr(text, "transpose_shared"));
     free(text);
 }
@@ -312,7 +314,7 @@ static void test_text_of_what_is_left_out(void **state)
 {
     fixture *f = *state;
     char *text = text_of(&f->data, &(rep_text_options){.width = 0});
-    assert_has(text, "2 patterns cost too little to be told; the largest: misaligned on ");
+    assert_has(text, "2 patterns cost too little to be findings; the largest: misaligned on ");
     assert_has(text, "0.4 %");
     assert_has(text, "1,234 sectors");
     free(text);

@@ -341,7 +341,7 @@ static void add_request_evidence(ana_draft *d, const words_facts *f)
     ana_add_evidence(d, "requests", "requests", (double)d->requests, "");
     ana_add_evidence(d, "sectors_per_request", "sectors per request", f->sectors_per_request,
                      "sectors");
-    ana_add_evidence(d, "fewest_per_request", "fewest possible per request", f->fewest_per_request,
+    ana_add_evidence(d, "fewest_per_request", "needed per request", f->fewest_per_request,
                      "sectors");
 }
 
@@ -353,10 +353,10 @@ static void add_map_evidence(ana_draft *d, const map_result *r)
                      "warps");
     ana_add_evidence(d, "mean_word_temperature", "warps per word", r->word_temperature, "warps");
     ana_add_evidence(d, "words_used", "words used per sector", r->words_used, "words");
-    ana_add_evidence(d, "sectors", "sampled sectors", r->nrows, "sectors");
-    ana_add_evidence(d, "share_of_sectors", "of them with this pattern",
+    ana_add_evidence(d, "sectors", "sectors in the heat map", r->nrows, "sectors");
+    ana_add_evidence(d, "share_of_sectors", "of these, with this pattern",
                      r->nrows ? 100.0 * (double)p->rows / r->nrows : 0, "%");
-    ana_add_evidence(d, "transfers_per_sector", "moves per sector",
+    ana_add_evidence(d, "transfers_per_sector", "transfers per sector",
                      r->nrows ? r->traffic / r->nrows : 0, "");
     if (d->pattern == ANA_STRIDED)
         ana_add_evidence(d, "stride", "distance between used words", (double)r->stride, "bytes");
@@ -416,7 +416,7 @@ static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_
     add_map_evidence(d, r);
     add_request_evidence(d, &f);
     if (f.atomics)
-        ana_add_evidence(d, "lanes", "lanes that take part", f.lanes, "");
+        ana_add_evidence(d, "lanes", "active lanes", f.lanes, "");
     d->nsectors = r->patterns[p].nexamples;
     memcpy(d->sectors, r->patterns[p].examples, d->nsectors * sizeof *d->sectors);
     d->certainty = f.sampled                                 ? ANA_CERTAINTY_POSSIBLE
@@ -522,7 +522,7 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     if (p == ANA_UNCOALESCED && f.stride)
         ana_add_evidence(d, "stride", "bytes from lane to lane", (double)f.stride, "bytes");
     if (p == ANA_DIVERGENT || p == ANA_SCATTERED_ATOMICS)
-        ana_add_evidence(d, "lanes", "lanes that take part", f.lanes, "");
+        ana_add_evidence(d, "lanes", "active lanes", f.lanes, "");
     ana_add_evidence(d, "bytes", "bytes per lane", (double)f.bytes, "bytes");
     return words_set(d, w->input, &f, kind);
 }

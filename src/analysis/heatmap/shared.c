@@ -211,7 +211,7 @@ static bool draft_conflict(const ana_input *input, ana_pattern pattern, const wo
     ana_add_evidence(d, "requests", "requests", (double)d->requests, "");
     ana_add_evidence(d, "wavefronts_per_request", "wavefronts per request", f.sectors_per_request,
                      "wavefronts");
-    ana_add_evidence(d, "fewest_per_request", "fewest possible per request", f.fewest_per_request,
+    ana_add_evidence(d, "fewest_per_request", "needed per request", f.fewest_per_request,
                      "wavefronts");
     if (f.stride)
         ana_add_evidence(d, "stride", "bytes from lane to lane", (double)f.stride, "bytes");
@@ -248,7 +248,7 @@ static bool draft_idle_lanes(const ana_input *input, ana_drafts *drafts)
         return true;
     }
     ana_add_evidence(d, "requests", "requests", (double)d->requests, "");
-    ana_add_evidence(d, "lanes", "lanes that take part", f.lanes, "");
+    ana_add_evidence(d, "lanes", "active lanes", f.lanes, "");
     return words_set(d, input, &f, &words_idle_lanes);
 }
 
@@ -280,14 +280,14 @@ static bool draft_local(const ana_input *input, const ana_group *g, const owners
     f.warps = o->warps;
     f.barriers = barriers_of(input);
     ana_add_evidence(d, "words", "words touched in the sampled blocks", (double)words, "words");
-    ana_add_evidence(d, "thread_words", "of one thread only", (double)o->words[OBS_OWNER_THREAD],
-                     "words");
-    ana_add_evidence(d, "warp_words", "of one warp only", (double)o->words[OBS_OWNER_WARP],
+    ana_add_evidence(d, "thread_words", "touched by one thread only",
+                     (double)o->words[OBS_OWNER_THREAD], "words");
+    ana_add_evidence(d, "warp_words", "touched by one warp only", (double)o->words[OBS_OWNER_WARP],
                      "words");
     ana_add_evidence(d, "warps", "warps in the block", o->warps, "warps");
     ana_add_evidence(d, "requests", "requests", (double)d->requests, "");
     if (warp) {
-        ana_add_evidence(d, "passes_spared", "passes that shuffles would save",
+        ana_add_evidence(d, "passes_spared", "wavefronts that shuffles would save",
                          100 * d->excess / (double)passes_of(g), "%");
     }
     d->nsectors = o->nsectors;

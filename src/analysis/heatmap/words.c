@@ -18,8 +18,8 @@ typedef struct texts {
 static const char *hot_summary(const texts *t)
 {
     return TEXT(t,
-                "On average %.1f of the block's %u warps use each used word of %s, and each of "
-                "them moves the sector again.",
+                "On average %.1f of the block's %u warps access each word of %s that is used, and "
+                "each of them moves the sector again.",
                 t->f->word_temperature, t->f->warps, t->what);
 }
 
@@ -47,8 +47,8 @@ static const char *false_sharing_summary(const texts *t)
                       : t->f->irregular  ? "The lanes of a warp take elements here and there"
                                          : "The lanes of a warp take elements of different rows";
     return TEXT(t,
-                "%s: on average %.1f warps use each sector of %s, but only %.1f each word, and the "
-                "sector moves again for each of them.",
+                "%s: on average %.1f warps use each sector of %s, but only %.1f use each word, and "
+                "the sector moves again for each of them.",
                 why, t->f->sector_temperature, t->what, t->f->word_temperature);
 }
 
@@ -57,7 +57,7 @@ static const char *strided_summary(const texts *t)
     if (t->f->sampled) {
         return TEXT(t,
                     "The sampled blocks use only %.1f of the 8 words in each sector of %s, %lld "
-                    "bytes apart; what others use of them was not looked at.",
+                    "bytes apart; what other blocks use of them is not known.",
                     t->f->words_used, t->what, (long long)t->f->stride);
     }
     return TEXT(t,
@@ -131,7 +131,7 @@ static const char *scattered_atomics_summary(const texts *t)
 {
     return TEXT(t,
                 "The %.1f lanes of a request update words of %s in %.1f sectors, where their data "
-                "would fill %.1f: the L2 cache takes each sector by itself.",
+                "would fill %.1f: the L2 cache updates one sector at a time.",
                 t->f->lanes, t->what, t->f->sectors_per_request, t->f->fewest_per_request);
 }
 

@@ -120,7 +120,7 @@ export interface Launch {
   kernel: number;
   grid: [number, number, number];
   block: [number, number, number];
-  estimated?: boolean; // Counts are scaled from some of the blocks, or those of a launch like it.
+  estimated?: boolean; // Counts are scaled from some of the blocks, or taken from a similar launch.
   blocks_run: number;
   blocks_observed: number;
   samples: Sample[]; // By block.
@@ -183,7 +183,7 @@ export interface Use {
    * average. */
   rarely_used_bytes?: number;
   touched_partial?: true; // Of some launches this is not known: at least so much.
-  touched_estimated?: true; // Some launches are taken to have accessed what launches like them did.
+  touched_estimated?: true; // Some launches are taken to have accessed what similar launches did.
 }
 
 export interface MemoryObject {
@@ -356,8 +356,8 @@ export interface Coverage {
   maps_left_out: number; // Heat maps of the profile that the report does not hold.
   launches_left_out: number;
   launches_seen?: number;
-  launches_estimated?: number; // From a part of their blocks, or from a launch like them.
-  launches_observed?: number; // To their end.
+  launches_estimated?: number; // From some of their blocks, or from a similar launch.
+  launches_observed?: number; // Those that ended without an error.
   launches_failed?: number;
   kernels_seen?: number;
   kernels_observed?: number;
@@ -384,7 +384,7 @@ export interface Payload {
   schema: "warplens-report/1";
   version: string;
   program: Program;
-  failures: Failure[]; // To be told before all else.
+  failures: Failure[]; // Shown before all else.
   files: SourceFile[];
   kernels: Kernel[];
   launches: Launch[];
