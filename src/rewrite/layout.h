@@ -263,7 +263,7 @@ bool rewrite_trace_is_readable(const rewrite_copy *copy);
  * REWRITE_MAX_ACCESSES of a launch in equal parts for its warps. Not 0 where there are any. */
 uint64_t rewrite_dropped(const rewrite_copy *copy);
 /* Lanes' accesses outside of all ranges, or of counted shared memory; those of a loop may count as
- * one. */
+ * one, and with touch alone one of several elements counts as so many. */
 uint64_t rewrite_missed(const rewrite_copy *copy);
 /* Address of kernel->vars[index] in its space, 0 where nobody wrote it. */
 uint64_t rewrite_var_address(const rewrite_copy *copy, uint32_t index);

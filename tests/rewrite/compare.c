@@ -123,7 +123,7 @@ typedef struct naive {
     uint32_t shared[REWRITE_CLASSES][SHARED_BYTES / 4];
     uint32_t used[8]; /* of each object, by sites without a parameter */
     uint32_t *any[2]; /* whether a site ran: [nsites] */
-    uint64_t missed;
+    uint64_t missed;  /* elements */
 } naive;
 
 static const rewrite_probe_site *site_of_access(const rewrite_kernel *k, const seen *a,
@@ -158,7 +158,8 @@ static void add_lane(naive *n, const rewrite_kernel *k, const rewrite_probe_site
         return;
     uint32_t object = object_at(setup, address);
     if (object == IR_NONE) {
-        n->missed += elements || (k->probes >> REWRITE_OBJECTS & 1 && site->param == IR_NONE);
+        if (elements || (k->probes >> REWRITE_OBJECTS & 1 && site->param == IR_NONE))
+            n->missed += words;
         return;
     }
     if (site->param == IR_NONE)
@@ -306,6 +307,25 @@ static void check_searching(probed *p, const char *name, const shape *s, rewrite
     compare_results(name, s, original, &with);
     compare_elements(name, n, &setup, s, &l, &none);
     left_end(&l), shot_end(&with);
+}
+
+void check_elements(probed *p, const char *name, const shape *s)
+{
+    const rewrite_kernel *k = probed_kernel(p, name);
+    rewrite_setup setup = {.nobjects = s->nobjects, .objects = s->objects, .everywhere = true};
+    shot original, with;
+    tally t = {0};
+    static naive n;
+    left l;
+    shoot_original(p, name, s, &original);
+    count_naively(&n, k, &setup, s, &original);
+    shoot_probed(p, name, s, false, &setup, NULL, 0, &with, &l);
+    compare_results(name, s, &original, &with);
+    compare_elements(name, &n, &setup, s, &l, &t);
+    left_end(&l), shot_end(&with);
+    check_searching(p, name, s, setup, &original, &n);
+    naive_end(&n);
+    shot_end(&original);
 }
 
 void check_kernel(probed *p, const char *name, const shape *s, tally *t)

@@ -12,6 +12,8 @@ typedef struct tally {
 } tally;
 
 void check_kernel(probed *p, const char *name, const shape *s, tally *t);
+/* Of what is told of elements and objects only, and on objects that the shape has. */
+void check_elements(probed *p, const char *name, const shape *s);
 void report(const char *what, const tally *t);
 
 #endif

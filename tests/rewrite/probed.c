@@ -1,5 +1,7 @@
 #include "probed.h"
 
+#include "guards.h"
+
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -212,7 +214,7 @@ void shoot_probed(probed *p, const char *name, const shape *s, bool off, const r
                      WL_OK);
     void *state = (void *)(uintptr_t)address;
     memset(state, 0, l->layout.pool_at);
-    memset((char *)state + l->layout.pool_at, 0xa5, size - l->layout.pool_at);
+    memset((char *)state + l->layout.pool_at, GUARD_BYTE, size - l->layout.pool_at);
     rewrite_fill(k, setup, &l->layout, address, state,
                  (void *)(uintptr_t)(address + l->layout.ranges_at));
     rewrite_param_init(off ? 0 : address, off ? NULL : state, s->grid.x, &param);
@@ -224,6 +226,8 @@ void shoot_probed(probed *p, const char *name, const shape *s, bool off, const r
         k,         &l->layout,      l->state, size, {s->grid.x, s->grid.y, s->grid.z},
         l->params, sizeof l->params};
     assert_int_equal(emu_mem_free(p->f.machine, address), WL_OK);
+    if (!off && k->probes)
+        check_guards(name, &l->copy);
 }
 
 void left_end(left *l)
