@@ -1,7 +1,7 @@
 # The commands to know are `make demo`, `make check` and `make check-all`; see README.md. CMake does the work: presets in CMakePresets.json.
 PREFIX ?= /usr/local
 
-.PHONY: help build demo check check-all gpu-check gpu-bench install format tidy debug asan tsan fuzz bench clean
+.PHONY: help build demo check check-all gpu-check gpu-bench install format tidy debug asan tsan fuzz bench mutate clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
@@ -53,6 +53,10 @@ bench: ## what is claimed about speed, and about scale (4 GB of memory)
 	@tools/bootstrap.sh check
 	@tools/build.sh release all bench
 	@tools/bench.sh
+
+mutate: ## plant COUNT (50) defects in FOLDERS of src (all), drawn by SEED (1), and tell those that no test notices
+	@tools/bootstrap.sh check
+	@tools/mutate.py --count $(or $(COUNT),50) --seed $(or $(SEED),1) $(addprefix --folder ,$(FOLDERS)) --results build/mutate/results.csv
 
 clean: ## build output, not what bootstrap installed
 	@rm -rf build

@@ -51,7 +51,7 @@ all_there() {
     pkg-config --exists $libraries || return 1
     [ ! -e viewer/package-lock.json ] || [ -d viewer/node_modules ] || return 1
     [ "$level" = build ] && return 0
-    [ -x .deps/bin/clang-tidy ] && [ -x .deps/bin/ruff ] && { have nvcc || [ -x .deps/cuda/bin/nvcc ]; }
+    [ -x .deps/bin/clang-tidy ] && [ -x .deps/bin/ruff ] && [ -d .deps/mutate ] && { have nvcc || [ -x .deps/cuda/bin/nvcc ]; }
 }
 
 if all_there; then
@@ -164,6 +164,7 @@ pip_into() {
 
 install_linters() {
     pip_into .deps/lint tools/requirements-lint.txt
+    pip_into .deps/mutate tools/requirements-mutate.txt
     mkdir -p .deps/bin
     for tool in format tidy; do
         ln -sfn "../lint/clang_$tool/data/bin/clang-$tool" ".deps/bin/clang-$tool"
