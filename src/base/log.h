@@ -1,5 +1,6 @@
 /* Messages to the user: on stderr, each line behind "==WARPLENS== ". Thread-safe; safe to call
- * inside an application, where nothing of ours may reach stdout. */
+ * inside an application, where nothing of ours may reach stdout. Control characters of names and
+ * files are shown as \x1b; a newline begins another line. */
 #ifndef WL_BASE_LOG_H
 #define WL_BASE_LOG_H
 

@@ -2,6 +2,8 @@
 #include "cli/cli.h"
 #include "profile/publish.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
@@ -66,11 +68,30 @@ static void release_interrupts(const sigset_t *before)
     sigprocmask(SIG_SETMASK, before, NULL);
 }
 
-/* A pipe, a terminal, /dev/null: written as it is. */
+/* A pipe that somebody reads, a terminal, /dev/null: written as it is. */
 static bool is_special(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+/* A pipe without a reader is refused rather than waited for. */
+static FILE *open_special(const char *path, wl_error *err)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 && errno == ENXIO)
+        wl_fail(err, WL_ARG, "cannot write %s: it is a pipe that nobody reads", path);
+    else if (fd < 0)
+        wl_fail_errno(err, "cannot write %s", path);
+    if (fd < 0)
+        return NULL;
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    FILE *file = fdopen(fd, "w");
+    if (!file) {
+        wl_fail_errno(err, "cannot write %s", path);
+        close(fd);
+    }
+    return file;
 }
 
 /* With interrupts held. */
@@ -96,12 +117,8 @@ FILE *cli_create(const char *path, bool force, wl_error *err)
 {
     if (strcmp(path, "-") == 0)
         return stdout;
-    if (is_special(path)) {
-        FILE *special = fopen(path, "we");
-        if (!special)
-            wl_fail_errno(err, "cannot write %s", path);
-        return special;
-    }
+    if (is_special(path))
+        return open_special(path, err);
     sigset_t before;
     hold_interrupts(&before);
     FILE *file = create_unfinished(path, force, err);

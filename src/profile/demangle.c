@@ -3,6 +3,7 @@
 
 #include "base/names.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,9 @@
  * header for C. */
 extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
-enum { LONGEST = 16 * 1024 };
+/* Bytes of a mangled name that is worth the work, of one that is shown, and brackets within
+ * brackets that are. */
+enum { LONGEST_MANGLED = 16 * 1024, LONGEST_SHOWN = 4096, DEEPEST_SHOWN = 16 };
 
 /* nvcc puts names that are private to a file into a namespace "_INTERNAL_1a2b3c4d_4_x_cu_main";
  * nobody wrote it. */
@@ -31,15 +34,54 @@ static void drop_internal(char *text)
     }
 }
 
+/* Copies the name without what stands in brackets deeper than `deepest`; `to` has room for three
+ * times as much. Brackets stay in pairs. Returns its length. */
+static size_t copy_down_to(const char *name, unsigned deepest, char *to)
+{
+    unsigned depth = 0;
+    size_t n = 0;
+    for (; *name; name++) {
+        bool opens = strchr("<([{", *name), closes = strchr(">)]}", *name);
+        depth -= closes && depth;
+        if (depth <= deepest)
+            to[n++] = *name;
+        depth += opens;
+        if (opens && depth == deepest + 1 && !strchr(">)]}", name[1])) {
+            memcpy(to + n, "...", 3);
+            n += 3;
+        }
+    }
+    to[n] = '\0';
+    return n;
+}
+
+/* Names that nobody would read to their end lose what stands in the innermost brackets first. */
+static const char *shorten_name(wl_arena *arena, const char *name)
+{
+    size_t length = strlen(name);
+    if (length <= LONGEST_SHOWN)
+        return wl_arena_strdup(arena, name);
+    char *text = malloc(3 * length + 1);
+    if (!text)
+        return NULL;
+    for (unsigned deepest = DEEPEST_SHOWN; length > LONGEST_SHOWN && deepest-- > 0;)
+        length = copy_down_to(name, deepest, text);
+    if (length > LONGEST_SHOWN)
+        strcpy(text + LONGEST_SHOWN - 3, "...");
+    const char *copy = wl_arena_strdup(arena, text);
+    free(text);
+    return copy;
+}
+
 const char *prof_demangle(wl_arena *arena, const char *name)
 {
-    if (strncmp(name, "_Z", 2) != 0 || strlen(name) > LONGEST)
-        return wl_arena_strdup(arena, name);
+    if (strncmp(name, "_Z", 2) != 0 || strlen(name) > LONGEST_MANGLED)
+        return shorten_name(arena, name);
     int status = 0;
     char *text = __cxa_demangle(name, NULL, NULL, &status);
     if (text)
         drop_internal(text);
-    const char *copy = wl_arena_strdup(arena, text ? text : name);
+    const char *copy = shorten_name(arena, text ? text : name);
     free(text);
     return copy;
 }
@@ -49,7 +91,7 @@ const char *prof_demangle_text(wl_arena *arena, const char *text)
     char *plain = strstr(text, "_Z") ? wl_demangle_words(text, __cxa_demangle) : NULL;
     if (plain)
         drop_internal(plain);
-    const char *copy = wl_arena_strdup(arena, plain ? plain : text);
+    const char *copy = shorten_name(arena, plain ? plain : text);
     free(plain);
     return copy;
 }

@@ -28,7 +28,13 @@ static void separate(csv *c)
     c->first = false;
 }
 
-/* NULL: an empty field. */
+/* A spreadsheet takes what begins so for a formula. */
+static bool looks_like_formula(const char *value)
+{
+    return *value && strchr("=+-@\t\r", *value);
+}
+
+/* NULL: an empty field. What could be taken for a formula comes after an apostrophe. */
 static void text(csv *c, const char *value)
 {
     separate(c);
@@ -37,11 +43,12 @@ static void text(csv *c, const char *value)
     const char *clean = rep_clean(c->arena, value, false);
     if (!clean)
         return;
-    if (!strpbrk(clean, ",\"\r\n")) {
+    bool formula = looks_like_formula(clean);
+    if (!formula && !strpbrk(clean, ",\"\r\n")) {
         fputs(clean, c->out);
         return;
     }
-    fputc('"', c->out);
+    fputs(formula ? "\"'" : "\"", c->out);
     for (; *clean; clean++) {
         if (*clean == '"')
             fputc('"', c->out);

@@ -119,6 +119,13 @@ class Applications(Case):
         self.assertIn("column<", text.stdout)
         self.assertLessEqual(max(map(len, text.stdout.splitlines())), 80)
 
+    def test_names_with_control_characters(self):
+        """A terminal is shown them, and does not obey them."""
+        done = run(WARPLENS, "stats", os.path.join(self.folder, "\x1b[31mred\x07\x7f\x9b.wlprof"))
+        self.assertEqual(done.returncode, 1)
+        self.assert_says(done, "\\x1b[31mred\\x07\\x7f\\x9b.wlprof")
+        self.assertNotIn("\x1b", done.stderr)
+
     def test_names_that_are_not_utf8(self):
         """Of folder, program and profile."""
         folder = os.fsencode(self.folder) + b"/caf\xe9"
@@ -292,9 +299,17 @@ class Disk(WithProfile):
             self.assertTrue(os.path.islink(self.path("link")))
             self.assertGreater(os.path.getsize(self.path("target")), 1000)
         os.mkfifo(self.path("pipe"))
+        for command in (["report"], ["export"]):
+            done = run(WARPLENS, *command, "-o", self.path("pipe"), self.wlprof, timeout=20)
+            self.assertEqual(done.returncode, 1)
+            self.assert_says(done, "a pipe that nobody reads")
+        kept_open = os.open(self.path("pipe"), os.O_RDWR)
         with subprocess.Popen(["cat", self.path("pipe")], stdout=subprocess.PIPE) as reader:
             self.assertEqual(run(WARPLENS, "export", "-o", self.path("pipe"), self.wlprof).returncode, 0)
+            os.close(kept_open)
             self.assertEqual(json.loads(reader.stdout.read())["schema"], "warplens/1")
+        for command in (["stats"], ["report"], ["export"], ["import", "-o", self.path("new")]):
+            self.assertEqual(run(WARPLENS, *command, self.path("pipe"), timeout=20).returncode, 1)
         for where in (self.path("pipe"), "/dev/null"):
             done = run(WARPLENS, "profile", "-f", "-o", where, "--", compile_program("simple"))
             self.assertEqual((done.returncode, done.stdout), (1, ""))

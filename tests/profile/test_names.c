@@ -3,6 +3,9 @@
 #include "profile/demangle.h"
 #include "support/test.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static void check(const char *text, const char *expected)
 {
     wl_arena *arena = wl_arena_new();
@@ -30,9 +33,48 @@ static void test_others(void **state)
           "_Z is no name, x_Z1av is another, _Z9short is cut off");
 }
 
+/* "f<node<node<..., ...>, node<...>>>(int, float*)", each level with the one below twice. */
+static void nest(char *mangled, int levels)
+{
+    strcpy(mangled, "_Z1fI4nodeI");
+    for (int i = 1; i < levels; i++)
+        strcat(mangled, "S0_I");
+    strcat(mangled, "iE");
+    for (int i = 1; i < levels; i++)
+        sprintf(mangled + strlen(mangled), "S%X_E", (unsigned)i);
+    strcat(mangled, "EviPf");
+}
+
+/* Of what nobody reads to its end the innermost is left out, and the brackets stay in pairs. */
+static void test_long_names(void **state)
+{
+    enum { LONGEST = 4096, PLAIN = 1 << 20 };
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    char mangled[256], *plain = wl_arena_alloc(arena, PLAIN);
+    nest(mangled, 3);
+    assert_string_equal(prof_demangle(arena, mangled),
+                        "void f<node<node<node<int>, node<int> >, node<node<int>, node<int> > > >"
+                        "(int, float*)");
+    nest(mangled, 14);
+    const char *name = prof_demangle(arena, mangled);
+    assert_true(strlen(name) <= LONGEST);
+    assert_memory_equal(name, "void f<node<node<", 17);
+    assert_non_null(strstr(name, "node<...>"));
+    assert_string_equal(name + strlen(name) - strlen("> >(int, float*)"), "> >(int, float*)");
+    assert_memory_equal(prof_short_name(arena, name), "f<node<", 7);
+    memset(plain, 'x', PLAIN - 1);
+    plain[PLAIN - 1] = '\0';
+    assert_int_equal(strlen(prof_demangle(arena, plain)), LONGEST);
+    plain[LONGEST] = '\0';
+    assert_string_equal(prof_demangle(arena, plain), plain);
+    wl_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_messages),
-                                       cmocka_unit_test(test_others)};
+                                       cmocka_unit_test(test_others),
+                                       cmocka_unit_test(test_long_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -508,6 +508,26 @@ static void test_csv_tables(void **state)
     assert_int_equal(rep_csv(&f->data, REP_TABLE_COUNT, stdout, NULL), WL_ARG);
 }
 
+/* A spreadsheet must not run a name; numbers stay numbers. */
+static void test_csv_formulas(void **state)
+{
+    fixture *f = *state;
+    static const char *const names[] = {"=cmd()", "+1", "-1", "@sum", "\ttab"};
+    const char *before = f->data.objects.rows[0].name;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char expected[32];
+        f->data.objects.rows[0].name = names[i];
+        char *text = csv_of(&f->data, REP_TABLE_OBJECTS);
+        snprintf(expected, sizeof expected, ",\"'%s\",", names[i]);
+        assert_has(text, expected);
+        free(text);
+    }
+    f->data.objects.rows[0].name = before;
+    char *text = csv_of(&f->data, REP_TABLE_INSTRUCTIONS);
+    assert_null(strstr(text, "'"));
+    free(text);
+}
+
 /* What does not apply is empty, not zero. */
 static void test_csv_leaves_out_what_was_not_measured(void **state)
 {
@@ -900,6 +920,7 @@ int main(void)
         T(test_sarif_places),
         T(test_csv_tables),
         T(test_csv_leaves_out_what_was_not_measured),
+        T(test_csv_formulas),
         T(test_payload_holds_the_heat_map),
         T(test_payload_holds_the_code),
         T(test_payload_shares_parts_of_equal_maps),
