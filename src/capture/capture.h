@@ -481,7 +481,10 @@ wl_status cap_append(const char *path, uint64_t size, cap_writer **out, wl_error
     wl_status cap_write_##type(cap_writer *writer, const cap_##type *record);
 #include "capture/events.def"
 #undef X
-/* LAUNCH, and USES where the summary has something for it. */
+/* LAUNCH, and USES and SEQUENCES where the summary has something for them. What would be too large
+ * for a record is thinned: heat maps lose rows, which their `dropped` counts, and elements of
+ * objects become unknown, which a MESSAGE tells. WL_LIMIT where the rest is too large, too: then
+ * nothing of the launch was written. */
 wl_status cap_write_observed(cap_writer *writer, const cap_launch *launch);
 /* While `hold` is set, records gather in memory and are written together: when 1 MiB are full, and
  * when it is cleared. What is held is lost with the process. Clearing returns the first error of

@@ -18,6 +18,16 @@
  * the type is unknown. */
 wl_status cap_decode(const uint8_t *payload, size_t size, wl_arena *arena, cap_record *record);
 
+/* The launch, or where its payload would take more than `most` bytes, the launch with the heat maps
+ * cut to as many of their first rows each as fit; their `dropped` tells how many are missing. *own:
+ * memory of the result, to be freed by the caller, also on failure. WL_LIMIT where not even a
+ * launch without maps fits, WL_NOMEM. */
+wl_status cap_fit_launch(const cap_launch *launch, size_t most, cap_launch *out, obs_heat **own);
+/* Likewise the elements: the longest spans are left out, and of their objects nothing is known then.
+ * Returns how many were in *left_out. */
+wl_status cap_fit_uses(const cap_uses *uses, size_t most, cap_uses *out, obs_use **own,
+                       uint32_t *left_out);
+
 /* The frame around a payload. */
 enum { CAP_HEADER_BYTES = 16, CAP_FRAME_BYTES = 24, CAP_FLAG_ZSTD = 1 };
 extern const char cap_magic[8];

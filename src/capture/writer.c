@@ -424,28 +424,6 @@ static void end_held(cap_writer *w)
 #include "capture/events.def"
 #undef X
 
-wl_status cap_write_observed(cap_writer *w, const cap_launch *launch)
-{
-    const obs_summary *s = &launch->summary;
-    wl_status status = cap_write_launch(w, launch);
-    cap_uses uses = {.launch = launch->id,
-                     .objects_known = s->objects_known,
-                     .arrays_known = s->arrays_known,
-                     .count = s->nuses,
-                     .uses = s->uses};
-    cap_sequences sequences = {.launch = launch->id,
-                               .dropped = s->warps_dropped,
-                               .nsequences = s->nsequences,
-                               .sequences = s->sequences,
-                               .nwarps = s->nwarps,
-                               .warps = s->warps};
-    if (status == WL_OK && (s->objects_known || s->arrays_known || s->nuses))
-        status = cap_write_uses(w, &uses);
-    if (status == WL_OK && (s->nwarps || s->warps_dropped))
-        status = cap_write_sequences(w, &sequences);
-    return status;
-}
-
 uint64_t cap_written(cap_writer *w)
 {
     pthread_mutex_lock(&w->lock);

@@ -190,7 +190,10 @@ static void write_launch(replay_watch *w, const dev_op *op, const dev_turn *turn
     status = rec_g.writer ? cap_write_observed(rec_g.writer, &record) : WL_STATE;
     if (status == WL_OK && result->fault.kind != EMU_FAULT_NONE)
         status = write_fault(record.id, &result->fault);
-    if (rec_g.writer)
+    if (status == WL_LIMIT || status == WL_NOMEM)
+        rec_skipped(turn->call, l->function->name, "its summary could not be recorded (%s)",
+                    wl_status_text(status));
+    else if (rec_g.writer)
         rec_written(status);
     if (status == WL_OK && !record.error)
         dev_same_keep(op, repeat, record.id, &record.summary);

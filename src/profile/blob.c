@@ -73,12 +73,23 @@ static void put_rows(blob *b, const obs_heat_row *rows, uint32_t n, uint64_t fir
     }
 }
 
-wl_status blob_pack_heat(const obs_heat *heat, uint64_t first_sector, blob *out)
+static size_t bytes_of_pcsets(const obs_heat *heat)
 {
     size_t npcs = 0;
     for (uint32_t i = 0; i < heat->npcsets; i++)
         npcs += heat->pcsets[i].count;
-    size_t size = (size_t)heat->nrows * ROW_BYTES + ((size_t)heat->npcsets + npcs) * 4;
+    return (heat->npcsets + npcs) * 4;
+}
+
+uint32_t blob_heat_rows(const obs_heat *heat, size_t most)
+{
+    size_t sets = bytes_of_pcsets(heat), rows = sets < most ? (most - sets) / ROW_BYTES : 0;
+    return heat->nrows < rows ? heat->nrows : (uint32_t)rows;
+}
+
+wl_status blob_pack_heat(const obs_heat *heat, uint64_t first_sector, blob *out)
+{
+    size_t size = (size_t)heat->nrows * ROW_BYTES + bytes_of_pcsets(heat);
     wl_status status = size > DB_MAX_VALUE ? WL_LIMIT : blob_room(out, size ? size : 1);
     if (status != WL_OK)
         return status;

@@ -14,6 +14,8 @@ typedef struct blob {
 
 void blob_free(blob *b);
 
+/* How many of a heat map's first rows, with its pcsets, pack into `most` bytes. */
+uint32_t blob_heat_rows(const obs_heat *heat, size_t most);
 /* Packs a heat map's rows (sectors relative to `first_sector`) and pcsets, not compressed. */
 wl_status blob_pack_heat(const obs_heat *heat, uint64_t first_sector, blob *out);
 /* Unpacks what blob_pack_heat made; WL_CORRUPT where sizes, order or indices do not fit. */

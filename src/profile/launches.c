@@ -337,8 +337,13 @@ static uint64_t first_sector_of(const writer *w, const obs_heat *heat)
     return found ? found->record.base / OBS_SECTOR_BYTES : 0;
 }
 
-static wl_status write_heat(writer *w, const obs_heat *heat)
+/* What is too large for a column loses rows, which `dropped` counts. */
+static wl_status write_heat(writer *w, const obs_heat *whole)
 {
+    obs_heat cut = *whole;
+    const obs_heat *heat = &cut;
+    cut.nrows = blob_heat_rows(whole, DB_MAX_VALUE);
+    cut.dropped += whole->nrows - cut.nrows;
     prof_heat_info row = {.launch = w->id,
                           .space = heat->space,
                           .block = heat->block,

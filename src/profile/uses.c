@@ -1,8 +1,10 @@
 /* How often the elements of objects were accessed: USES records, and their spans. */
 #include "profile/builder.h"
 
+#include "base/log.h"
 #include "base/spans.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -134,11 +136,28 @@ static prof_use use_row_of(const writer *w, const obs_use *use, const sums *s)
     return row;
 }
 
-static wl_status write_use(writer *w, const obs_use *use)
+/* Spans that no column has room for count as not known, which a message says. */
+static wl_status leave_out_spans(writer *w, obs_use *use)
+{
+    char text[160];
+    snprintf(text, sizeof text,
+             "Launch %u touched too many elements of one object to keep how often each was "
+             "accessed.",
+             w->launch->row.id);
+    use->known = OBS_KNOWN_NOTHING;
+    use->length = 0;
+    return builder_message(w->b, w->b->process.id, WL_LOG_WARN, text, w->err);
+}
+
+static wl_status write_use(writer *w, const obs_use *whole)
 {
     uint32_t id;
     uint64_t elements = 0;
     sums s;
+    obs_use fitting = *whole;
+    const obs_use *use = &fitting;
+    if (whole->length > DB_MAX_VALUE && leave_out_spans(w, &fitting) != WL_OK)
+        return w->err->status;
     wl_status status = find_used_object(w, use, &id, &elements);
     if (status != WL_OK)
         return status;

@@ -6,10 +6,10 @@
 
 #include <uthash.h>
 
-typedef struct replay_taken { /* a PROBE record, and the TABLES record of its launch */
+typedef struct replay_taken { /* a PROBE record, and the TABLES records of its launch */
     uint32_t note;
-    cap_probe probe;    /* arrays in the arena of the replay_recorded */
-    const char *tables; /* likewise; NULL: none */
+    cap_probe probe; /* arrays in the arena of the replay_recorded */
+    char *tables;    /* on the heap; NULL: none, or not all of them */
     uint64_t tables_length;
     UT_hash_handle hh;
 } replay_taken;

@@ -23,6 +23,7 @@ struct replay_recorded {
     named *kernels;
     planned *plans;
     uint32_t probes; /* of all records */
+    uint64_t tables_bytes;
 };
 
 /* ---- reading the capture ---- */
@@ -75,19 +76,37 @@ static bool keep_kernel(replay_recorded *r, const cap_note *note)
     return true;
 }
 
+/* Several records of one launch are parts, one after the other. */
 static bool keep_tables(replay_recorded *r, const cap_tables *tables)
 {
     replay_taken *t = taken_of(r, tables->note);
-    if (!t || t->tables)
+    if (!t)
         return true;
-    t->tables = wl_arena_copy(r->arena, tables->data, tables->length);
-    t->tables_length = tables->length;
-    return t->tables != NULL;
+    char *data = realloc(t->tables, t->tables_length + tables->length + 1);
+    if (!data)
+        return false;
+    memcpy(data + t->tables_length, tables->data, tables->length);
+    t->tables = data;
+    t->tables_length += tables->length;
+    r->tables_bytes += tables->length;
+    return true;
+}
+
+/* Tables of which a part is missing tell nothing. */
+static void drop_torn_tables(replay_recorded *r)
+{
+    for (replay_taken *t = r->notes; t; t = t->hh.next) {
+        if (t->tables && !rewrite_is_packed(t->tables, t->tables_length)) {
+            free(t->tables);
+            t->tables = NULL;
+            t->tables_length = 0;
+        }
+    }
 }
 
 static bool fits_memory(const replay_recorded *r, uint64_t length, uint64_t most)
 {
-    return !most || wl_arena_used(r->arena) + length <= most;
+    return !most || wl_arena_used(r->arena) + r->tables_bytes + length <= most;
 }
 
 static wl_status read_records(replay_recorded *r, cap_reader *reader, uint64_t size, uint64_t most)
@@ -124,6 +143,7 @@ wl_status replay_recorded_read(const char *path, uint64_t size, uint64_t most,
     if (status == WL_OK) {
         cap_skip(reader, ~(1u << CAP_NOTE | 1u << CAP_PROBE | 1u << CAP_TABLES));
         status = read_records(r, reader, size, most);
+        drop_torn_tables(r);
     }
     cap_reader_free(reader);
     if (status != WL_OK) {
@@ -144,6 +164,8 @@ void replay_recorded_free(replay_recorded *r)
         wl_arena_free(p->arena);
         free(p);
     }
+    for (replay_taken *t = r->notes; t; t = t->hh.next)
+        free(t->tables);
     HASH_CLEAR(hh, r->notes);
     HASH_CLEAR(hh, r->kernels);
     wl_arena_free(r->arena);

@@ -46,14 +46,26 @@ static wl_status write_outcome(run *r, const replay_outcome *outcome)
     return status;
 }
 
+static wl_status write_unknown(run *r, const cap_note *note, const char *reason)
+{
+    const replay_outcome outcome = {.way = {.note = note->id, .reason = reason}};
+    return write_outcome(r, &outcome);
+}
+
+/* A launch that is too large for memory or for a record costs itself, not the others. */
 static wl_status complete(run *r, const cap_note *note, wl_error *err)
 {
     replay_outcome outcome = {
         .way = {.note = note->id, .reason = "computing accesses was interrupted"}};
     wl_status status = r->stopped ? WL_OK : replay_note(r->session, note, &outcome, err);
-    if (status != WL_OK)
+    if (status == WL_NOMEM)
+        status = write_unknown(r, note, "there was not enough memory to replay it");
+    else if (status != WL_OK)
         return status;
-    status = write_outcome(r, &outcome);
+    else
+        status = write_outcome(r, &outcome);
+    if (status == WL_LIMIT || status == WL_NOMEM)
+        status = write_unknown(r, note, "what it accessed is too large to be recorded");
     if (status == WL_OK)
         return WL_OK;
     wl_error why = {0};

@@ -221,6 +221,8 @@ enum { REWRITE_PAGE = 4096 }; /* worth to be left out */
 /* Writes all but the bytes of the runs, where `out` is not NULL. Returns its length. */
 uint64_t rewrite_pack_head(const rewrite_run *runs, uint64_t nruns, uint64_t size, void *out);
 uint64_t rewrite_packed_size(const void *packed, uint64_t length);
+/* Whether the bytes of all runs are there, and nothing after them. */
+bool rewrite_is_packed(const void *packed, uint64_t length);
 /* `size` bytes of the state from `from` on into `out`, which is zero. What is damaged stays
  * zero. */
 void rewrite_unpack(const void *packed, uint64_t length, uint64_t from, void *out, uint64_t size);

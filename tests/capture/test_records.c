@@ -47,6 +47,80 @@ static void all_types_of_all_sizes(void **state)
     }
 }
 
+/* ---- what is too large for a record ---- */
+
+enum { FITTED_ROWS = 100 };
+
+static obs_heat heat_of_rows(wl_arena *arena, uint32_t object, uint32_t rows)
+{
+    obs_heat heat = {.object = object, .nrows = rows, .dropped = 3};
+    heat.rows = wl_new_array(arena, obs_heat_row, rows);
+    for (uint32_t i = 0; i < rows; i++)
+        heat.rows[i].sector = 7 + i;
+    return heat;
+}
+
+/* Every map keeps as many rows as the others, and counts those it lost. */
+static void large_maps_are_cut(void **state)
+{
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    obs_heat heats[] = {heat_of_rows(arena, 1, FITTED_ROWS), heat_of_rows(arena, 2, 10),
+                        heat_of_rows(arena, 3, FITTED_ROWS)};
+    cap_launch fitting,
+        launch = {.kernel = "k", .fault = "", .summary = {.nheats = 3, .heats = heats}};
+    size_t all = cap_size_launch(&launch), row = 60;
+    obs_heat *own;
+    assert_int_equal(cap_fit_launch(&launch, all, &fitting, &own), WL_OK);
+    assert_null(own);
+    assert_ptr_equal(fitting.summary.heats, heats);
+    assert_int_equal(cap_fit_launch(&launch, all - 1, &fitting, &own), WL_OK);
+    assert_int_equal(fitting.summary.heats[0].nrows, FITTED_ROWS - 1);
+    assert_int_equal(fitting.summary.heats[0].dropped, 4);
+    free(own);
+    assert_int_equal(cap_fit_launch(&launch, all - 100 * row, &fitting, &own), WL_OK);
+    assert_int_equal(fitting.summary.heats[0].nrows, FITTED_ROWS - 50);
+    assert_int_equal(fitting.summary.heats[0].dropped, 53);
+    assert_int_equal(fitting.summary.heats[1].nrows, 10);
+    assert_int_equal(fitting.summary.heats[1].dropped, 3);
+    assert_int_equal(fitting.summary.heats[2].nrows, FITTED_ROWS - 50);
+    assert_int_equal(cap_size_launch(&fitting), all - 100 * row);
+    assert_int_equal(heats[0].nrows, FITTED_ROWS);
+    free(own);
+    assert_int_equal(cap_fit_launch(&launch, 10, &fitting, &own), WL_LIMIT);
+    free(own);
+    wl_arena_free(arena);
+}
+
+/* The object with the longest spans goes first. */
+static void long_spans_are_left_out(void **state)
+{
+    (void)state;
+    char text[300] = {0};
+    obs_use *own, list[] = {{.object = 1, .known = OBS_KNOWN_TOUCHED, .spans = text, .length = 20},
+                            {.object = 2, .known = OBS_KNOWN_COUNTED, .spans = text, .length = 300},
+                            {.object = 3, .known = OBS_KNOWN_TOUCHED, .spans = text, .length = 50}};
+    cap_uses fitting, uses = {.launch = 1, .count = 3, .uses = list};
+    uint32_t left_out;
+    size_t all = cap_size_uses(&uses);
+    assert_int_equal(cap_fit_uses(&uses, all, &fitting, &own, &left_out), WL_OK);
+    assert_null(own);
+    assert_int_equal(left_out, 0);
+    assert_int_equal(cap_fit_uses(&uses, all - 1, &fitting, &own, &left_out), WL_OK);
+    assert_int_equal(left_out, 1);
+    assert_int_equal(fitting.uses[1].known, OBS_KNOWN_NOTHING);
+    assert_int_equal(fitting.uses[1].length, 0);
+    assert_int_equal(fitting.uses[2].length, 50);
+    assert_int_equal(list[1].length, 300);
+    free(own);
+    assert_int_equal(cap_fit_uses(&uses, all - 301, &fitting, &own, &left_out), WL_OK);
+    assert_int_equal(left_out, 2);
+    assert_int_equal(fitting.uses[0].length, 20);
+    free(own);
+    assert_int_equal(cap_fit_uses(&uses, 10, &fitting, &own, &left_out), WL_LIMIT);
+    free(own);
+}
+
 /* A launch with a large map: compressed, and read whole. */
 static void large_launch(void **state)
 {
@@ -220,8 +294,9 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_types_of_all_sizes), cmocka_unit_test(large_launch),
-        cmocka_unit_test(null_strings_are_empty), cmocka_unit_test(threads_do_not_tear_records),
+        cmocka_unit_test(all_types_of_all_sizes),  cmocka_unit_test(large_maps_are_cut),
+        cmocka_unit_test(long_spans_are_left_out), cmocka_unit_test(large_launch),
+        cmocka_unit_test(null_strings_are_empty),  cmocka_unit_test(threads_do_not_tear_records),
         cmocka_unit_test(document_agrees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* What goes into a profile comes out of it: rows, names, lines, ids; and what must not come in
  * stays out. */
 #include "content.h"
+#include "profile/blob.h"
 #include "profile/tables.h"
 #include "story.h"
 #include "support/test.h"
@@ -650,9 +651,32 @@ static void cut_off_is_noted(void **state)
     done(&o, "cut.wlprof");
 }
 
+/* A map that no column has room for keeps its first rows. */
+static void large_heats_are_cut(void **state)
+{
+    (void)state;
+    uint32_t pcs[] = {1, 2, 3};
+    obs_pcset sets[] = {{1, pcs}, {2, pcs + 1}};
+    obs_heat_row rows[10] = {{0}};
+    obs_heat heat = {.nrows = 10, .rows = rows, .npcsets = 2, .pcsets = sets};
+    blob packed = {0};
+    assert_int_equal(blob_pack_heat(&heat, 0, &packed), WL_OK);
+    assert_int_equal(blob_heat_rows(&heat, packed.size), 10);
+    assert_int_equal(blob_heat_rows(&heat, packed.size - 1), 9);
+    heat.nrows = 4;
+    assert_int_equal(blob_heat_rows(&heat, packed.size - 1), 4);
+    heat.nrows = 0;
+    assert_int_equal(blob_pack_heat(&heat, 0, &packed), WL_OK);
+    heat.nrows = 10;
+    assert_int_equal(blob_heat_rows(&heat, packed.size), 0);
+    assert_int_equal(blob_heat_rows(&heat, 1), 0);
+    blob_free(&packed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(large_heats_are_cut),
         cmocka_unit_test(rows_come_back),
         cmocka_unit_test(code_has_lines),
         cmocka_unit_test(heat_maps_come_back),

@@ -817,6 +817,11 @@ static void states_are_packed_without_their_holes(void **state)
     rewrite_unpack(packed, head + 5, 0, whole, sizeof whole); /* cut off */
     assert_memory_equal(whole, "abcd\0\0\0\0\0\0\0\0\0\0\0\0", 16);
     assert_int_equal(rewrite_packed_size(packed, 8), 0);
+    assert_true(rewrite_is_packed(packed, head + 6));
+    assert_false(rewrite_is_packed(packed, head + 5));
+    assert_false(rewrite_is_packed(packed, head + 7));
+    assert_false(rewrite_is_packed(packed, head - 1));
+    assert_false(rewrite_is_packed(packed, 15));
 }
 
 /* Each lane stores to its word, then all read word 5. */

@@ -27,6 +27,22 @@ uint64_t rewrite_packed_size(const void *packed, uint64_t length)
     return length < HEAD ? 0 : number_at(packed, 0);
 }
 
+bool rewrite_is_packed(const void *packed, uint64_t length)
+{
+    uint64_t nruns = length < HEAD ? UINT64_MAX : number_at(packed, 8);
+    if (length < HEAD || nruns > (length - HEAD) / sizeof(rewrite_run))
+        return false;
+    uint64_t left = length - HEAD - nruns * sizeof(rewrite_run);
+    for (uint64_t i = 0; i < nruns; i++) {
+        rewrite_run run;
+        memcpy(&run, (const char *)packed + HEAD + i * sizeof run, sizeof run);
+        if (run.bytes > left)
+            return false;
+        left -= run.bytes;
+    }
+    return left == 0;
+}
+
 /* What of a run lies in [from, from + size). */
 static void copy_part(const rewrite_run *run, const char *bytes, uint64_t from, char *out,
                       uint64_t size)

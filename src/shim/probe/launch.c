@@ -49,11 +49,13 @@ static uint32_t choose_blocks(const drv_shape *s, uint64_t *blocks)
     return n;
 }
 
-/* Of the pool; in half of the memory at most. */
+/* Of the pool; in half of the memory at most, and in half of a record: what finds no row is counted
+ * as dropped. */
 static uint32_t choose_rows(const probe_kernel *k, const drv_shape *s, uint32_t nblocks)
 {
     uint64_t warps = ((uint64_t)s->block[0] * s->block[1] * s->block[2] + 31) / 32 * nblocks;
-    uint64_t limit = (prog_options_get()->device_memory << 20) / 2 / REWRITE_ROW;
+    uint64_t memory = prog_options_get()->device_memory << 20;
+    uint64_t limit = (memory < CAP_MAX_PAYLOAD ? memory : CAP_MAX_PAYLOAD) / 2 / REWRITE_ROW;
     uint32_t rows = k->rows > FIRST_ROWS ? k->rows : FIRST_ROWS;
     return !warps || rows * warps <= limit ? rows : (uint32_t)(limit / warps);
 }

@@ -155,8 +155,9 @@ static void learn_from_head(const probe_recording *r, const rewrite_state *head)
 }
 
 enum {
-    WORTH = 1 << 20, /* bytes that are worth looking for empty pages in */
-    GAP = 16         /* pages: a shorter gap is not worth a copy of its own */
+    WORTH = 1 << 20,                     /* bytes that are worth looking for empty pages in */
+    GAP = 16,                            /* pages: a shorter gap is not worth a copy of its own */
+    MOST_OF_TABLES = CAP_MAX_PAYLOAD / 2 /* bytes in one record */
 };
 
 /* Runs of pages that are used, and the gaps between them that are too short. */
@@ -323,16 +324,26 @@ static uint64_t end_of_tables(const probe_recording *r)
     return folded ? l->marks_at : l->pool_at;
 }
 
+/* In parts that a record has room for. */
+static void write_tables(const probe_recording *r, const packed *p)
+{
+    for (uint64_t at = 0; at < p->length; at += MOST_OF_TABLES) {
+        uint64_t left = p->length - at;
+        cap_tables record = {.note = r->note,
+                             .data = p->data + at,
+                             .length = left < MOST_OF_TABLES ? left : MOST_OF_TABLES};
+        REC_WRITE(tables, &record);
+    }
+}
+
 static void read_tables(const probe_recording *r)
 {
     uint64_t from = fixed_bytes(r), pool = r->layout.pool_at;
     packed p = {0};
     if (from < pool &&
         packed_begin(&p, r, from, end_of_tables(r) - from, (rewrite_run){0, 0}, pool) &&
-        read_runs(r, &p, p.nruns) && wait_for_bytes(r)) {
-        cap_tables record = {.note = r->note, .data = p.data, .length = p.length};
-        REC_WRITE(tables, &record);
-    }
+        read_runs(r, &p, p.nruns) && wait_for_bytes(r))
+        write_tables(r, &p);
     packed_end(&p);
 }
 
