@@ -6,6 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What bench/device measured, where it did. */
+static void print_figures(const cuda_measured *measured)
+{
+    if (!*measured->date)
+        return;
+    printf("measured %s, driver %s: the median, and from the lowest to the highest\n",
+           measured->date, measured->driver);
+    for (int i = 0; i < CUDA_FIGURES; i++) {
+        const cuda_figure *figure = &measured->figures[i];
+        if (figure->value > 0)
+            printf("  %-28s %10.4g  %-22s %.4g to %.4g\n", cuda_figure_texts[i].key, figure->value,
+                   cuda_figure_texts[i].unit, figure->low, figure->high);
+    }
+}
+
 static int describe_device(const char *name)
 {
     cuda_device d;
@@ -26,6 +41,7 @@ static int describe_device(const char *name)
         if (cuda_attribute_key(i, key) && cuda_device_attribute(&d, i, &value))
             printf("  %-50s %d\n", key, value);
     }
+    print_figures(&d.measured);
     printf("source: %s\n", d.source);
     return CLI_OK;
 }

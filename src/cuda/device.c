@@ -256,6 +256,51 @@ static void read_model(reader *r, const char *key, json_t *value)
         bad(r, key, "unknown");
 }
 
+const cuda_figure_text cuda_figure_texts[CUDA_FIGURES] = {
+#define FIGURE(key, unit, how) {#key, unit, how},
+#include "cuda/figures.def"
+#undef FIGURE
+};
+
+/* [median, lowest, highest] */
+static bool read_figure_values(json_t *value, cuda_figure *figure)
+{
+    figure->value = json_number_value(json_array_get(value, 0));
+    figure->low = json_number_value(json_array_get(value, 1));
+    figure->high = json_number_value(json_array_get(value, 2));
+    return json_array_size(value) == 3 && figure->low > 0 && figure->low <= figure->value &&
+           figure->value <= figure->high;
+}
+
+static void read_figure(reader *r, const char *key, json_t *value)
+{
+    for (int i = 0; i < CUDA_FIGURES; i++)
+        if (strcmp(cuda_figure_texts[i].key, key) == 0) {
+            if (!read_figure_values(value, &r->device->measured.figures[i]))
+                bad(r, key, "not the median, the lowest and the highest of what was measured");
+            return;
+        }
+    bad(r, key, "no figure that bench/device measures");
+}
+
+static void read_group(reader *r, const char *group, json_t *object,
+                       void (*read)(reader *r, const char *key, json_t *value));
+
+static void read_measured(reader *r, const char *key, json_t *value)
+{
+    cuda_measured *measured = &r->device->measured;
+    if (strcmp(key, "date") == 0)
+        read_text_field(r, key, value, measured->date, sizeof measured->date);
+    else if (strcmp(key, "driver") == 0)
+        read_text_field(r, key, value, measured->driver, sizeof measured->driver);
+    else if (strcmp(key, "processes") == 0)
+        measured->processes = (uint32_t)read_bounded_number(r, key, value, UINT32_MAX);
+    else if (strcmp(key, "figures") == 0)
+        read_group(r, "measured.figures", value, read_figure);
+    else
+        bad(r, key, "unknown");
+}
+
 /* Each key of an object that stands under a key of its own. */
 static void read_group(reader *r, const char *group, json_t *object,
                        void (*read)(reader *r, const char *key, json_t *value))
@@ -265,13 +310,14 @@ static void read_group(reader *r, const char *group, json_t *object,
     if (!json_is_object(object))
         bad(r, group, "not an object");
     char prefix[32];
+    const char *outer = r->group;
     snprintf(prefix, sizeof prefix, "%s.", group);
     r->group = prefix;
     json_object_foreach(object, key, value)
     {
         read(r, key, value);
     }
-    r->group = "";
+    r->group = outer;
 }
 
 static wl_status load_file(cuda_device *device, const char *path, int depth, problem_list *problems,
@@ -311,6 +357,8 @@ static void read_key(reader *r, const char *key, json_t *value)
         read_group(r, key, value, read_sm);
     else if (strcmp(key, "model") == 0)
         read_group(r, key, value, read_model);
+    else if (strcmp(key, "measured") == 0)
+        read_group(r, key, value, read_measured);
     else if (strcmp(key, "inherits") != 0)
         bad(r, key, "unknown");
 }

@@ -39,6 +39,25 @@ typedef struct cuda_model {
     uint32_t shared_banks, shared_bank_bytes, sector_bytes, line_bytes;
 } cuda_model;
 
+typedef enum cuda_figure_key {
+#define FIGURE(key, unit, how) CUDA_FIGURE_##key,
+#include "cuda/figures.def"
+#undef FIGURE
+    CUDA_FIGURES
+} cuda_figure_key;
+
+/* A figure that bench/device measured: the median of processes, and the extremes of all their runs.
+ * All are 0 where it was not measured. */
+typedef struct cuda_figure {
+    double value, low, high;
+} cuda_figure;
+
+typedef struct cuda_measured {
+    char date[16], driver[32]; /* "" where nothing was measured */
+    uint32_t processes;
+    cuda_figure figures[CUDA_FIGURES]; /* by cuda_figure_key */
+} cuda_measured;
+
 typedef struct cuda_device {
     char id[64];      /* name of the file without ".json" */
     char name[256];   /* as cudaGetDeviceProperties gives it */
@@ -49,6 +68,7 @@ typedef struct cuda_device {
     int attributes[CUDA_ATTRIBUTES]; /* by number; ask through cuda_device_attribute() */
     cuda_sm_limits limits;
     cuda_model model;
+    cuda_measured measured;
 } cuda_device;
 
 #define CUDA_DEFAULT_DEVICE "h200"
@@ -81,6 +101,12 @@ static inline int cuda_attribute_of(const cuda_device *device, int number)
 /* "max_threads_per_block", as descriptions spell it. False, and "", where there is none. */
 enum { CUDA_ATTRIBUTE_KEY = 80 }; /* bytes that are enough for every key and its end */
 bool cuda_attribute_key(int number, char key[static CUDA_ATTRIBUTE_KEY]);
+
+/* How descriptions spell a figure, its unit, and what was run for it. */
+typedef struct cuda_figure_text {
+    const char *key, *unit, *how;
+} cuda_figure_text;
+extern const cuda_figure_text cuda_figure_texts[CUDA_FIGURES];
 
 /* Who answers for an attribute; see attributes.def. */
 typedef enum cuda_attribute_source {

@@ -62,6 +62,32 @@ static void names_are_found_in_any_case(void **state)
     assert_int_equal(cuda_device_load("/nonexistent/x.json", &device, &err), WL_NOENT);
 }
 
+static const cuda_figure *figure_of(const cuda_device *device, cuda_figure_key key)
+{
+    return &device->measured.figures[key];
+}
+
+/* What the default device can do was measured on one: each figure lies between its extremes, and
+ * those that a data sheet states are not above it. */
+static void figures_are_measured(void **state)
+{
+    cuda_device h200 = load("h200"), t4 = load("t4");
+    (void)state;
+    for (int i = 0; i < CUDA_FIGURES; i++) {
+        const cuda_figure *figure = figure_of(&h200, (cuda_figure_key)i);
+        assert_true(figure->low > 0 && figure->low <= figure->value);
+        assert_true(figure->value <= figure->high);
+        assert_true(figure_of(&t4, (cuda_figure_key)i)->value == 0);
+    }
+    assert_string_equal(t4.measured.date, "");
+    assert_int_equal(strlen(h200.measured.date), strlen("2026-01-31"));
+    assert_true(h200.measured.processes >= 3);
+    assert_true(figure_of(&h200, CUDA_FIGURE_dram_read)->high < h200.model.dram_bytes_per_second);
+    assert_true(figure_of(&h200, CUDA_FIGURE_fp32)->high <= h200.model.fp32);
+    assert_true(figure_of(&h200, CUDA_FIGURE_fp64)->high <= h200.model.fp64);
+    assert_true(figure_of(&h200, CUDA_FIGURE_sfu)->high <= h200.model.sfu);
+}
+
 static wl_status load_text(const char *text, wl_error *err)
 {
     char path[] = "/tmp/wl_device_XXXXXX.json";
@@ -103,6 +129,15 @@ static void bad_descriptions_are_refused(void **state)
         {"{\"attributes\": {\"MAX_THREADS_PER_BLOCK\": 1}}", "lower case"},
         {"{\"attributes\": {\"can_map_host_memory\": 1}}", "the emulator answers it"},
         {"{\"name\": \"\"}", "name: not a text"},
+        {"{\"measured\": {\"day\": 1}}", "measured.day: unknown"},
+        {"{\"measured\": {\"figures\": {\"fp33\": [1, 1, 1]}}}",
+         "measured.figures.fp33: no figure"},
+        {"{\"measured\": {\"figures\": {\"fp32\": [1, 2, 3]}}}", "measured.figures.fp32: not the"},
+        {"{\"measured\": {\"figures\": {\"fp32\": [4, 2, 3]}}}", "measured.figures.fp32: not the"},
+        {"{\"measured\": {\"figures\": {\"fp32\": [0, 0, 3]}}}", "measured.figures.fp32: not the"},
+        {"{\"measured\": {\"figures\": {\"fp32\": [2, 2]}}}", "measured.figures.fp32: not the"},
+        {"{\"measured\": {\"figures\": {}, \"processes\": -1}}",
+         "measured.processes: not a number"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -407,6 +442,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_description_loads),
         cmocka_unit_test(names_are_found_in_any_case),
+        cmocka_unit_test(figures_are_measured),
         cmocka_unit_test(bad_descriptions_are_refused),
         cmocka_unit_test(all_that_is_wrong_is_told_at_once),
         cmocka_unit_test(an_empty_description_is_told_all_that_it_needs),

@@ -1,0 +1,95 @@
+// Atomics: on one address and on many, in L2 and in shared memory.
+#include "measure.h"
+
+enum pattern { ONE_LANE, SAME, SIDE_BY_SIDE, OWN_SECTOR };
+
+__device__ size_t place(pattern p, size_t thread)
+{
+    return p == SIDE_BY_SIDE ? thread % (1 << 22) : p == OWN_SECTOR ? thread * 8 % (1 << 22) : 0;
+}
+
+// `zeros` and `one` keep the compiler from knowing that the lanes have one address, or what they add: it would add them up itself.
+template <class T, pattern p> __global__ void global_atomics(T *base, const uint32_t *zeros, int rounds, int one)
+{
+    if (p == ONE_LANE && threadIdx.x % 32)
+        return;
+    T *at = base + place(p, (size_t)blockIdx.x * blockDim.x + threadIdx.x) + zeros[threadIdx.x % 32];
+    for (int r = 0; r < rounds; r++) {
+        if (sizeof(T) == 8)
+            asm volatile("red.global.add.u64 [%0], %1;" ::"l"(at), "l"((uint64_t)one) : "memory");
+        else if ((T)0.5 > 0)
+            asm volatile("red.global.add.f32 [%0], %1;" ::"l"(at), "f"((float)one) : "memory");
+        else
+            asm volatile("red.global.add.u32 [%0], %1;" ::"l"(at), "r"(one) : "memory");
+    }
+}
+
+static int rounds_now;
+
+template <class T, pattern p> static void go()
+{
+    uint32_t *zeros = (uint32_t *)memory(64 << 20) + (12 << 20);
+    global_atomics<T, p><<<2 * multiprocessors(), 1024>>>((T *)memory(64 << 20), zeros, rounds_now, 1);
+}
+
+// Lanes that were served in a second.
+template <class T, pattern p, int rounds> static double per_second()
+{
+    rounds_now = rounds;
+    return 2.0 * multiprocessors() * (p == ONE_LANE ? 32 : 1024) * rounds / seconds(go<T, p>);
+}
+
+__global__ void dependent(uint64_t *cycles, uint32_t *base, uint32_t *sink, int hops)
+{
+    uint32_t x = 0;
+    block_timer timer;
+    timer.start(cycles);
+#pragma unroll 4
+    for (int i = 0; i < hops; i++)
+        x = atomicAdd(base + (x & 0x40000000), 1); // waits for the one before
+    timer.stop();
+    *sink = x;
+}
+
+static double latency()
+{
+    CHECK(cudaMemset(memory(64 << 20), 0, 4));
+    dependent<<<1, 1>>>(block_cycles(), (uint32_t *)memory(1), (uint32_t *)memory(1) + 1024, 4096);
+    return cycles() / 4096;
+}
+
+template <pattern p> __global__ void __launch_bounds__(1024) shared_atomics(uint64_t *cycles, const uint32_t *zeros, int rounds, int one)
+{
+    __shared__ uint32_t words[1024];
+    words[threadIdx.x] = 0;
+    uint32_t at = (uint32_t)__cvta_generic_to_shared(words + (p == SIDE_BY_SIDE ? threadIdx.x : zeros[threadIdx.x % 32]));
+    block_timer timer;
+    timer.start(cycles);
+    if (p != ONE_LANE || threadIdx.x % 32 == 0)
+        for (int r = 0; r < rounds; r++)
+            asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(at), "r"(one) : "memory");
+    __syncthreads();
+    timer.stop();
+}
+
+template <pattern p> static double shared_rate()
+{
+    const int rounds = 1024;
+    shared_atomics<p><<<1, 1024>>>(block_cycles(), (uint32_t *)memory(64 << 20) + (12 << 20), rounds, 1);
+    return (p == ONE_LANE ? 32.0 : 1024.0) * rounds / cycles();
+}
+
+const figure atomic_figures[] = {
+    {"atomic_latency", latency},
+    {"atomic_same_requests", per_second<uint32_t, ONE_LANE, 64>},
+    {"atomic_same_lanes", per_second<uint32_t, SAME, 16>},
+    {"atomic_same_lanes_f32", per_second<float, SAME, 16>},
+    {"atomic_same_requests_f32", per_second<float, ONE_LANE, 64>},
+    {"atomic_same_lanes_u64", per_second<unsigned long long, SAME, 16>},
+    {"atomic_lanes", per_second<uint32_t, SIDE_BY_SIDE, 256>},
+    {"atomic_lanes_f32", per_second<float, SIDE_BY_SIDE, 256>},
+    {"atomic_sectors", per_second<uint32_t, OWN_SECTOR, 64>},
+    {"shared_atomic_lanes", shared_rate<SIDE_BY_SIDE>},
+    {"shared_atomic_same", shared_rate<SAME>},
+    {"shared_atomic_same_requests", shared_rate<ONE_LANE>},
+    {}};
