@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the GPU of this machine and writes what it can do into its description, devices/NAME.json.
+"""Measures the GPU of this machine, and writes what it can do into its description.
 
     bench/device/run.py [--nvcc NVCC] [--processes 5] [--program BUILT] [--print] devices/h200.json
 
