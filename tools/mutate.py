@@ -52,6 +52,8 @@ COMMANDS = ("cli", "examples")
 BATCH, SLACK = 5.0, 20.0
 # Seconds of the second ring in all.
 RING = 60.0
+# Seconds that a test is thought to take before it has passed once.
+UNKNOWN = 2.0
 
 
 TOOLS = pathlib.Path(__file__).resolve().parent
@@ -105,11 +107,10 @@ def all_sites(root, files, commands):
     return found
 
 
-def drawn(root, sites, count, seed):
+def drawn(sites, texts, count, seed):
     """`count` sites on lines of their own, the same for the same seed: lines are drawn, then what
     to change there, so that long formulas get no more than others."""
     lines = collections.defaultdict(list)
-    texts = {file: (root / file).read_bytes() for file in {site.file for site in sites}}
     for site in sites:
         lines[site.file, site.line(texts[site.file])].append(site)
     rng = random.Random(seed)
@@ -160,7 +161,7 @@ class Test:
     name: str
     labels: list
     targets: list
-    seconds: float = 0.0
+    seconds: float = 0.0  # 0: not known
 
 
 # --- a copy of the tree ------------------------------------------------------------------------
@@ -172,15 +173,16 @@ def digest(path):
 class Worker:
     """A copy of the tree with a build of its own."""
 
-    def __init__(self, root, number, ninja_jobs):
+    def __init__(self, root, number, ninja_jobs, slowest):
         self.root, self.folder = root, root / "build" / "mutate" / str(number)
         self.build = self.folder / "build" / "mutate"
-        self.ninja_jobs = ninja_jobs
+        self.ninja_jobs, self.slowest = ninja_jobs, slowest
         self.environment = dict(os.environ, WARPLENS_BACKEND="emulate", CCACHE_DISABLE="1", LC_ALL="C",
                                 HOME=str(self.folder / "tmp"), TMPDIR="/tmp")
         self.original = {}   # of the file at hand: object -> digest
         self.file = None
         self.running = None  # the tests at hand
+        self.passed = {}     # seconds of tests that passed for the first time
 
     def copy_tree(self):
         """The checkout's files, as they are now; what did not change keeps its time."""
@@ -303,17 +305,19 @@ class Worker:
                 return "killed", failed
         return "survived", ""
 
-    def ctest(self, batch, limit=None):
-        """Runs tests for at most `limit` seconds; the name of the first that failed or hung, or
-        None."""
+    def ctest(self, batch):
+        """Runs tests; the name of the first that failed or hung, or None."""
         names = "|".join(re.escape(test.name) for test in batch)
         command = [TOOLS / "confine.sh", self.folder, "ctest", "--test-dir", self.build, "-R", f"^({names})$",
                    "--stop-on-failure"]
-        output = self.output_within(command, limit or SLACK + 4 * sum(test.seconds for test in batch))
+        seconds = sum(test.seconds for test in batch)
+        output = self.output_within(command, SLACK + 4 * seconds if seconds else self.slowest)
+        passed = {name: max(float(seconds), 0.01) for name, seconds in
+                  re.findall(r"Test +#\d+: (\S+) \.* *Passed +([0-9.]+) sec", output)}
+        self.passed.update({test.name: passed[test.name] for test in batch if test.name in passed and not test.seconds})
         bad = re.search(r"Test +#\d+: (\S+) \.*\*\*\*", output)
         if bad:
             return bad[1]
-        passed = re.findall(r"Test +#\d+: (\S+) \.* *Passed", output)
         started = [name for name in re.findall(r"Start +\d+: (\S+)", output) if name not in passed]
         return started[0] if started else None
 
@@ -357,36 +361,31 @@ class Worker:
 class Rings:
     """For each folder its tests in the order in which they are tried."""
 
-    def __init__(self, worker, files, slowest, say):
-        self.worker, self.slowest, self.say = worker, slowest, say
+    def __init__(self, worker, files, say):
+        self.worker, self.say = worker, say
         self.tests = worker.tests()
         self.labels = labels_by_folder(worker.root)
         self.kills = collections.Counter()
         self.times_file = worker.folder / "seconds.json"
         self.times = json.loads(self.times_file.read_text(encoding="utf-8")) if self.times_file.exists() else {}
         self.wide = {folder: self.wide_labels(folder) for folder in {file.split("/")[1] for file in files}}
-        self.measure({label for folder, wide in self.wide.items() for label in self.labels[folder] + wide})
+        for test in self.tests.values():
+            test.seconds = self.times.get(test.name) or 0.0
 
     def wide_labels(self, folder):
         return [label for other in includers(self.worker.root, folder) for label in self.labels[other]] + list(COMMANDS)
 
-    def measure(self, labels):
-        """How long tests take without a defect; None for those that fail or take too long. Kept
-        for later runs."""
-        new = [test for test in self.tests.values() if set(test.labels) & labels and test.name not in self.times]
-        for number, test in enumerate(new, 1):
-            self.say(f"mutate: {number}/{len(new)} {test.name} without a defect")
-            began = time.monotonic()
-            failed = self.worker.ctest([test], self.slowest)
-            self.times[test.name] = None if failed else time.monotonic() - began
-            self.times_file.write_text(json.dumps(self.times), encoding="utf-8")
-        for name, test in self.tests.items():
-            test.seconds = self.times.get(name) or 0.0
+    def learn(self, passed):
+        """Notes the seconds of tests that passed, for later batches and runs."""
+        self.times.update(passed)
+        self.times_file.write_text(json.dumps(self.times), encoding="utf-8")
+        for name, seconds in passed.items():
+            self.tests[name].seconds = seconds
 
     def labelled(self, labels):
         """Tests of these labels that have a say, the quick ones first."""
-        return sorted((test for test in self.tests.values() if set(labels) & set(test.labels) and self.times.get(test.name)),
-                      key=lambda test: (test.seconds, test.name))
+        return sorted((test for test in self.tests.values() if set(labels) & set(test.labels) and self.times.get(test.name, 1)),
+                      key=lambda test: (test.seconds or UNKNOWN, test.name))
 
     def of(self, file):
         """Batches of tests for a file's defects: those that noticed one in it before, its
@@ -399,9 +398,9 @@ class Rings:
         rest = sorted((test for test in near if test not in known), key=lambda test: "all" in test.targets)
         wide, budget = [], RING
         for test in self.labelled(self.wide[folder]):
-            if test not in near and budget >= test.seconds:
+            if test not in near and budget >= (test.seconds or UNKNOWN):
                 wide.append(test)
-                budget -= test.seconds
+                budget -= test.seconds or UNKNOWN
         wide.sort(key=lambda test: "all" in test.targets)
         return batches(known[:3]) + batches(rest + known[3:]) + batches(wide)
 
@@ -415,12 +414,14 @@ class Rings:
 
 
 def batches(tests):
-    """Tests in their order, in lists of about BATCH seconds, programs alone apart from the rest."""
+    """Tests in their order, in lists of about BATCH seconds, programs alone apart from the rest;
+    those whose time is not known by themselves."""
     lists = []
     for test in tests:
         last = lists[-1] if lists else None
         alone = "all" not in test.targets
-        if last and sum(t.seconds for t in last) + test.seconds <= BATCH and ("all" not in last[0].targets) == alone:
+        known = last and last[0].seconds and test.seconds
+        if known and sum(t.seconds for t in last) + test.seconds <= BATCH and ("all" not in last[0].targets) == alone:
             last.append(test)
         else:
             lists.append([test])
@@ -432,12 +433,12 @@ def batches(tests):
 class Run:
     """Defects over workers, and what came of them."""
 
-    def __init__(self, options, workers, sites):
-        self.options, self.workers = options, workers
+    def __init__(self, options, workers, sites, texts):
+        self.options, self.workers, self.texts = options, workers, texts
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.end)
         self.judged = judged_equivalent(options.root)
-        self.rings = Rings(workers[0], {site.file for site in sites}, options.slowest, self.say)
+        self.rings = Rings(workers[0], {site.file for site in sites}, self.say)
         self.trusted = set()  # tests that were seen to pass in these very sources
         self.rows, self.lock = [], threading.Lock()
         self.total = len(sites)
@@ -459,11 +460,14 @@ class Run:
                 self.note(site, *self.result(worker, site))
 
     def result(self, worker, site):
-        text = (self.options.root / site.file).read_bytes()
+        text = self.texts[site.file]
         began = time.monotonic()
         if (site.file, *site.shown(text)) in self.judged:
             return "judged", "", 0.0
         verdict, test = worker.plant(site, self.rings.of(site.file))
+        with self.lock:
+            self.rings.learn(worker.passed)
+            worker.passed.clear()
         if test and not self.trust(worker, test):
             return self.result(worker, site)
         return verdict, test, time.monotonic() - began
@@ -480,7 +484,7 @@ class Run:
         return True
 
     def note(self, site, verdict, test, seconds):
-        text = (self.options.root / site.file).read_bytes()
+        text = self.texts[site.file]
         column = site.start - text.rfind(b"\n", 0, site.start)
         row = [site.file, site.line(text), column, site.kind, *site.shown(text), verdict, test, f"{seconds:.1f}"]
         with self.lock:
@@ -564,18 +568,21 @@ def main():
         sys.exit("mutate: no such folder or file in src/")
     if not shutil.which("unshare"):
         sys.exit("mutate: needs unshare, of util-linux, to keep defects from harm")
-    workers = [Worker(options.root, number, options.ninja_jobs) for number in range(options.jobs)]
+    workers = [Worker(options.root, number, options.ninja_jobs, options.slowest) for number in range(options.jobs)]
     for worker in workers if not options.list else []:
         worker.prepare()
-    sites = all_sites(options.root, files, workers[0].commands())
+    # The copy, once there is one: the checkout may change under a long run.
+    tree = options.root if options.list else workers[0].folder
+    sites = all_sites(tree, files, workers[0].commands())
+    texts = {file: (tree / file).read_bytes() for file in {site.file for site in sites}}
     if not options.every:
-        sites = drawn(options.root, sites, options.count, options.seed)
+        sites = drawn(sites, texts, options.count, options.seed)
     if options.list:
         for site in sites:
-            text = (options.root / site.file).read_bytes()
+            text = texts[site.file]
             print(f"{site.file}:{site.line(text)}: {site.kind}: {'  ->  '.join(site.shown(text))}")
         return
-    print_summary(Run(options, workers, sites).whole())
+    print_summary(Run(options, workers, sites, texts).whole())
 
 
 if __name__ == "__main__":

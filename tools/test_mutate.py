@@ -91,10 +91,11 @@ class Sites(Folder):
     def test_a_seed_draws_the_same_again_and_lines_once(self):
         self.write("src/base/a.c", SOURCE)
         sites = mutate.all_sites(self.root, ["src/base/a.c"], {})
-        first = mutate.drawn(self.root, sites, 5, 7)
-        self.assertEqual(first, mutate.drawn(self.root, sites, 5, 7))
-        self.assertNotEqual(first, mutate.drawn(self.root, sites, 5, 8))
-        lines = [site.line(SOURCE.encode()) for site in mutate.drawn(self.root, sites, 100, 1)]
+        texts = {"src/base/a.c": SOURCE.encode()}
+        first = mutate.drawn(sites, texts, 5, 7)
+        self.assertEqual(first, mutate.drawn(sites, texts, 5, 7))
+        self.assertNotEqual(first, mutate.drawn(sites, texts, 5, 8))
+        lines = [site.line(SOURCE.encode()) for site in mutate.drawn(sites, texts, 100, 1)]
         self.assertEqual(lines, [1, 10, 11, 12, 13, 15])
 
 
@@ -119,8 +120,8 @@ class Rules(unittest.TestCase):
 
     def test_what_needs_everything_is_built_apart(self):
         tests = [mutate.Test("a", [], ["tests/a"], 1.0), mutate.Test("b", [], ["tests/b"], 3.0),
-                 mutate.Test("c", [], ["tests/c"], 2.0), mutate.Test("d", [], ["all"], 0.1)]
-        self.assertEqual([[test.name for test in batch] for batch in mutate.batches(tests)], [["a", "b"], ["c"], ["d"]])
+                 mutate.Test("c", [], ["tests/c"], 2.0), mutate.Test("d", [], ["all"], 0.1), mutate.Test("e", [], ["all"])]
+        self.assertEqual([[test.name for test in batch] for batch in mutate.batches(tests)], [["a", "b"], ["c"], ["d"], ["e"]])
 
 
 def can_confine(folder):
