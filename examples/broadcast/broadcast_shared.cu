@@ -10,7 +10,7 @@ __global__ void place(const unsigned *lengths, unsigned *starts, unsigned *used)
         excl_sum = sum; // finds: shared-warp-local excl_sum
     __syncthreads();
     if (threadIdx.x == 0)
-        base_idx = atomicAdd(used, excl_sum); // finds: shared-warp-local base_idx
+        base_idx = atomicAdd(used, excl_sum); // finds: shared-warp-local base_idx, same-address d_used
     __syncthreads();
     starts[i] = base_idx + sum - length;
 }

@@ -7,7 +7,8 @@ __global__ void place(const unsigned *lengths, unsigned *starts, unsigned *used)
     unsigned length = lengths[i], sum = scan(length), base = 0;
     unsigned all = __shfl_sync(0xffffffff, sum, 31);
     if (threadIdx.x == 0)
-        base = atomicAdd(used, all);
+        base = atomicAdd(used, all); // finds: same-address d_used
+    // advises: Use blocks of several warps
     starts[i] = __shfl_sync(0xffffffff, base, 0) + sum - length;
 }
 

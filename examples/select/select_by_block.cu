@@ -19,6 +19,8 @@ __global__ void select(const float *x, int *kept, int *count, int n)
     __syncthreads();
     if (keep)
         kept[first + place] = i; // finds: misaligned d_kept
+    // advises: An atomic update tells where these accesses to d_kept begin
+    // never advises: Start the rows
 }
 
 int main(int argc, char **argv)

@@ -8,6 +8,7 @@ __global__ void select(const float *x, int *kept, int *count, int n)
         int place = atomicAdd(count, 1); // finds: same-address d_count
         kept[place] = i; // finds: misaligned d_kept
     }
+    // never advises: Start the rows
     // advises: let one thread update d_count for all of them
 }
 

@@ -14,6 +14,7 @@ enum { LONGEST_FORM = 1000, LONGEST_NAME = 120, MOST_DIGITS = 18 };
 typedef struct term {
     int64_t number;
     uint32_t threads, blocks, bases, iterations, others; /* how many factors of each kind */
+    uint32_t counted;                                    /* of the others */
     uint32_t dimension;                                  /* of the last index */
     const char *base;
     uint32_t base_length;
@@ -62,6 +63,7 @@ static bool read_factor(term *t, const char *name, uint32_t length, const prof_l
         t->iterations++;
     } else {
         t->others++;
+        t->counted += starts_with(name, length, "atomic");
     }
     return length <= LONGEST_NAME;
 }
@@ -106,6 +108,7 @@ static bool add_term(ana_place *p, const term *t)
     p->block_unknown |= t->blocks > 0;
     p->iterations |= t->iterations > 0;
     p->unknown |= t->others > 0;
+    p->counted |= t->counted > 0;
     return true;
 }
 

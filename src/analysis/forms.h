@@ -19,6 +19,7 @@ typedef struct ana_place {
     /* What else moves the address: iterations of loops; values without a form; a thread's or a
      * block's index times something that is not known, so that `thread` or `block` is not whole. */
     bool iterations, unknown, thread_unknown, block_unknown;
+    bool counted; /* unknown, since it follows from the result of an atomic update */
 } ana_place;
 
 /* False where the form cannot be read, for example because it was cut off. */

@@ -202,7 +202,14 @@ const flow_affine *flow_affine_without(flow_mem *mem, const flow_affine *a, flow
 
 /* ---- text ---- */
 
-static int symbol_text(const flow_kernel *k, flow_symbol s, char *buffer, size_t size)
+/* The name of a value without a form. */
+static const char *value_prefix(const flow_function *f, uint32_t value)
+{
+    return f && f->counted[value] ? "atomic" : "v";
+}
+
+static int symbol_text(const flow_kernel *k, const flow_function *f, flow_symbol s, char *buffer,
+                       size_t size)
 {
     static const char *const components[] = {"", ".x", ".y", ".z", ".w"};
     switch (s.kind) {
@@ -212,11 +219,12 @@ static int symbol_text(const flow_kernel *k, flow_symbol s, char *buffer, size_t
     case FLOW_SYM_PARAM: return snprintf(buffer, size, s.b ? "param%u+%u" : "param%u", s.a, s.b);
     case FLOW_SYM_BASE: return snprintf(buffer, size, "&%s", k->objects[s.a].var->name);
     case FLOW_SYM_LOOP: return snprintf(buffer, size, "i%u", s.a);
-    default: return snprintf(buffer, size, "v%u", s.a);
+    default: return snprintf(buffer, size, "%s%u", value_prefix(f, s.a), s.a);
     }
 }
 
-char *flow_affine_text(const flow_kernel *k, const flow_affine *a, char *buffer, size_t size)
+static char *affine_text(const flow_kernel *k, const flow_function *f, const flow_affine *a,
+                         char *buffer, size_t size)
 {
     size_t at = 0;
     snprintf(buffer, size, "%s", a ? a->nterms ? "" : "0" : "?");
@@ -234,11 +242,16 @@ char *flow_affine_text(const flow_kernel *k, const flow_affine *a, char *buffer,
                                    term->nfactors ? "*" : "");
         for (int n = 0; n < term->nfactors && at < size; n++) {
             char name[128];
-            symbol_text(k, term->factors[n], name, sizeof name);
+            symbol_text(k, f, term->factors[n], name, sizeof name);
             at += (size_t)snprintf(buffer + at, size - at, "%s%s", n ? "*" : "", name);
         }
     }
     return buffer;
+}
+
+char *flow_affine_text(const flow_kernel *k, const flow_affine *a, char *buffer, size_t size)
+{
+    return affine_text(k, NULL, a, buffer, size);
 }
 
 char *flow_address_text(const flow_kernel *k, const flow_function *f, const flow_address *a,
@@ -248,7 +261,7 @@ char *flow_address_text(const flow_kernel *k, const flow_function *f, const flow
     if (a->value == FLOW_NONE || a->operand->kind != IR_OPD_ADDR || !f->affine[a->value])
         return buffer;
     int64_t offset = (int64_t)a->operand->imm;
-    size_t at = strlen(flow_affine_text(k, f->affine[a->value], buffer, size));
+    size_t at = strlen(affine_text(k, f, f->affine[a->value], buffer, size));
     if (offset)
         snprintf(buffer + at, size - at, " %c %llu", offset < 0 ? '-' : '+',
                  (unsigned long long)(offset < 0 ? -(uint64_t)offset : (uint64_t)offset));

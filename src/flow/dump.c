@@ -96,6 +96,7 @@ static void dump_value(const flow_kernel *k, const flow_function *f, uint32_t v,
         fprintf(out, " = %s%s", flow_affine_text(k, f->affine[v], text, sizeof text),
                 f->affine[v] && f->affine[v]->assumes_no_wrap ? " (no wrap)" : "");
         break;
+    case FLOW_PASS_counted: fprintf(out, "%s", f->counted[v] ? " atomic" : ""); break;
     case FLOW_PASS_taint:
         fprintf(out, " %s", flow_reason_name((flow_reason)f->taint[v].reason));
         if (f->taint[v].reason != FLOW_CLEAN)

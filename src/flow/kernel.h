@@ -248,6 +248,9 @@ typedef struct flow_function {
     uint8_t *loop_level;    /* [loops.count] of what decides how often it runs */
     uint8_t entered_level;  /* of what decides about the calls of the function */
 
+    /* counted */
+    bool *counted; /* [nvalues] follow from the result of an atomic update */
+
     /* affine */
     const flow_affine **affine; /* [nvalues] NULL: none */
     flow_trip *trips;           /* [loops.count] */
@@ -288,6 +291,9 @@ typedef struct flow_kernel {
 
     /* uniform */
     uint8_t *object_level; /* [nobjects] of what is read from a parameter */
+
+    /* counted */
+    bool *counted_objects; /* [nobjects] a value that does was stored there */
 
     /* taint */
     uint32_t *cell_first; /* [nobjects + 1] */

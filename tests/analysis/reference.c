@@ -341,6 +341,12 @@ static int pattern_of_updates(const sim *s, uint32_t object)
     return 2 * uniform > n || 2 * words <= lanes ? ANA_SAME_ADDRESS : ANA_SCATTERED_ATOMICS;
 }
 
+/* Does a warp come back to the cell with updates? */
+static bool repeats_updates(const cell *c)
+{
+    return c->n[2] > (uint64_t)warps_in(c->sector);
+}
+
 static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
 {
     int updates = pattern_of_updates(s, object);
@@ -356,6 +362,7 @@ static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
     for (uint32_t i = 0; i < m->count; i++) {
         cell *c = &m->cells[i];
         c->label = label_of(s, c, random, warm);
+        c->label = c->label < 0 && repeats_updates(c) ? ANA_SCATTERED_ATOMICS : c->label;
         c->sparse = c->sector && used(c) * 2 <= words_in(&s->objects[object], m, i);
         of[ANA_STRIDED] += c->sparse ? transfers(c) : 0;
         if (c->label >= 0)
@@ -373,8 +380,11 @@ static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
                 left = ceil(n / warps_in(c->sector));
             else if (c->label >= 0)
                 left = n > 0;
-            bool hot = c->label == ANA_HOT || c->label == ANA_HOT_RANDOM;
-            int label = k == 2 && hot ? updates : c->label;
+            bool again = c->label == ANA_SCATTERED_ATOMICS;
+            int label = k == 2 && c->label != ANA_FALSE_SHARING && c->label >= 0 ? updates
+                        : again                                                  ? -1
+                                                                                 : c->label;
+            left = again && k < 2 ? n : left;
             if (label >= 0) {
                 out->excess[label] += n - left;
                 out->alone[label] += n - left;
@@ -393,13 +403,16 @@ static void request_costs(const sim *s, uint32_t object, const map *maps, costs 
 {
     for (uint32_t pc = next_pc(s, object, 0); pc < MOST_PCS; pc = next_pc(s, object, pc + 1)) {
         double n = 0, sectors = 0, fewest = 0, misaligned = 0, seen = 0, settled = 0, lanes = 0;
-        bool updates = false;
+        bool updates = false, one_address = true;
+        uint64_t address = 0;
         for (size_t i = 0; i < s->log.count; i++) {
             const sim_request *r = &s->log.data[i];
             if (r->object != object || r->pc != pc)
                 continue;
             n++;
             updates |= kind_of(r) == 2;
+            address = address ? address : r->addr[__builtin_ctz(r->mask)];
+            one_address &= shape_of(r) == UNIFORM && r->addr[__builtin_ctz(r->mask)] == address;
             lanes += __builtin_popcount(r->mask);
             sectors += sectors_of(r);
             fewest += fewest_of(r);
@@ -410,11 +423,17 @@ static void request_costs(const sim *s, uint32_t object, const map *maps, costs 
             for (uint32_t k = 0; k < count; k++) {
                 const cell *c = &maps[sample].cells[list[k] - maps[sample].first];
                 seen++;
-                settled += c->label >= 0 || c->sparse;
+                bool others = c->label == ANA_SCATTERED_ATOMICS && kind_of(r) < 2;
+                settled += (c->label >= 0 && !others) || c->sparse;
             }
         }
         double open = seen ? 1 - settled / seen : 1, excess = open * (sectors - fewest),
                one_each = 0;
+        if (updates && one_address && sim_warps(s) == 1) {
+            out->excess[ANA_SAME_ADDRESS] += open * n * 7 / 8;
+            out->alone[ANA_SAME_ADDRESS] += open * n * 7 / 8;
+            out->requests[ANA_SAME_ADDRESS] += n;
+        }
         if (n && excess > 0 && misaligned >= 0.25 * EDGE * n) {
             one_each = open * misaligned < excess ? open * misaligned : excess;
             out->excess[ANA_MISALIGNED] += one_each;

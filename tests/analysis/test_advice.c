@@ -81,6 +81,25 @@ static int64_t one_lane(const sim_thread *t, const void *p)
     return t->index % 32 ? -1 : 64;
 }
 
+static int64_t first_lane(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return t->index % 32 ? -1 : 0;
+}
+
+static int64_t first_word(const sim_thread *t, const void *p)
+{
+    (void)t;
+    (void)p;
+    return 0;
+}
+
+static int64_t word_of_block(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return t->index % 32 ? -1 : (int64_t)t->block[0] * 4;
+}
+
 /* Runs of seven lanes with one target. */
 static int64_t of_segment(const sim_thread *t, const void *p)
 {
@@ -126,6 +145,33 @@ static void of_updates(void **state)
     sim_end(&s);
 }
 
+/* Blocks of one warp: there is nobody in the block to combine with. */
+static void of_updates_by_lone_warps(void **state)
+{
+    (void)state;
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 64, 1, 32, 1);
+    uint32_t ticket = sim_alloc(&s, "ticket", 4, 0), sum = sim_alloc(&s, "sum", 4, 0),
+             own = sim_alloc(&s, "own", 4096, 0), steps = sim_alloc(&s, "steps", 256, 0);
+    sim_access(&s, 1, ACC_ATOMIC, ticket, 4, first_lane, NULL);
+    sim_access(&s, 2, ACC_REDUCTION, sum, 4, first_word, NULL);
+    sim_access(&s, 3, ACC_ATOMIC, own, 4, word_of_block, NULL);
+    for (uint32_t k = 0; k < 3; k++)
+        sim_access(&s, 4, ACC_ATOMIC, steps, 4, one_lane, NULL);
+    sim_find(&s, 1, &all);
+    const ana_finding *f = sim_finding(&s, &all, "ticket", ANA_SAME_ADDRESS);
+    assert_int_equal(f->cost.excess, 64 * 7 / 8);
+    assert_non_null(strstr(f->advice, "Use blocks of several warps"));
+    f = sim_finding(&s, &all, "sum", ANA_SAME_ADDRESS);
+    assert_int_equal(f->cost.excess, 64 * 7 / 8);
+    assert_non_null(strstr(f->advice, "Combine the values of a warp's lanes first"));
+    assert_null(sim_finding(&s, &all, "own", ANA_SAME_ADDRESS)); /* each block its own word, once */
+    /* Three times, two of them needless; where the code says nothing, blocks are not compared. */
+    assert_int_equal(sim_finding(&s, &all, "steps", ANA_SAME_ADDRESS)->cost.excess, 64 * 2);
+    sim_end(&s);
+}
+
 /* The bound of what fits into shared memory, from both sides. */
 static void of_updates_that_fit(void **state)
 {
@@ -157,6 +203,18 @@ static int64_t own_row(const sim_thread *t, const void *p)
     return ((int64_t)t->block[0] * 256 + t->index) * 512 + *(const int *)p * 4;
 }
 
+static int64_t word_of_thread(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return t->index * 4;
+}
+
+static int64_t first_of_warp(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return t->index / 32 * 128;
+}
+
 static void nothing_is_staged_twice(void **state)
 {
     (void)state;
@@ -175,6 +233,28 @@ static void nothing_is_staged_twice(void **state)
         assert_int_equal(strstr(first, "into shared memory once") != NULL, !async);
         assert_int_equal(strstr(first, "a part each") != NULL, async);
         assert_int_equal(strstr(second, "The copies to shared memory") != NULL, async);
+        sim_end(&s);
+    }
+}
+
+/* Neither shuffles nor registers can take the place of an array that copies fill on the side. */
+static void staging_is_no_exchange(void **state)
+{
+    (void)state;
+    for (uint32_t async = 0; async < 2; async++) {
+        sim s;
+        ana_findings all;
+        sim_begin(&s, 4, 1, 256, 1);
+        uint32_t own = sim_shared(&s, "own", 1024), row = sim_shared(&s, "row", 1024);
+        s.flags = async ? ACC_ASYNC : 0;
+        sim_access(&s, 1, ACC_STORE, own, 4, word_of_thread, NULL);
+        sim_access(&s, 2, ACC_STORE, row, 4, word_of_thread, NULL);
+        s.flags = 0;
+        sim_access(&s, 3, ACC_LOAD, own, 4, word_of_thread, NULL);
+        sim_access(&s, 4, ACC_LOAD, row, 4, first_of_warp, NULL);
+        sim_find(&s, 1, &all);
+        assert_int_equal(sim_patterns(&s, &all, "own"), async ? 0 : 1u << ANA_SHARED_THREAD_LOCAL);
+        assert_int_equal(sim_patterns(&s, &all, "row"), async ? 0 : 1u << ANA_SHARED_WARP_LOCAL);
         sim_end(&s);
     }
 }
@@ -314,6 +394,19 @@ static void of_blocks(void **state)
     launch.grid[1] = 4;
 }
 
+static void of_one_address(void **state)
+{
+    (void)state;
+    ana_input one = input_of("param0 + 64", "4*ctaid.x + param0");
+    assert_true(layout_is_one_address(&one, &first));
+    assert_false(layout_is_one_address(&one, &second));
+    ana_input other = input_of("4*tid.y + param0", "4*atomic7 + param0");
+    assert_false(layout_is_one_address(&other, &first));
+    assert_false(layout_is_one_address(&other, &second));
+    assert_true(layout_is_counted(&other, &second));
+    assert_false(layout_is_counted(&other, &first));
+}
+
 static bool neighbours(const char *one, const char *two)
 {
     ana_input input = input_of(one, two);
@@ -340,13 +433,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(indices_are_swapped_where_that_helps),
         cmocka_unit_test(of_updates),
+        cmocka_unit_test(of_updates_by_lone_warps),
         cmocka_unit_test(of_updates_that_fit),
         cmocka_unit_test(nothing_is_staged_twice),
+        cmocka_unit_test(staging_is_no_exchange),
         cmocka_unit_test(of_what_was_sampled),
         cmocka_unit_test(partial_warps_change_nothing),
         cmocka_unit_test(what_is_left_out_is_counted),
         cmocka_unit_test(of_edges),
         cmocka_unit_test(of_blocks),
+        cmocka_unit_test(of_one_address),
         cmocka_unit_test(of_neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,9 @@ static void of_what_is_not_known(void **state)
     assert_true(place_of("4*tid.x + 128*i0 + param0", &p));
     assert_true(p.iterations && !p.unknown && !ana_place_is_exact(&p));
     assert_true(place_of("4*v21 + param0", &p));
-    assert_true(p.unknown && !ana_place_is_exact(&p));
+    assert_true(p.unknown && !p.counted && !ana_place_is_exact(&p));
+    assert_true(place_of("4*atomic21 + 4*tid.x + param0", &p));
+    assert_true(p.unknown && p.counted && p.thread[0] == 4);
     assert_true(place_of("4*laneid + &s", &p));
     assert_true(p.unknown);
     assert_true(place_of("param0 + param1", &p)); /* which of them is the object? */

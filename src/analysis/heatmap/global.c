@@ -265,8 +265,26 @@ static double open_part(const work *w, uint32_t i)
 }
 
 typedef struct charges {
-    double of[ANA_PATTERN_COUNT]; /* MISALIGNED, UNCOALESCED, DIVERGENT, SCATTERED_ATOMICS */
+    /* MISALIGNED, UNCOALESCED, DIVERGENT, SCATTERED_ATOMICS, SAME_ADDRESS */
+    double of[ANA_PATTERN_COUNT];
 } charges;
+
+/* Have the blocks of the launch that the row stands for one warp each? */
+static bool has_lone_warps(const work *w, const prof_instruction *insn)
+{
+    const prof_launch *l = prof_find_launch(&w->input->program->launches, insn->launch);
+    return l && (uint64_t)l->block[0] * l->block[1] * l->block[2] <= ACC_LANES;
+}
+
+/* Of the updates of one address by blocks of one warp each: those that larger blocks would spare. */
+static double spared_updates(const work *w, uint32_t i)
+{
+    const prof_instruction *insn = &w->group->insns[i];
+    bool spares = is_update(&insn->c) && has_lone_warps(w, insn) &&
+                  layout_is_one_address(w->input, insn);
+    double kept = 1 / w->input->program->thresholds->combined_warps;
+    return spares ? open_part(w, i) * (double)insn->c.requests * (1 - kept) : 0;
+}
 
 static bool is_divergent(const work *w, const obs_insn *c)
 {
@@ -278,7 +296,7 @@ static charges charge_requests(const work *w, uint32_t i)
 {
     const obs_insn *c = &w->group->insns[i].c;
     const ana_thresholds *t = w->input->program->thresholds;
-    charges paid = {0};
+    charges paid = {.of[ANA_SAME_ADDRESS] = spared_updates(w, i)};
     if (c->sectors <= c->sectors_min || c->requests == 0)
         return paid;
     double part = open_part(w, i), excess = part * (double)(c->sectors - c->sectors_min);
@@ -370,11 +388,16 @@ static uint64_t requests_paying(const ana_draft *d)
     return n;
 }
 
-/* Updates that the map does not show to be shared pay for their requests' sectors. */
-static void add_scattered(const work *w, ana_draft *d)
+static bool is_of_updates(ana_pattern p)
 {
-    for (uint32_t i = 0; d->pattern == ANA_SCATTERED_ATOMICS && i < d->group->ninsns; i++) {
-        double more = charge_requests(w, i).of[ANA_SCATTERED_ATOMICS];
+    return p == ANA_SAME_ADDRESS || p == ANA_SCATTERED_ATOMICS;
+}
+
+/* Updates that the map does not show to be shared pay by their requests. */
+static void add_requests_of_updates(const work *w, ana_draft *d)
+{
+    for (uint32_t i = 0; is_of_updates(d->pattern) && i < d->group->ninsns; i++) {
+        double more = charge_requests(w, i).of[d->pattern];
         d->insn_excess[i] += more;
         d->excess += more;
         d->alone += more;
@@ -402,12 +425,13 @@ static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_
     memcpy(d->insn_excess, w->claims[p], w->group->ninsns * sizeof *d->insn_excess);
     d->excess = w->excess[p];
     d->alone = w->alone[p];
-    add_scattered(w, d);
+    add_requests_of_updates(w, d);
     d->requests = requests_paying(d);
     d->launches = w->launches[p];
     d->example_launch = w->example_launch[p];
     words_facts f = draft_facts_of(d);
     f.warps = r->warps;
+    f.lone = r->warps == 1;
     f.word_temperature = r->word_temperature;
     f.sector_temperature = r->sector_temperature;
     f.words_used = r->words_used;
@@ -479,6 +503,16 @@ static bool crosses_blocks(const work *w, const ana_draft *d)
     return 2 * crossing > d->excess;
 }
 
+/* Does an atomic update tell where most of what pays lies? */
+static bool follows_counter(const work *w, const ana_draft *d)
+{
+    double counted = 0;
+    for (uint32_t i = 0; i < w->group->ninsns; i++)
+        if (d->insn_excess[i] > 0 && layout_is_counted(w->input, &w->group->insns[i]))
+            counted += d->insn_excess[i];
+    return 2 * counted > d->excess;
+}
+
 /* Does the costliest instruction come back to each of its sectors? */
 static bool walks(const work *w, const ana_draft *d)
 {
@@ -518,10 +552,12 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     f.halo = p == ANA_MISALIGNED && is_halo(w, d);
     f.walks = walks(w, d);
     f.crosses = crosses_blocks(w, d);
+    f.counted = follows_counter(w, d);
+    f.lone = p == ANA_SAME_ADDRESS; /* others show in the map */
     add_request_evidence(d, &f);
     if (p == ANA_UNCOALESCED && f.stride)
         ana_add_evidence(d, "stride", "bytes from lane to lane", (double)f.stride, "bytes");
-    if (p == ANA_DIVERGENT || p == ANA_SCATTERED_ATOMICS)
+    if (p == ANA_DIVERGENT || is_of_updates(p))
         ana_add_evidence(d, "lanes", "active lanes", f.lanes, "");
     ana_add_evidence(d, "bytes", "bytes per lane", (double)f.bytes, "bytes");
     return words_set(d, w->input, &f, kind);
@@ -556,6 +592,7 @@ wl_status ana_detect_global(const ana_input *input, ana_drafts *drafts, wl_error
       of_requests[] = {{ANA_MISALIGNED, &words_misaligned},
                        {ANA_UNCOALESCED, &words_uncoalesced},
                        {ANA_DIVERGENT, &words_divergent},
+                       {ANA_SAME_ADDRESS, &words_same_address},
                        {ANA_SCATTERED_ATOMICS, &words_scattered_atomics}};
     work w = {.input = input, .group = input->group};
     if (w.group->space != ACC_GLOBAL)
@@ -571,7 +608,7 @@ wl_status ana_detect_global(const ana_input *input, ana_drafts *drafts, wl_error
     for (size_t i = 0; status == WL_OK && i < sizeof of_requests / sizeof *of_requests && good;
          i++) {
         ana_pattern p = of_requests[i].pattern;
-        bool told = p == ANA_SCATTERED_ATOMICS && w.example[p];
+        bool told = is_of_updates(p) && w.example[p];
         good = told || draft_requests(&w, p, of_requests[i].kind, drafts);
     }
     drafts->unnamed += status == WL_OK ? count_unnamed_sectors(&w) : 0;

@@ -4,6 +4,7 @@
 #include "analysis/forms.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The instruction's address in its launch; false where nothing is known of it. */
 static bool locate_place(const ana_input *input, const prof_instruction *insn, ana_place *out)
@@ -31,6 +32,23 @@ layout_blocks layout_of_blocks(const ana_input *input, const prof_instruction *i
         found = step % OBS_SECTOR_BYTES ? LAYOUT_UNKNOWN : found;
     }
     return found;
+}
+
+bool layout_is_one_address(const ana_input *input, const prof_instruction *insn)
+{
+    static const int64_t none[3];
+    const prof_object *o = prof_find_object(&input->program->objects, insn->c.object);
+    ana_place p;
+    if (o && o->bytes && o->bytes <= insn->c.bytes)
+        return true;
+    return locate_place(input, insn, &p) && ana_place_is_exact(&p) &&
+           memcmp(p.thread, none, sizeof none) == 0 && memcmp(p.block, none, sizeof none) == 0;
+}
+
+bool layout_is_counted(const ana_input *input, const prof_instruction *insn)
+{
+    ana_place p;
+    return locate_place(input, insn, &p) && p.counted;
 }
 
 bool layout_are_neighbours(const ana_input *input, const prof_instruction *a,

@@ -14,6 +14,12 @@ typedef enum layout_blocks {
 /* In the launch that the row stands for. */
 layout_blocks layout_of_blocks(const ana_input *input, const prof_instruction *insn);
 
+/* Do all threads of all blocks take one address? */
+bool layout_is_one_address(const ana_input *input, const prof_instruction *insn);
+
+/* Does the address follow from the result of an atomic update, as a place in a list does? */
+bool layout_is_counted(const ana_input *input, const prof_instruction *insn);
+
 /* Are the two the same address but for a few bytes that are no multiple of a sector, as the
  * neighbours of a stencil are? */
 bool layout_are_neighbours(const ana_input *input, const prof_instruction *a,

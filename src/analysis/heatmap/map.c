@@ -276,17 +276,23 @@ static bool all_stream(const work *w, const obs_heat_row *row)
 
 /* ---- patterns ---- */
 
+/* A warp that comes back to the sector with updates: no L1 cache keeps them. */
+static uint8_t label_of_updates(const row_facts *f)
+{
+    return f->n[2] > f->sector_temperature ? ANA_SCATTERED_ATOMICS + 1 : 0;
+}
+
 static uint8_t label_row(const work *w, const obs_heat_row *row, bool shared_at_random)
 {
     row_facts f = row_facts_of(w, row);
     uint32_t hot = (uint32_t)ceil(w->t->hot_share * w->heat->info.warps);
     if (w->out->random) /* one cause, for the sectors that one warp alone gathered from as well */
-        return shared_at_random ? ANA_HOT_RANDOM + 1 : 0;
+        return shared_at_random ? ANA_HOT_RANDOM + 1 : label_of_updates(&f);
     if (f.sector_temperature < 2)
-        return 0;
+        return label_of_updates(&f);
     if (f.sector_temperature >= w->t->sharing_ratio * f.hottest)
-        return all_stream(w, row) ? 0 : ANA_FALSE_SHARING + 1;
-    return f.coldest >= (hot > 2 ? hot : 2) ? ANA_HOT + 1 : 0;
+        return all_stream(w, row) ? label_of_updates(&f) : ANA_FALSE_SHARING + 1;
+    return f.coldest >= (hot > 2 ? hot : 2) ? ANA_HOT + 1 : label_of_updates(&f);
 }
 
 static bool is_sparse(const work *w, const row_facts *f)
@@ -363,8 +369,16 @@ typedef struct charged_row {
 /* What an instruction pays for where its row shows a pattern of sharing. */
 static ana_pattern pattern_paid(const map_insn *insn, ana_pattern shared)
 {
-    bool warm = shared == ANA_HOT || shared == ANA_HOT_RANDOM;
-    return warm && insn->updates ? (ana_pattern)insn->updates : shared;
+    return shared != ANA_FALSE_SHARING && insn->updates ? (ana_pattern)insn->updates : shared;
+}
+
+/* Where updates alone come back to a row, its loads and stores do not pay; nor do streams that meet
+ * in one. */
+static bool pays_for_sharing(const map_insn *insn, const charged_row *c)
+{
+    bool apart = (c->shared == ANA_FALSE_SHARING && insn->stream) ||
+                 (c->shared == ANA_SCATTERED_ATOMICS && !insn->updates);
+    return c->has_shared && !apart;
 }
 
 /* Of one kind of transfers: what each instruction of the row pays. */
@@ -377,7 +391,7 @@ static void charge_insn(work *w, uint32_t index, uint32_t kind, charged_row *c)
     double part = instruction_part_of(w, c->row, kind, index), n = (double)all * part, left = n;
     if (n == 0)
         return;
-    if (c->has_shared && !(c->shared == ANA_FALSE_SHARING && insn->stream)) {
+    if (pays_for_sharing(insn, c)) {
         ana_pattern pays = pattern_paid(insn, c->shared);
         left = left_of(c->shared, all, c->f.sector_temperature) * part;
         share->claim[pays] += n - left;

@@ -9,7 +9,8 @@
  *                     now moves for each of T warps
  *   strided           of what remains, the part of the sector that nobody uses: (1 - words used /
  *                     words) of each transfer
- *   same-address, scattered-atomics: n - 1 of atomic updates, in place of hot and hot-random
+ *   same-address, scattered-atomics: n - 1 of atomic updates, in place of hot and hot-random, and
+ *                     where a warp comes back to the sector
  * A sector has at most one of the first three; strided is paid from what they leave, so that the
  * sum never exceeds n. */
 #ifndef WL_ANALYSIS_HEATMAP_MAP_H

@@ -305,6 +305,16 @@ static bool holds_barrier(const ana_input *input, const ana_group *g)
     return false;
 }
 
+/* Do copies fill the array that go on beside the program? Neither registers nor shuffles can take
+ * its place. */
+static bool is_filled_by_copies(const ana_group *g)
+{
+    for (uint32_t i = 0; i < g->ninsns; i++)
+        if (g->insns[i].c.op != ACC_LOAD && (g->insns[i].c.flags & (ACC_ASYNC | ACC_BULK)))
+            return true;
+    return false;
+}
+
 wl_status ana_detect_shared(const ana_input *input, ana_drafts *drafts, wl_error *err)
 {
     const ana_group *group = input->group;
@@ -320,6 +330,7 @@ wl_status ana_detect_shared(const ana_input *input, ana_drafts *drafts, wl_error
     bool good = draft_conflict(input, ANA_BANK_CONFLICT, &words_bank_conflict, drafts) &&
                 draft_conflict(input, ANA_SAME_ADDRESS, &words_same_address, drafts) &&
                 draft_idle_lanes(input, drafts) &&
-                (holds_barrier(input, group) || draft_local(input, group, &o, drafts));
+                (holds_barrier(input, group) || is_filled_by_copies(group) ||
+                 draft_local(input, group, &o, drafts));
     return good ? WL_OK : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
 }

@@ -114,6 +114,11 @@ static const char *same_address_summary(const texts *t)
     }
     static const char serial[] =
         "the L2 cache carries out one update of an address after the other.";
+    if (t->f->lone) {
+        return TEXT(t, "The blocks have one warp each, and %s of a request update%s %s of %s: %s",
+                    t->f->lanes < 2 ? "the lane" : "the lanes", t->f->lanes < 2 ? "s" : "",
+                    t->f->broadcast ? "one word" : "few words", t->what, serial);
+    }
     if (t->f->lanes < 2) {
         return TEXT(t,
                     "%.1f of the block's %u warps update the same word of %s, a lane of each: %s",
@@ -129,6 +134,19 @@ static const char *same_address_summary(const texts *t)
 
 static const char *scattered_atomics_summary(const texts *t)
 {
+    bool spread = t->f->sectors_per_request >= 1.5 * t->f->fewest_per_request;
+    if (!spread && t->f->warps > 1) {
+        return TEXT(t,
+                    "%.1f of the block's %u warps update each sector of %s, each by itself: the L2 "
+                    "cache carries out a request after the other.",
+                    t->f->sector_temperature, t->f->warps, t->what);
+    }
+    if (!spread) {
+        return TEXT(t,
+                    "A warp updates the same sectors of %s again and again: the L2 cache carries "
+                    "out a request after the other.",
+                    t->what);
+    }
     return TEXT(t,
                 "The %.1f lanes of a request update words of %s in %.1f sectors, where their data "
                 "would fill %.1f: the L2 cache updates one sector at a time.",
@@ -277,6 +295,12 @@ static const char *misaligned_remedy(const texts *t)
                "into shared memory once and take the neighbours from there, or from the next lane "
                "by a shuffle.";
     }
+    if (t->f->counted) {
+        return "An atomic update tells where these accesses to " ANA_OBJECT " begin, so that no "
+               "padding can align them. Collect the block's elements in shared memory, and let its "
+               "warps move them together: those before the first 32-byte boundary by themselves, "
+               "all others from there on.";
+    }
     return TEXT(t,
                 "Start the rows of " ANA_OBJECT " on 32-byte boundaries: pad the row pitch to a "
                 "multiple of %u elements (cudaMallocPitch does), or handle the first elements "
@@ -286,6 +310,11 @@ static const char *misaligned_remedy(const texts *t)
 
 static const char *uncoalesced_remedy(const texts *t)
 {
+    if (t->f->counted) {
+        return "An atomic update tells where each of these elements of " ANA_OBJECT " goes. Order "
+               "the block's elements by target in shared memory first, so that neighbouring lanes "
+               "take neighbouring elements.";
+    }
     if (t->f->irregular) {
         return "Sort or renumber the index so that neighbouring lanes take neighbouring elements "
                "of " ANA_OBJECT ". Where each lane follows a row of its own, let a warp share one "
@@ -341,16 +370,26 @@ static const char *idle_lanes_remedy(const texts *t)
 static const char *same_address_remedy(const texts *t)
 {
     if (!t->f->broadcast) {
-        return "Neighbouring lanes update the same elements of " ANA_OBJECT
-               ". Add up the values of "
-               "equal targets in the warp first (__match_any_sync finds them; where they are "
-               "sorted, "
-               "a segmented sum by shuffles), and let one lane of each run update " ANA_OBJECT ".";
+        return "Neighbouring lanes update the same elements of " ANA_OBJECT ". Add up the values "
+               "of equal targets in the warp first (__match_any_sync finds them; where they are "
+               "sorted, a segmented sum by shuffles), then those of the block's warps in shared "
+               "memory, and let one lane of each run update " ANA_OBJECT ".";
     }
     if (t->draft->unit == ANA_WAVEFRONTS) {
         return "All lanes update the same word of " ANA_OBJECT ", one after the other. Combine "
                "their values in the warp first (__reduce_add_sync, shuffles), and let one lane "
                "update it for all.";
+    }
+    if (t->f->lone) {
+        return t->f->lanes < 2
+                   ? "The blocks have one warp each, and each updates " ANA_OBJECT " by itself. "
+                     "Use blocks of several warps, combine their values in shared memory, and let "
+                     "one thread update it for all of them; or let each warp go through several "
+                     "parts of the data before it updates."
+                   : "Combine the values of a warp's lanes first (__reduce_add_sync, shuffles; for "
+                     "places in a list __ballot_sync and __popc), and let one lane "
+                     "update " ANA_OBJECT
+                     " for all of them. Blocks of several warps could combine more.";
     }
     if (t->f->lanes < 2) {
         return "Each warp updates " ANA_OBJECT

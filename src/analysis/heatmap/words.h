@@ -19,6 +19,8 @@ typedef struct words_facts {
     bool walks;              /* one instruction takes the words of a sector one after the other */
     bool async;              /* copies to shared memory that go on beside the program (cp.async) */
     bool crosses;            /* neighbouring blocks take the words between those of the lanes */
+    bool counted;            /* an atomic update's result says where the requests lie */
+    bool lone;               /* blocks have one warp each */
     bool sampled;            /* what other blocks use of the sectors is not known */
     bool reduction;          /* of a shared array: pairs are added up, ever fewer of them */
     barriers_order barriers; /* of shared arrays */
