@@ -7,7 +7,15 @@ const PAGE = join(dirname(fileURLToPath(import.meta.url)), "../docs/terms.md");
 
 // Sections that are for readers as a whole; of the others, the terms that reports use.
 const WHOLE = ["What runs", "Memory", "Accesses and what they cost", "Profile, analysis, report"];
-const ALSO = ["sampled block", "estimate", "replay", "repeat", "probe", "call stack, stack"];
+const ALSO = [
+  "backend",
+  "sampled block",
+  "estimate",
+  "replay",
+  "repeat",
+  "probe",
+  "call stack, stack",
+];
 
 /** Markdown without its marks. */
 const plain = (text) =>

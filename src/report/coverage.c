@@ -201,8 +201,8 @@ static const char *maps_text(const rep_terminal *t, const prof_coverage *c)
     const char *launch = even ? wl_arena_printf(t->arena, " (%llu per launch)",
                                                 (unsigned long long)each)
                               : "";
-    return wl_arena_printf(t->arena, "%s with heat maps%s, which stand for the others", blocks,
-                           launch ? launch : "");
+    return wl_arena_printf(t->arena, "%s with heat maps%s, which %s for the others", blocks,
+                           launch ? launch : "", c->blocks_sampled == 1 ? "stands" : "stand");
 }
 
 void rep_coverage(const rep_terminal *t)

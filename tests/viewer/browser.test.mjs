@@ -661,6 +661,29 @@ test("maps that are not in the report: how to have them", async () => {
   await visit("#finding/1", (page) => sees(page, ".coverage", /9 heat maps[^]*left out[^]*report --maps all/), fewer);
 });
 
+test("a finding about no accesses is counted, and has no table of them", async () => {
+  const few = await report(folder, "few", ({ payload, parts }) => ({
+    payload: {
+      ...payload,
+      findings: payload.findings.map((f) => ({
+        ...f,
+        access: undefined,
+        lines: f.lines.map((l) => ({ ...l, requests: 0 })),
+      })),
+    },
+    parts,
+  }));
+  await visit(
+    "#finding/1",
+    async (page) => {
+      await sees(page, ".worth", /Counted, not estimated/);
+      await sees(page, ".detail", /How sure[^]*counted in all observed launches/);
+      await counts(page, ".detail th >> text=times the needed", 0);
+    },
+    few,
+  );
+});
+
 test("what is estimated is not called counted", async () => {
   const estimated = await report(folder, "estimated", ({ payload, parts }) => ({
     payload: { ...payload, launches: payload.launches.map((l) => ({ ...l, estimated: true })) },
@@ -867,7 +890,7 @@ test("a glossary tells what the words mean; the page links it, and search finds 
   visit("#finding/1", async (page) => {
     await page.click(".coverage a >> text=Glossary");
     await sees(page, "h1", /^Glossary$/);
-    await sees(page, ".glossary", /avoidable\s+sectors or wavefronts beyond what a remedy would leave/);
+    await sees(page, ".glossary", /avoidable\s+sectors or wavefronts that a remedy would save/);
     await page.fill("[role=combobox]", "wavefront");
     await page.click("[role=option] >> text=word");
     await sees(page, ".glossary tr.on", /^wavefront\s+a step in which shared memory serves/);
@@ -1054,7 +1077,7 @@ test("a run that failed says so before all else, and never that there are no fin
     payload: { ...payload, findings: [], groups: [], maps: [] },
     parts,
   }));
-  await visit("#finding/1", async (page) => sees(page, "h1", /did not go to its end/), bare);
+  await visit("#finding/1", async (page) => sees(page, "h1", /did not run to its end/), bare);
 });
 
 test("a damaged file says so", async () => {

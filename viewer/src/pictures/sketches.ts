@@ -45,7 +45,7 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
       picture: {
         grid: ["- - x! - - - - -", "- - - - - - x! -", "x! - - - - - - -", "- - - - x! - - -"],
       },
-      note: "each lane another sector",
+      note: "each lane takes another sector",
       code: "y = x[index[i]]; // any order",
     },
     after: {
@@ -79,7 +79,7 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
           "x! x! x! x! x! - - -",
         ],
       },
-      note: "five sectors, the ends split with the neighbours",
+      note: "five sectors; the first and last also serve the neighbouring warps",
       code: "int pitch = 1021; // elements\nx[row * pitch + i]",
     },
     after: {
@@ -105,7 +105,7 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
     legend: "a row is a sector; blue: the words of one request",
     before: {
       picture: { grid: repeat("x! x x x x x x x", 4) },
-      note: "a chunk a thread: each lane another sector",
+      note: "a chunk for each thread: each lane takes another sector",
       code: "int first = thread * 8;\nfor (int i = first; i < first + 8; i++)\n    z[i] = x[i] + y[i];",
     },
     after: {

@@ -23,9 +23,9 @@ function LeftOut({ c }: { c: Coverage }) {
       {known(c.records_dropped) && (
         <Fact good={dropped === 0}>
           {dropped === 0
-            ? "nothing dropped"
+            ? "no accesses lost"
             : `${plural(c.records_dropped ?? 0, "access", "accesses")} not counted, ` +
-              `${plural(c.sectors_dropped ?? 0, "sector")} missing in heat maps that were full`}
+              `${plural(c.sectors_dropped ?? 0, "sector")} missing in heat maps, which were full`}
         </Fact>
       )}
       {c.maps_left_out > 0 && (
@@ -151,11 +151,12 @@ function Skipped({ c }: { c: Coverage }) {
 function mapsText(c: Coverage): string {
   const blocks = c.blocks_sampled ?? 0;
   const launches = c.launches_observed ?? 0;
-  const each = launches > 1 && blocks % launches === 0 ? `, ${blocks / launches} per launch` : "";
-  return `${plural(blocks, "block")}${each}, mapped in detail (heat maps) to represent the others`;
+  const each = launches > 1 && blocks % launches === 0 ? ` (${blocks / launches} per launch)` : "";
+  const stand = blocks === 1 ? "stands" : "stand";
+  return `${plural(blocks, "block")} with heat maps${each}, which ${stand} for the others`;
 }
 
-/** The end of every page: what was seen, and what was not. */
+/** The end of every page: what was observed, and what was not. */
 export function CoveragePanel({ m }: { m: Model }) {
   const c = m.payload.coverage;
   return (
@@ -171,7 +172,7 @@ export function CoveragePanel({ m }: { m: Model }) {
         {(c.launches_estimated ?? 0) > 0 && (
           <Fact good={false}>
             {plural(c.launches_estimated ?? 0, "launch", "launches")} estimated, from some of the
-            blocks or from a launch like it
+            blocks or from a similar launch
           </Fact>
         )}
         <Part n={c.kernels_observed} of={c.kernels_seen} what="kernels observed" />
@@ -181,7 +182,7 @@ export function CoveragePanel({ m }: { m: Model }) {
         <WithoutSource m={m} />
         {c.unsupported_calls.length > 0 && (
           <Fact good={false}>
-            CUDA functions that the program asked for, and that warplens does not have:{" "}
+            CUDA functions that the program called, and that warplens does not support:{" "}
             <span class="mono">{c.unsupported_calls.join(", ")}</span>
           </Fact>
         )}

@@ -11,7 +11,7 @@ export function Failures({ m }: { m: Model }) {
           <b>{f.what}</b>: {f.why}
         </p>
       ))}
-      <p class="small">What follows is of what ran until then.</p>
+      <p class="small">What follows is about what ran until then.</p>
     </section>
   );
 }

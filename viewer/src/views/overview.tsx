@@ -28,10 +28,10 @@ function PeakRows({ m }: { m: Model }) {
   );
 }
 
-/** How it was measured, in words. */
-const COLLECTORS: Record<string, string> = {
-  emulate: "emulation on the CPU, all accesses",
-  inline: "a run on the GPU, accesses worked out or recorded",
+/** Where kernels ran, in words. */
+const BACKENDS: Record<string, string> = {
+  emulate: "emulate: kernels ran on the CPU",
+  inline: "inline: kernels ran on the GPU",
 };
 
 function Run({ m }: { m: Model }) {
@@ -56,8 +56,8 @@ function Run({ m }: { m: Model }) {
               .join(", ")}
           </FactRow>
         ) : null}
-        <FactRow label="measured by">
-          {`${COLLECTORS[program.collector] ?? program.collector} (warplens ${version})`}
+        <FactRow label="backend">
+          {`${BACKENDS[program.collector] ?? program.collector}, warplens ${version}`}
         </FactRow>
         {memory.devices.length <= 1 ? (
           memory.peak_bytes !== undefined && (

@@ -40,7 +40,8 @@ const WHOLE: Record<Unit, string> = {
   sectors: TRAFFIC,
   wavefronts: TRAFFIC,
   bytes: "of what was in use at the peak",
-  "warp instructions": "what multiprocessors without a block had room for, of what all have",
+  "warp instructions":
+    "what the multiprocessors without a block could have executed, of what all could",
 };
 
 /** The lines that cost more than they must; all of them where the cost is not within single requests. */
@@ -82,7 +83,9 @@ function Figures({ group, finding }: { group: Group; finding: Finding }) {
       )}
       <Figure
         value={count(group.excess)}
-        label={unit === "warp instructions" ? `${unit} would have had room` : `avoidable ${unit}`}
+        label={
+          unit === "warp instructions" ? `more ${unit} would have had room` : `avoidable ${unit}`
+        }
         title={exact(group.excess)}
       />
       {requests > 0 && now > min && isTraffic(unit) && (
@@ -94,7 +97,7 @@ function Figures({ group, finding }: { group: Group; finding: Finding }) {
       {moves !== undefined && now <= min && (
         <Figure
           value={`${ratio(moves)} ×`}
-          label={`the times that each ${one} moves, in the sampled block`}
+          label={`each ${one} moves so often, in the block of the heat map`}
         />
       )}
     </div>
@@ -160,12 +163,12 @@ function Caption({ i, finding }: { i: Instruction; finding: Finding }) {
         ` The ${lanes.address.length} updates of one address are carried out one after the other.`}
       {lanes.schematic &&
         (i.space === "shared"
-          ? " The picture is an example: the number of passes is as measured, which lanes collide is not."
+          ? " The picture is an example: the number of wavefronts is as measured, which lanes collide is not."
           : " The picture is an example: the number of sectors is as measured, which ones is not.")}
       {lanes.example &&
         !lanes.schematic &&
         lanes.shape !== "misaligned" &&
-        " The picture is an example: so many lanes take part on average."}
+        " The picture is an example: it shows as many lanes as are active on average."}
       {lanes.shape === "misaligned" && " The picture shows a shift by one word as an example."}
     </p>
   );

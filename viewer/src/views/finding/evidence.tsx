@@ -34,9 +34,7 @@ function LineTable({ m, finding }: { m: Model; finding: Finding }) {
             <th class="num">requests</th>
             <th class="num">{one}</th>
             <th class="num">needed</th>
-            <th class="num" title="as many as needed">
-              times
-            </th>
+            <th class="num">times the needed</th>
           </tr>
         </thead>
         <tbody>{finding.lines.map(row)}</tbody>
@@ -45,7 +43,7 @@ function LineTable({ m, finding }: { m: Model; finding: Finding }) {
   );
 }
 
-/** The unit, unless the label says it already: "words used per sector" needs no "words" behind the number. */
+/** The unit, unless the label says it already: "words used per sector" needs no "words" after the number. */
 const unitBeside = (e: Finding["evidence"][number]): string =>
   e.label.includes(e.unit) ? "" : e.unit;
 
@@ -74,7 +72,7 @@ export function Evidence({ m, finding }: { m: Model; finding: Finding }) {
           <WhyBlocks m={m} finding={finding} />
         </div>
       </div>
-      <LineTable m={m} finding={finding} />
+      {finding.lines.some((l) => l.requests > 0) && <LineTable m={m} finding={finding} />}
     </section>
   );
 }

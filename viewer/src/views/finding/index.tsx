@@ -54,7 +54,9 @@ function Nothing({ m }: { m: Model }) {
   const seen = (m.payload.coverage.launches_observed ?? m.payload.launches.length) > 0;
   return (
     <div class="empty">
-      <h1>{m.payload.failures.length > 0 ? "The run did not go to its end" : "No findings"}</h1>
+      <h1>
+        {m.payload.failures.length > 0 ? "The program did not run to its end" : "No findings"}
+      </h1>
       <Failures m={m} />
       <p>
         {seen

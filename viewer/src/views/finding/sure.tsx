@@ -8,12 +8,12 @@ import { exact, plural, ratio } from "../../widgets/format";
 const isEstimated = (m: Model, finding: Finding) =>
   m.payload.launches.some((l) => l.kernel === finding.kernel && l.estimated);
 
-/** Whether the finding's numbers are counts of everything: all blocks, nothing dropped or estimated. */
+/** Whether the finding's numbers are counts of everything: all blocks, nothing lost or estimated. */
 export function isCounted(m: Model, finding: Finding): boolean {
   const launch = exampleOf(m, finding);
+  const whole = launch !== undefined && launch.blocks_observed === launch.blocks_run;
   return (
-    launch !== undefined &&
-    launch.blocks_observed === launch.blocks_run &&
+    (whole || !finding.access) &&
     !isEstimated(m, finding) &&
     (m.payload.coverage.records_dropped ?? 0) === 0
   );
@@ -34,9 +34,10 @@ export function Sureness({ m, finding }: { m: Model; finding: Finding }) {
             : `counted on ${exact(launch.blocks_observed)} of ${exact(launch.blocks_run)} blocks of a launch`}
         </Fact>
       )}
+      {!launch && !isEstimated(m, finding) && <Fact good>counted in all observed launches</Fact>}
       {isEstimated(m, finding) && (
         <Fact good={false}>
-          estimated in some launches, from some of the blocks or from a launch like them
+          estimated in some launches, from some of the blocks or from a similar launch
         </Fact>
       )}
       {kernel && finding.access && (
@@ -50,14 +51,14 @@ export function Sureness({ m, finding }: { m: Model; finding: Finding }) {
   );
 }
 
-/** The blocks whose sharing between warps was looked at, and why these. */
+/** The blocks with heat maps, which tell what warps share, and why these. */
 export function WhyBlocks({ m, finding }: { m: Model; finding: Finding }) {
   const samples = exampleOf(m, finding)?.samples ?? [];
   if (samples.length === 0) return null;
   return (
     <>
       <h3>Why these blocks</h3>
-      <p class="muted small">Sharing between warps is looked at in sampled blocks.</p>
+      <p class="muted small">Which warps share sectors is known of the blocks with heat maps:</p>
       <SampleList m={m} samples={samples} object={finding.object} />
     </>
   );
