@@ -212,7 +212,19 @@ static void append_id(uint32_t *ids, uint32_t *count, uint32_t id)
         ids[(*count)++] = id;
 }
 
-/* "d_a and d_b", "d_a, d_b and 3 more"; "these objects" where a variable's name is not known. */
+/* Is there another object of the group with this variable? */
+static bool shares_variable(const work *w, const ana_finding_group *g, const prof_object *o)
+{
+    for (uint32_t i = 0; i < g->nobjects; i++) {
+        const prof_object *other = prof_find_object(w->objects, g->objects[i]);
+        if (other && other != o && strcmp(other->variable, o->variable) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "d_a and d_b", "d_a, d_b and 3 more"; objects of one variable by their whole names; "these
+ * objects" where a variable's name is not known. */
 static const char *name_all(const work *w, const ana_finding_group *g)
 {
     enum { MOST = 3 };
@@ -223,7 +235,8 @@ static const char *name_all(const work *w, const ana_finding_group *g)
         if (!o || !o->variable[0])
             return "these objects";
         const char *before = i == 0 ? "" : i + 1 == g->nobjects ? " and " : ", ";
-        text = wl_arena_printf(w->arena, "%s%s%s", text, before, o->variable);
+        text = wl_arena_printf(w->arena, "%s%s%s", text, before,
+                               shares_variable(w, g, o) ? o->name : o->variable);
     }
     return text && named < g->nobjects
                ? wl_arena_printf(w->arena, "%s and %u more", text, g->nobjects - named)

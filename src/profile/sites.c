@@ -4,17 +4,17 @@
 #include "profile/builder.h"
 
 #include "profile/demangle.h"
+#include "profile/naming.h"
 #include "profile/statement.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STATEMENT = 1024, MAX_CALLS = 256, MAX_CLIMB = 4, MAX_SYMBOLS = 2000, MAX_TEXTS = 256 };
+enum { MAX_CALLS = 256, MAX_SYMBOLS = 2000, MAX_TEXTS = 256 };
 
 typedef struct site {
     object_info *object;
     const call_info *call;
-    uint32_t frame; /* in the stack; its count: the place is not in the stack */
     uint32_t file, line;
     const char *function, *variable;
     uint32_t kernel; /* that allocated it; 0: the host did */
@@ -25,6 +25,7 @@ typedef struct sites {
     wl_arena *arena; /* the process's */
     size_t count;
     site *rows;
+    naming *naming;
     sources
         *texts; /* the known sources and what they include, to search in; made when it is needed */
 } sites;
@@ -37,36 +38,6 @@ static const call_info *call_of(const process *p, const object_info *o)
         return &by_kernel;
     size_t index = id - p->first_call;
     return id && index < p->calls.count ? &p->calls.data[index] : &none;
-}
-
-/* The statement that begins in a line: to the end of the first line that holds a semicolon. */
-static char *statement_at(sites *s, uint32_t file, uint32_t line)
-{
-    size_t length;
-    const char *text = sources_line(s->b->sources, file, line, &length);
-    if (!text)
-        return wl_arena_strdup(s->arena, "");
-    size_t n = strnlen(text, MAX_STATEMENT);
-    const char *semicolon = memchr(text, ';', n);
-    const char *end = semicolon ? memchr(semicolon, '\n', n - (size_t)(semicolon - text)) : NULL;
-    return wl_arena_strndup(s->arena, text, end ? (size_t)(end - text) : n);
-}
-
-static bool set_variable(sites *s, site *row, uint32_t column)
-{
-    const char *text = statement_at(s, row->file, row->line);
-    row->variable = text ? statement_variable(s->arena, text, row->call->api, column) : NULL;
-    return row->variable != NULL;
-}
-
-static bool set_frame(sites *s, site *row, uint32_t frame)
-{
-    const stack_frame *f = &row->call->stack->frames[frame];
-    row->frame = frame;
-    row->file = f->file;
-    row->line = f->line;
-    row->function = f->function;
-    return set_variable(s, row, f->column);
 }
 
 /* ---- what kernels allocated ---- */
@@ -88,8 +59,7 @@ static wl_status place_in_kernel(sites *s, site *row, wl_error *err)
     row->file = code.rows[0].file;
     row->line = code.rows[0].line;
     row->function = code.rows[0].function;
-    const char *text = row->line ? statement_at(s, row->file, row->line) : "";
-    row->variable = text ? statement_variable(s->arena, text, "", code.rows[0].column) : NULL;
+    row->variable = naming_at(s->naming, row->file, row->line, code.rows[0].column, "malloc");
     return row->variable ? WL_OK : NOMEM(err);
 }
 
@@ -104,111 +74,43 @@ static wl_status place_heap(sites *s, wl_error *err)
 
 /* ---- what the host allocated ---- */
 
+static bool has_site(const site *row)
+{
+    return row->call->stack && row->call->stack->site < row->call->stack->count;
+}
+
 static bool begin_sites(sites *s, process *p)
 {
+    bool good = true;
     s->count = p->objects.count;
     s->rows = wl_new_array(s->arena, site, s->count);
-    for (size_t i = 0; s->rows && i < s->count; i++) {
-        site *row = &s->rows[i];
+    s->naming = naming_new(s->b, s->arena);
+    for (size_t i = 0; s->rows && s->naming && good && i < s->count; i++) {
         object_info *o = &p->objects.data[i];
+        site *row = &s->rows[i];
         *row = (site){.object = o, .call = call_of(p, o), .function = "", .variable = ""};
-        const stack *made_at = row->call->stack;
-        row->frame = made_at ? made_at->count : 0;
-        if (made_at && made_at->site < made_at->count && !set_frame(s, row, made_at->site))
-            return false;
+        good = !has_site(row) || naming_note(s->naming, row->call->stack, row->call->api);
     }
-    return s->rows != NULL;
+    return s->rows && s->naming && good;
 }
 
-/* ---- allocation helpers: the place is where they are called ---- */
-
-/* The next frame outwards that is the application's and has a line; the count where there is
- * none. */
-static uint32_t caller_of(const stack *s, uint32_t frame)
+/* The variables that keep what was allocated, and where they do. */
+static bool name_sites(sites *s)
 {
-    uint32_t i = frame + 1;
-    while (i < s->count && (!s->frames[i].file || s->frames[i].system))
-        i++;
-    return i < s->count ? i : s->count;
-}
-
-static int compare_text(const char *a, const char *b)
-{
-    return a == b ? 0 : strcmp(a, b);
-}
-
-static const stack_frame *frame_of(const site *row)
-{
-    return &row->call->stack->frames[row->frame];
-}
-
-static int by_function(const void *a, const void *b)
-{
-    const site *x = *(site *const *)a, *y = *(site *const *)b;
-    int order = compare_text(x->function, y->function);
-    return order ? order : x->file < y->file ? -1 : x->file > y->file;
-}
-
-/* All that one function allocates, it allocates at one place, and for at least two callers. */
-static bool is_helper(site *const *rows, size_t n)
-{
-    const stack_frame *here = frame_of(rows[0]), *first = NULL;
-    bool several = false;
-    for (size_t i = 0; i < n; i++) {
-        const stack *s = rows[i]->call->stack;
-        const stack_frame *f = frame_of(rows[i]);
-        uint32_t up = caller_of(s, rows[i]->frame);
-        if (up == s->count || f->line != here->line || f->column != here->column)
+    for (size_t i = 0; i < s->count; i++) {
+        site *row = &s->rows[i];
+        kept_name name;
+        if (!has_site(row))
+            continue;
+        if (!naming_find(s->naming, row->call->stack, &name))
             return false;
-        const stack_frame *caller = &s->frames[up];
-        first = first ? first : caller;
-        several |= caller->file != first->file || caller->line != first->line ||
-                   caller->column != first->column;
-    }
-    return several;
-}
-
-/* Up to the caller, where its text names a variable. */
-static bool climb(sites *s, site *row, bool *moved)
-{
-    site up = *row;
-    if (!set_frame(s, &up, caller_of(row->call->stack, row->frame)))
-        return false;
-    if (up.variable[0]) {
-        *row = up;
-        *moved = true;
+        const stack_frame *f = &row->call->stack->frames[name.frame];
+        row->variable = name.variable;
+        row->file = f->file;
+        row->line = f->line;
+        row->function = f->function;
     }
     return true;
-}
-
-static bool climb_once(sites *s, site **order, size_t n, bool *moved)
-{
-    bool good = true;
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && by_function(&order[i], &order[end]) == 0; end++) {}
-        bool helper = is_helper(order + i, end - i);
-        for (size_t k = i; helper && good && k < end; k++)
-            good = climb(s, order[k], moved);
-    }
-    return good;
-}
-
-static bool climb_helpers(sites *s)
-{
-    site **order = wl_new_array(s->arena, site *, s->count);
-    size_t n = 0;
-    for (size_t i = 0; order && i < s->count; i++) {
-        const stack *made_at = s->rows[i].call->stack;
-        if (made_at && s->rows[i].frame < made_at->count)
-            order[n++] = &s->rows[i];
-    }
-    bool good = order != NULL, moved = n > 0;
-    for (int round = 0; good && moved && round < MAX_CLIMB; round++) {
-        moved = false;
-        qsort(order, n, sizeof *order, by_function);
-        good = climb_once(s, order, n, &moved);
-    }
-    return good;
 }
 
 /* ---- without line information ---- */
@@ -219,6 +121,11 @@ typedef struct guess {
     const stack_frame *frame;
     const char *function; /* unqualified */
 } guess;
+
+static int compare_text(const char *a, const char *b)
+{
+    return a == b ? 0 : strcmp(a, b);
+}
 
 static int by_call_place(const void *a, const void *b)
 {
@@ -340,7 +247,8 @@ static bool guess_group(sites *s, guess *rows, size_t n)
         const statement_place *place = &lines[index_of(places, rows[i].frame->offset)];
         row->line = place->line;
         row->function = rows[i].frame->function;
-        if (!set_variable(s, row, place->column))
+        row->variable = naming_at(s->naming, file, place->line, place->column, row->call->api);
+        if (!row->variable)
             return false;
     }
     return true;
@@ -410,53 +318,97 @@ static bool set_symbols(sites *s)
 
 /* ---- names ---- */
 
-static const char *base_name(sites *s, const site *row, uint32_t *nameless)
+/* What an object is called, and where: "x" and " (a.cu:5)". Its number stands between them. */
+typedef struct base_name {
+    const char *what, *place; /* NULL: memory is exhausted */
+} base_name;
+
+static base_name name_at_place(sites *s, const site *row)
 {
-    const object_info *o = row->object;
     const char *file = sources_name(sources_path(s->b->sources, row->file));
-    if (is_module_variable(o))
-        return prof_demangle(s->arena, o->record.name);
-    if (row->line) {
-        const char *what = row->variable[0] ? row->variable : row->call->api;
-        return wl_arena_printf(s->arena, "%s (%s:%u)", what, file, row->line);
-    }
-    if (o->record.name[0])
-        return o->record.name;
-    const char *api = row->call->api ? row->call->api : prof_object_kind_text(o->record.kind);
-    const char *in = row->function[0] ? prof_short_name(s->arena, row->function) : "";
-    return in ? wl_arena_printf(s->arena, "%s #%u%s%s", api, ++*nameless, in[0] ? " in " : "", in)
-              : NULL;
+    bool named = row->variable[0];
+    return (base_name){
+        named ? row->variable : row->call->api,
+        wl_arena_printf(s->arena, named ? " (%s:%u)" : " at %s:%u", file, row->line)};
 }
 
-/* Objects alive at one time get different names: "x (a.cu:5)", "x (a.cu:5) #2". */
+static base_name name_without_place(sites *s, const site *row, uint32_t *nameless)
+{
+    const object_info *o = row->object;
+    const char *api = row->call->api ? row->call->api : prof_object_kind_text(o->record.kind);
+    const char *in = row->function[0] ? prof_short_name(s->arena, row->function) : "";
+    if (o->record.name[0])
+        return (base_name){o->record.name, ""};
+    const char *what = wl_arena_printf(s->arena, "%s #%u", api, ++*nameless);
+    return (base_name){what,
+                       in ? wl_arena_printf(s->arena, "%s%s", in[0] ? " in " : "", in) : NULL};
+}
+
+static base_name base_name_of(sites *s, const site *row, uint32_t *nameless)
+{
+    if (is_module_variable(row->object))
+        return (base_name){prof_demangle(s->arena, row->object->record.name), ""};
+    return row->line ? name_at_place(s, row) : name_without_place(s, row, nameless);
+}
+
+/* Objects of one name are numbered by the time of their allocation. One that comes when another of
+ * the same size is free again takes its number. */
 typedef struct name_use {
-    const char *name;
-    wl_vec(const object_info *) alive; /* by number - 1; NULL: free again */
+    const char *key;
+    wl_vec(const object_info *) last; /* by number - 1 */
     UT_hash_handle hh;
 } name_use;
 
-static const char *numbered_name(sites *s, name_use **names, const char *base, const object_info *o)
+typedef struct object_name {
+    base_name base;
+    const name_use *use;
+    size_t number;
+} object_name;
+
+static name_use *use_of_name(sites *s, name_use **all, const base_name *base)
 {
     name_use *use = NULL;
-    HASH_FIND_STR(*names, base, use);
-    if (!use) {
-        use = wl_new(s->arena, name_use);
-        if (!use)
-            return NULL;
-        use->name = base;
-        HASH_ADD_KEYPTR(hh, *names, use->name, strlen(use->name), use);
-    }
+    const char *key = wl_arena_printf(s->arena, "%s%s", base->what, base->place);
+    if (!key)
+        return NULL;
+    HASH_FIND_STR(*all, key, use);
+    if (use || !(use = wl_new(s->arena, name_use)))
+        return use;
+    use->key = key;
+    HASH_ADD_KEYPTR(hh, *all, use->key, strlen(use->key), use);
+    return use;
+}
+
+static bool number_object(name_use *use, const object_info *o, size_t *number)
+{
     size_t k = 0;
-    for (; k < use->alive.count; k++) {
-        const object_info *other = use->alive.data[k];
-        if (other->freed && other->free_order < o->alloc_order)
+    for (; k < use->last.count; k++) {
+        const object_info *other = use->last.data[k];
+        if (other->freed && other->free_order < o->alloc_order &&
+            other->record.bytes == o->record.bytes)
             break;
     }
-    if (k < use->alive.count)
-        use->alive.data[k] = o;
-    else if (!wl_push(&use->alive, o))
-        return NULL;
-    return k ? wl_arena_printf(s->arena, "%s #%zu", base, k + 1) : base;
+    *number = k + 1;
+    if (k == use->last.count)
+        return wl_push(&use->last, o);
+    use->last.data[k] = o;
+    return true;
+}
+
+/* "x (a.cu:5)"; of several "x #2, 64 KiB (a.cu:5)". */
+static const char *whole_name(sites *s, const object_name *n, const object_info *o)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB"};
+    uint64_t bytes = o->record.bytes;
+    size_t unit = 0;
+    if (n->use->last.count == 1)
+        return n->use->key;
+    double size = (double)bytes;
+    for (; size >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++)
+        size /= 1024;
+    return wl_arena_printf(s->arena, "%s #%zu, %.*f %s%s", n->base.what, n->number,
+                           size == (double)(uint64_t)size ? 0 : 1, size, units[unit],
+                           n->base.place);
 }
 
 static uint32_t object_space_of(const object_info *o)
@@ -508,20 +460,34 @@ static wl_status write_place(sites *s, const site *row, wl_error *err)
                   db_id(row->line), db_text(row->function));
 }
 
+/* The names of all objects, which are told apart when all are known. */
+static bool number_objects(sites *s, object_name *names, name_use **uses)
+{
+    uint32_t nameless = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        object_name *n = &names[i];
+        n->base = base_name_of(s, &s->rows[i], &nameless);
+        name_use *use = n->base.what && n->base.place ? use_of_name(s, uses, &n->base) : NULL;
+        if (!use || !number_object(use, s->rows[i].object, &n->number))
+            return false;
+        n->use = use;
+    }
+    return true;
+}
+
 static wl_status write_objects(sites *s, wl_error *err)
 {
-    name_use *names = NULL;
-    uint32_t nameless = 0;
-    wl_status status = WL_OK;
+    name_use *uses = NULL;
+    object_name *names = wl_new_array(s->arena, object_name, s->count);
+    wl_status status = names && number_objects(s, names, &uses) ? WL_OK : NOMEM(err);
     for (size_t i = 0; i < s->count && status == WL_OK; i++) {
-        const char *base = base_name(s, &s->rows[i], &nameless);
-        const char *name = base ? numbered_name(s, &names, base, s->rows[i].object) : NULL;
+        const char *name = whole_name(s, &names[i], s->rows[i].object);
         status = name ? write_object_row(s, &s->rows[i], name, err) : NOMEM(err);
         status = status == WL_OK ? write_place(s, &s->rows[i], err) : status;
     }
-    for (name_use *use = names; use; use = use->hh.next)
-        wl_vec_free(&use->alive);
-    HASH_CLEAR(hh, names);
+    for (name_use *use = uses; use; use = use->hh.next)
+        wl_vec_free(&use->last);
+    HASH_CLEAR(hh, uses);
     return status;
 }
 
@@ -530,9 +496,12 @@ wl_status builder_objects(prof_builder *b, wl_error *err)
     sites s = {.b = b, .arena = b->process.arena};
     if (b->process.objects.count == 0)
         return WL_OK;
-    bool good = begin_sites(&s, &b->process) && guess_places(&s) && climb_helpers(&s) &&
+    bool good = begin_sites(&s, &b->process) && name_sites(&s) && guess_places(&s) &&
                 set_symbols(&s);
-    sources_free(s.texts);
     wl_status status = good ? place_heap(&s, err) : NOMEM(err);
-    return status == WL_OK ? write_objects(&s, err) : status;
+    status = status == WL_OK ? write_objects(&s, err) : status;
+    sources_free(s.texts);
+    if (s.naming)
+        naming_end(s.naming);
+    return status;
 }

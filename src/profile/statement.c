@@ -1,11 +1,11 @@
-/* Calls of CUDA functions in source text: where they are, and which variable they fill. */
+/* Calls of CUDA functions in source text: what they are called there, and where they are. */
 #include "profile/statement.h"
 
 #include <ctype.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { LONGEST_NAME = 64, LONGEST_API = 128 };
+enum { LONGEST_API = 128 };
 
 static bool is_identifier_character(char c)
 {
@@ -23,19 +23,6 @@ static size_t length_of_api(const char *api)
             n -= e;
     }
     return n;
-}
-
-/* Behind the bracket that closes the one at `open`; the end of the text where none does. */
-static const char *closing(const char *open)
-{
-    int depth = 0;
-    const char *p = open;
-    for (; *p; p++)
-        if (strchr("([{", *p))
-            depth++;
-        else if (strchr(")]}", *p) && --depth == 0)
-            return p + 1;
-    return p;
 }
 
 static const char *skip_space(const char *p)
@@ -102,204 +89,21 @@ static bool name_in(const char *text, const char *api, char *name, size_t size)
     return true;
 }
 
-typedef struct span {
-    const char *start, *end;
-} span;
-
-static span trim_span(span s)
+bool statement_api_name(const char *api, uint32_t index, char *name, size_t size)
 {
-    s.end = s.end < s.start ? s.start : s.end; /* a bracket that nothing closes */
-    while (s.start < s.end && isspace((unsigned char)*s.start))
-        s.start++;
-    while (s.end > s.start && isspace((unsigned char)s.end[-1]))
-        s.end--;
-    return s;
-}
-
-static span first_argument(const char *bracket)
-{
-    const char *end = closing(bracket), *p = bracket + 1;
-    int depth = 0;
-    for (; p < end - 1; p++) {
-        depth += strchr("([{", *p) != NULL;
-        depth -= strchr(")]}", *p) != NULL;
-        if (*p == ',' && depth == 0)
-            break;
-    }
-    return trim_span((span){bracket + 1, p});
-}
-
-static bool span_begins(span s, const char *text)
-{
-    size_t n = strlen(text);
-    return (size_t)(s.end - s.start) >= n && memcmp(s.start, text, n) == 0;
-}
-
-/* "(T)x" -> "x", "reinterpret_cast<T>(x)" -> "x", "(x)" -> "x", "&x" -> "x", "this->x" -> "x";
- * false: nothing to take off. */
-static bool peel(span *s)
-{
-    if (s->start == s->end)
+    size_t n = length_of_api(api);
+    if (n == 0 || n >= size)
         return false;
-    if (*s->start == '&' || *s->start == '*') {
-        *s = trim_span((span){s->start + 1, s->end});
-        return true;
-    }
-    if (span_begins(*s, "this->")) {
-        s->start += strlen("this->");
-        return true;
-    }
-    if (span_begins(*s, "reinterpret_cast<") || span_begins(*s, "static_cast<")) {
-        const char *open = memchr(s->start, '(', (size_t)(s->end - s->start));
-        if (!open || s->end[-1] != ')')
-            return false;
-        *s = trim_span((span){open + 1, s->end - 1});
-        return true;
-    }
-    if (*s->start == '(') {
-        const char *end = closing(s->start);
-        *s = end >= s->end ? trim_span((span){s->start + 1, s->end - 1})
-                           : trim_span((span){end, s->end});
-        return true;
-    }
-    return false;
-}
-
-/* The expression as a name; "" where it is none that a person would call the object by. */
-static const char *name_of(wl_arena *arena, span s)
-{
-    s = trim_span(s);
-    for (int i = 0; i < 8 && peel(&s); i++) {}
-    size_t n = (size_t)(s.end - s.start);
-    if (n == 0 || n > LONGEST_NAME || isdigit((unsigned char)*s.start) ||
-        !is_identifier_character(*s.start)) {
-        return "";
-    }
-    for (const char *p = s.start; p < s.end; p++)
-        if (!is_identifier_character(*p) && !strchr(".->[]:+", *p))
-            return "";
-    static const char *const nothing[] = {"nullptr", "NULL",  "sizeof", "return", "auto",
-                                          "new",     "while", "if",     "for",    "switch"};
-    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
-        if (n == strlen(nothing[i]) && span_begins(s, nothing[i]))
-            return "";
-    return wl_arena_strndup(arena, s.start, n);
-}
-
-/* The call of the API that the column points at: the last that begins before it. */
-static const char *called_with(wl_arena *arena, const char *text, const char *api, uint32_t column)
-{
-    char name[LONGEST_API];
-    if (!name_in(text, api, name, sizeof name))
-        return "";
-    const char *start, *best = NULL;
-    size_t line = strcspn(text, "\n");
-    for (const char *p = text; (p = find_call(text, p, name, strlen(name), &start)); p++) {
-        bool before = !column || (size_t)(start - text) < column || (size_t)(start - text) > line;
-        if (best && (!column || !before || (size_t)(start - text) > line))
-            break;
-        best = p;
-    }
-    return best ? name_of(arena, first_argument(best)) : "";
-}
-
-/* The end of the statement: its semicolon, outside of brackets and strings. */
-static const char *statement_end(const char *text)
-{
-    char quote = 0;
-    for (const char *p = text; *p; p++) {
-        if (quote) {
-            p += *p == '\\' && p[1];
-            quote = *p == quote ? 0 : quote;
-        } else if (*p == '"' || *p == '\'') {
-            quote = *p;
-        } else if (*p == ';') {
-            return p;
+    memcpy(name, api, n);
+    name[n] = '\0';
+    for (size_t i = 0; index && i < sizeof of_runtime / sizeof *of_runtime; i++) {
+        bool same = strncmp(of_runtime[i][0], api, n) == 0 && !of_runtime[i][0][n];
+        if (same && --index == 0) {
+            snprintf(name, size, "%s", of_runtime[i][1]);
+            return true;
         }
     }
-    return text + strlen(text);
-}
-
-/* "f(&x, ...)": the first call whose first argument is an address. */
-static const char *address_given(wl_arena *arena, span s)
-{
-    for (const char *p = s.start; p < s.end; p++) {
-        if (*p == '(') {
-            span first = first_argument(p);
-            span inner = first;
-            while (peel(&inner)) {}
-            bool address = memchr(first.start, '&', (size_t)(inner.start - first.start)) != NULL;
-            if (address && inner.start <= s.end)
-                return name_of(arena, first);
-        }
-    }
-    return "";
-}
-
-/* The last name of "const float *x" or "a->b". */
-static const char *last_word(wl_arena *arena, span s)
-{
-    s = trim_span(s);
-    const char *p = s.end;
-    while (p > s.start && (is_identifier_character(p[-1]) || strchr(".->[]", p[-1]))) {
-        p -= p[-1] == '>' && (p - s.start < 2 || p[-2] != '-') ? 0 : 1;
-        if (p > s.start && p[-1] == '>' && (p - s.start < 2 || p[-2] != '-'))
-            break;
-    }
-    return name_of(arena, (span){p, s.end});
-}
-
-/* "x = ...": what stands left of the assignment. */
-static const char *assigned(wl_arena *arena, span s)
-{
-    int depth = 0;
-    for (const char *p = s.start; p < s.end; p++) {
-        depth += strchr("([{", *p) != NULL;
-        depth -= strchr(")]}", *p) != NULL;
-        bool comparison = p[1] == '=' || (p > s.start && strchr("=<>!+-*/|&^", p[-1]));
-        if (*p == '=' && depth == 0 && !comparison)
-            return last_word(arena, (span){s.start, p});
-    }
-    return "";
-}
-
-static bool is_macro(span s)
-{
-    for (const char *p = s.start; p < s.end; p++)
-        if (!isupper((unsigned char)*p) && !isdigit((unsigned char)*p) && *p != '_')
-            return false;
-    return s.start < s.end;
-}
-
-/* "T x(n)", "T x{n}", "x.resize(n)", "ALLOC(x, n)". */
-static const char *declared(wl_arena *arena, span s)
-{
-    const char *open = s.start;
-    while (open < s.end && *open != '(' && *open != '{')
-        open++;
-    span head = trim_span((span){s.start, open});
-    const char *p = head.end;
-    while (p > head.start && is_identifier_character(p[-1]))
-        p--;
-    span word = {p, head.end};
-    if (p > head.start && (p[-1] == '.' || (p[-1] == '>' && p - head.start > 1 && p[-2] == '-')))
-        return last_word(arena, (span){head.start, p - (p[-1] == '.' ? 1 : 2)});
-    if (is_macro(word) && *open == '(')
-        return name_of(arena, first_argument(open));
-    bool typed = p > head.start && (isspace((unsigned char)p[-1]) || strchr("*&>", p[-1]));
-    return typed && !span_begins(head, "return") ? name_of(arena, word) : "";
-}
-
-const char *statement_variable(wl_arena *arena, const char *text, const char *api, uint32_t column)
-{
-    const char *name = called_with(arena, text, api, column);
-    if (!name || *name)
-        return name;
-    span s = trim_span((span){text, statement_end(text)});
-    static const char *(*const ways[])(wl_arena *, span) = {address_given, assigned, declared};
-    for (size_t i = 0; i < sizeof ways / sizeof *ways && name && !*name; i++)
-        name = ways[i](arena, s);
-    return name;
+    return index == 0;
 }
 
 /* ---- calls of a function's body ---- */

@@ -1,19 +1,15 @@
-/* Reading the variable's name out of the statement that allocates: text heuristics over C++ source,
- * no parser. Where the text leaves doubt the answer is none. */
+/* Calls of CUDA functions in source text, without line information: by their order. Text heuristics
+ * over C++ source, no parser. */
 #ifndef WL_PROFILE_STATEMENT_H
 #define WL_PROFILE_STATEMENT_H
 
-#include "base/arena.h"
-
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* The variable that `text`, which begins with the statement's line, keeps the memory in.
- *   "CHECK(cudaMalloc((void **)&d_A, n));"          api "cudaMalloc" -> "d_A"
- *   "float *x = make_buffer(n);"                    -> "x"
- *   "thrust::device_vector<float> y(n);"            -> "y"
- * `column` (from 1; 0: unknown) tells apart several calls of the line. "" where it cannot be told;
- * NULL when memory is exhausted. */
-const char *statement_variable(wl_arena *arena, const char *text, const char *api, uint32_t column);
+/* The name number `index` that a text may have for the API, from 0: its own without a version, then
+ * those of the runtime's functions that come to it. False where there is none. */
+bool statement_api_name(const char *api, uint32_t index, char *name, size_t size);
 
 typedef struct statement_place {
     uint32_t line, column; /* from 1 */

@@ -252,18 +252,20 @@ class CudaPrograms(Case):
         with open(os.path.join(HERE, "programs", "lives.cu")) as f:
             for number, line in enumerate(f, 1):
                 lines.update({line.split("*")[1].split()[0]: number} if "= static_cast<char *>(malloc" in line else {})
-        first, second = (f"{name} (lives.cu:{lines[name]})" for name in ("shortly", "longer"))
+        first, third, second, fourth = (
+            f"{name} #{number}, {kib} KiB (lives.cu:{lines[name]})"
+            for name, kib in (("shortly", 10), ("longer", 11)) for number in (1, 2))
         launch = "cudaLaunchKernel"
         self.assertEqual(runs[0][:4], [
             (10, "cut", first, "kernel", launch, launch),
             (11, "cut", second, "kernel", launch, launch),
-            (10, "cut", first + " #2", "kernel", launch, launch),
-            (11, "cut", second + " #2", "context", launch, None),
+            (10, "cut", third, "kernel", launch, launch),
+            (11, "cut", fourth, "context", launch, None),
         ])
         self.assertEqual({row[:2] + row[3:] for row in runs[0][4:]}, {(12, "litter", "exit", launch, None)})
         self.assertEqual(len(runs[0][4:]), 256)  # of 600
         written = self.query("SELECT object, requests FROM v_instructions WHERE kernel = 'cut' AND access = 'store' AND object LIKE 'longer%'")
-        self.assertEqual(sorted(written), [(second, 1), (second + " #2", 1)])
+        self.assertEqual(sorted(written), [(second, 1), (fourth, 1)])
         stats = self.stats()
         self.assertEqual(stats["coverage"]["objects_dropped"], 344)
         self.assertEqual({o.get("made_by") for o in stats["objects"]}, {None, "cut(char**)", "litter()"})

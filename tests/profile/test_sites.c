@@ -3,6 +3,7 @@
 #include "story.h"
 #include "support/test.h"
 
+#include "profile/keeper.h"
 #include "profile/statement.h"
 
 #include <stdio.h>
@@ -15,6 +16,17 @@ static wl_error err;
 
 /* ---- the statement's text ---- */
 
+static const char *variable_of(wl_arena *arena, const char *text, const char *api, uint32_t line,
+                               uint32_t column)
+{
+    kept_call call = {.line = line, .column = column};
+    keeper found;
+    const code_text *code = code_text_of(text, arena);
+    assert_non_null(code);
+    assert_true(keeper_of_api(code, api, &call, arena, &found));
+    return found.name;
+}
+
 static void variables_of_statements(void **state)
 {
     (void)state;
@@ -26,7 +38,7 @@ static void variables_of_statements(void **state)
         {"    CHECK(cudaMalloc((void **)&d_A, n));\n", "cudaMalloc", 0, "d_A"},
         {"cudaMalloc(&d_A, n); cudaMalloc(&d_B, n);", "cudaMalloc", 32, "d_B"},
         {"cudaMalloc(&d_A, n); cudaMalloc(&d_B, n);", "cudaMalloc", 11, "d_A"},
-        {"cudaMalloc(&d_A, n); cudaMalloc(&d_B, n);", "cudaMalloc", 0, "d_A"},
+        {"cudaMalloc(&d_A, n); cudaMalloc(&d_B, n);", "cudaMalloc", 0, ""}, /* which is not known */
         {"float *x = make_buffer(n);", "cudaMalloc", 0, "x"},
         {"auto x = make_buffer<float>(n);", "cudaMalloc", 0, "x"},
         {"thrust::device_vector<float> y(n);", "cudaMalloc", 0, "y"},
@@ -56,7 +68,7 @@ static void variables_of_statements(void **state)
     };
     wl_arena *arena = wl_arena_new();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *got = statement_variable(arena, cases[i].text, cases[i].api, cases[i].column);
+        const char *got = variable_of(arena, cases[i].text, cases[i].api, 1, cases[i].column);
         if (strcmp(got, cases[i].want) != 0)
             fail_msg("%s: \"%s\", not \"%s\"", cases[i].text, got, cases[i].want);
     }
@@ -81,7 +93,7 @@ static void any_text(void **state)
             strcat(text, parts[(seed >> 33) % (sizeof parts / sizeof *parts)]);
         }
         char *copy = strdup(text); /* so that a sanitizer sees its end */
-        const char *name = statement_variable(arena, copy, "cudaMalloc", (uint32_t)(i % 20));
+        const char *name = variable_of(arena, copy, "cudaMalloc", 1, (uint32_t)(i % 20));
         assert_true(strlen(name) <= 64);
         statement_place places[4];
         statement_calls(copy, "main", "cudaMalloc", places, 4);
@@ -225,11 +237,11 @@ static void load_objects(const char *program, wl_arena *arena, prof_object_rows 
 }
 
 static void expect_name(const prof_object *o, const char *variable, const char *text,
-                        const char *suffix)
+                        const char *number)
 {
     char want[256];
     uint32_t line = line_of(text);
-    snprintf(want, sizeof want, "%s (site_probe.c:%u)%s", variable, line, suffix);
+    snprintf(want, sizeof want, "%s%s (site_probe.c:%u)", variable, number, line);
     assert_string_equal(o->name, want);
     assert_string_equal(o->variable, variable);
     assert_int_equal(o->line, line);
@@ -244,15 +256,15 @@ static void names_from_dwarf(void **state)
     expect_name(&objects.rows[0], "d_A", "&d_A", "");
     assert_string_equal(objects.rows[0].function, "main");
     expect_name(&objects.rows[1], "d_B", "&d_B", "");
-    expect_name(&objects.rows[2], "parts[i]", "&parts[i]", "");
-    expect_name(&objects.rows[3], "parts[i]", "&parts[i]", " #2");
-    expect_name(&objects.rows[4], "parts[i]", "&parts[i]", " #3");
+    expect_name(&objects.rows[2], "parts[i]", "&parts[i]", " #1, 8 bytes");
+    expect_name(&objects.rows[3], "parts[i]", "&parts[i]", " #2, 8 bytes");
+    expect_name(&objects.rows[4], "parts[i]", "&parts[i]", " #3, 8 bytes");
     /* Made by a helper for two callers: theirs are the names. */
     expect_name(&objects.rows[5], "left", "left = ", "");
     expect_name(&objects.rows[6], "right", "right = ", "");
     /* Made by a helper for one caller, and that one inlined. */
-    expect_name(&objects.rows[7], "q", "cudaMalloc(q", "");
-    assert_string_equal(objects.rows[7].function, "allocate_one");
+    expect_name(&objects.rows[7], "single", "&single", "");
+    assert_string_equal(objects.rows[7].function, "main");
     wl_arena_free(arena);
 }
 
@@ -280,9 +292,9 @@ static void names_from_the_order_of_calls(void **state)
     assert_int_equal(objects.count, 8);
     expect_name(&objects.rows[0], "d_A", "&d_A", "");
     expect_name(&objects.rows[1], "d_B", "&d_B", "");
-    expect_name(&objects.rows[4], "parts[i]", "&parts[i]", " #3");
-    expect_name(&objects.rows[5], "p", "cudaMalloc(&p,", "");
-    expect_name(&objects.rows[6], "p", "cudaMalloc(&p,", " #2");
+    expect_name(&objects.rows[4], "parts[i]", "&parts[i]", " #3, 8 bytes");
+    expect_name(&objects.rows[5], "p", "cudaMalloc(&p,", " #1, 64 bytes");
+    expect_name(&objects.rows[6], "p", "cudaMalloc(&p,", " #2, 128 bytes");
     expect_name(&objects.rows[7], "q", "cudaMalloc(q", "");
     wl_arena_free(arena);
 }
