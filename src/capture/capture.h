@@ -470,6 +470,9 @@ typedef struct cap_writer cap_writer;
  * replaces it by a file of its own, loses nothing and disturbs nothing: the file is opened again
  * by its name. */
 wl_status cap_create(const char *path, cap_writer **out, wl_error *err);
+/* Whether the process that created the capture still has it open. It is known by a lock that ends
+ * with the process. */
+bool cap_in_use(const char *path);
 /* Goes on with a capture whose writer is gone: behind its first `size` bytes, whole records as a
  * reader counts them (cap_position); what follows them is cut off. */
 wl_status cap_append(const char *path, uint64_t size, cap_writer **out, wl_error *err);

@@ -80,6 +80,24 @@ static int move_high(int fd)
     return high;
 }
 
+/* For as long as the descriptor is open, in any process: what cap_in_use() asks about. Where the
+ * file system has no locks the capture counts as left. */
+static void lock_capture(int fd)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    (void)fcntl(fd, F_OFD_SETLK, &whole);
+}
+
+bool cap_in_use(const char *path)
+{
+    struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool used = fd >= 0 && fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+    if (fd >= 0)
+        close(fd);
+    return used;
+}
+
 static bool is_capture_fd(const cap_writer *w, int fd)
 {
     struct stat st;
@@ -97,6 +115,8 @@ static bool reopen(cap_writer *w)
         return false;
     }
     w->fd = fd < 0 ? -1 : move_high(fd);
+    if (fd >= 0)
+        lock_capture(w->fd);
     return fd >= 0;
 }
 
@@ -230,6 +250,7 @@ static wl_status create_file(cap_writer *w, const char *path, wl_error *err)
     if (fd < 0)
         return wl_fail_errno(err, "Cannot create %s", path);
     w->fd = move_high(fd);
+    lock_capture(w->fd);
     memcpy(header, cap_magic, sizeof cap_magic);
     header[8] = CAP_VERSION;
     wl_status status = fstat(w->fd, &st) < 0 ? fail_writing(w, "Cannot look at") : WL_OK;

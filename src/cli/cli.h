@@ -100,6 +100,8 @@ typedef struct cli_profile {
 /* Opens, analyses and loads. On failure prints why and returns false. */
 bool cli_profile_open(const char *path, unsigned parts, cli_profile *out);
 void cli_profile_close(cli_profile *profile);
+/* What was written is opened as `stats` and `report` will, before it counts as a profile. */
+wl_status cli_profile_check(const char *path, wl_error *err);
 
 /* Works out what launches did that a GPU ran. Ctrl-C ends it early: what is done is kept. */
 wl_status cli_replay(const char *const *captures, uint32_t count, const replay_settings *settings,
@@ -108,13 +110,17 @@ wl_status cli_replay(const char *const *captures, uint32_t count, const replay_s
 typedef struct cli_import_options {
     const char *command; /* that the profile says it was made with; NULL: the captures' own */
     bool force;          /* replace the file */
+    bool keep_folder;    /* processes that may still make captures in it run on */
     char **older;        /* as in prof_options */
     const replay_settings *replay;
 } cli_import_options;
 
+bool cli_has_captures(const char *folder);
 /* Turns the captures in `folder` into a profile, replaying them where that is needed; removes
- * what it imported when that succeeded and the profile opens. Files that are no captures are left out, and left there,
- * where others are. WL_STATE when an interrupt stopped it: cli_interrupt() then tells which. */
+ * what it imported when that succeeded and the profile opens. A capture whose process still runs
+ * goes in as far as it has come, and stays. Files that are no captures are left out, and left
+ * there, where others are. WL_STATE when an interrupt stopped it: cli_interrupt() then tells
+ * which. */
 wl_status cli_import(const char *folder, const char *profile, const cli_import_options *how,
                      wl_error *err);
 

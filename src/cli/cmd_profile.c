@@ -140,12 +140,14 @@ static wl_status launch(profile_run *run, const char *folder, cli_outcome *outco
     if (run->on_gpu)
         list_compilers(&settings, prefix);
     bool all = strcmp(asked->options.targets, "all") == 0;
+    bool primary = strcmp(asked->options.wait, "primary") == 0;
     cli_launch l = {.argv = asked->program,
                     .libraries = run->on_gpu ? NULL : libraries,
                     .preload = preload,
                     .settings = settings.list,
                     .nsettings = settings.count,
-                    .application_only = !all};
+                    .application_only = !all,
+                    .primary_only = primary};
     return cli_launch_run(&l, outcome, err);
 }
 
@@ -205,18 +207,14 @@ static bool tell_profile(const char *path)
     return measured;
 }
 
-/* A run without a single capture: the application never used CUDA. */
-static bool folder_empty(const char *folder)
-{
-    return rmdir(folder) == 0;
-}
-
-static wl_status import_captures(const profile_run *run, const char *folder, wl_error *err)
+static wl_status import_captures(const profile_run *run, const char *folder, bool outlived,
+                                 wl_error *err)
 {
     replay_settings settings = replay_settings_of(&run->asked.options);
     char *older = NULL;
     cli_import_options how = {.command = run->command,
                               .force = run->output.replace,
+                              .keep_folder = outlived,
                               .older = run->output.keep_older ? &older : NULL,
                               .replay = &settings};
     wl_status status = cli_import(folder, run->output.path, &how, err);
@@ -233,15 +231,28 @@ static void warn_of_older(const profile_run *run)
         wl_log(WL_LOG_ERROR, "%s is the profile of an earlier run", run->output.path);
 }
 
-static bool keep_result(const profile_run *run, const char *folder, wl_error *err)
+/* A run without a single capture: the application never used CUDA. The folder stays for processes
+ * that may still do so. */
+static bool nothing_recorded(const char *folder, bool outlived)
 {
-    if (folder_empty(folder)) {
+    if (cli_has_captures(folder))
+        return false;
+    if (outlived)
+        wl_log(WL_LOG_WARN, "what processes record that still run is kept in %s", folder);
+    else
+        rmdir(folder);
+    return true;
+}
+
+static bool keep_result(const profile_run *run, const char *folder, bool outlived, wl_error *err)
+{
+    if (nothing_recorded(folder, outlived)) {
         wl_log(WL_LOG_ERROR, "the program made no CUDA call, so there is nothing to profile and "
                              "no profile was written");
         warn_of_older(run);
         return false;
     }
-    if (import_captures(run, folder, err) != WL_OK) {
+    if (import_captures(run, folder, outlived, err) != WL_OK) {
         cli_fail(err);
         wl_log(WL_LOG_ERROR,
                "what was recorded is kept in %s: 'warplens import -o NAME %s' tries again", folder,
@@ -265,7 +276,7 @@ static int conclude_run(const profile_run *run, const cli_outcome *outcome, cons
 {
     wl_error err = {0};
     tell_end(outcome);
-    bool kept = keep_result(run, folder, &err);
+    bool kept = keep_result(run, folder, outcome->outlived, &err);
     if (!kept && cli_interrupt())
         return 128 + cli_interrupt();
     int status = exit_status(outcome->status);

@@ -2,6 +2,7 @@
 #include "cli/launch.h"
 
 #include "cli/cli.h"
+#include "cli/outlive.h"
 #include "program/options.h"
 
 #include <errno.h>
@@ -14,6 +15,8 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t application; /* pid, 0 before and after */
+static volatile sig_atomic_t
+    told_to_end; /* a process told us, or somebody after the program's end */
 
 /* What would end us, and is the application's to answer. */
 static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGINT, SIGQUIT};
@@ -24,10 +27,14 @@ enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
 static void pass_on(int signal_number, siginfo_t *from, void *context)
 {
     (void)context;
-    bool typed = (signal_number == SIGINT || signal_number == SIGQUIT) &&
-                 from->si_code == SI_KERNEL;
-    if (application > 0 && !typed)
+    bool from_keyboard = signal_number == SIGINT || signal_number == SIGQUIT;
+    bool typed = from_keyboard && from->si_code == SI_KERNEL;
+    if (application > 0 && typed)
+        return;
+    if (application > 0)
         kill((pid_t)application, signal_number);
+    if (from_keyboard || signal_number == SIGTERM || signal_number == SIGHUP)
+        told_to_end = 1;
 }
 
 /* "added:old", or "added" where the variable is not set. */
@@ -71,8 +78,13 @@ static void run_application(const cli_launch *launch, int pipe_end)
     _exit(127);
 }
 
+static struct sigaction of_children; /* SIGCHLD's, as it was when we were started */
+
+/* Who ignores SIGCHLD is not told how a child ended. */
 static void catch_signals(struct sigaction before[PASSED_ON])
 {
+    struct sigaction told = {.sa_handler = SIG_DFL};
+    sigaction(SIGCHLD, &told, &of_children);
     struct sigaction forward = {.sa_sigaction = pass_on, .sa_flags = SA_RESTART | SA_SIGINFO};
     for (int i = 0; i < PASSED_ON; i++)
         if (sigaction(passed_on[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
@@ -84,17 +96,20 @@ static void give_signals_back(const struct sigaction before[PASSED_ON])
 {
     for (int i = 0; i < PASSED_ON; i++)
         sigaction(passed_on[i], &before[i], NULL);
+    sigaction(SIGCHLD, &of_children, NULL);
     cli_restore_file_limit();
 }
 
+/* Others that end meanwhile are the program's, and were left to us. */
 static wl_status wait_for_end(cli_outcome *outcome, int pipe_end, wl_error *err)
 {
     int code = 0;
     ssize_t n;
+    pid_t ended;
     while ((n = read(pipe_end, &code, sizeof code)) < 0 && errno == EINTR)
         ;
-    while (waitpid(outcome->pid, &outcome->status, 0) < 0)
-        if (errno != EINTR)
+    while ((ended = waitpid(-1, &outcome->status, 0)) != outcome->pid)
+        if (ended < 0 && errno != EINTR)
             return wl_fail_errno(err, "cannot wait for the program");
     application = 0;
     outcome->not_started = n == (ssize_t)sizeof code;
@@ -112,6 +127,7 @@ static pid_t start(const cli_launch *launch, int pipe_end)
     for (int i = 0; i < PASSED_ON; i++)
         sigaddset(&passed, passed_on[i]);
     catch_signals(before);
+    cli_outlive_adopt();
     sigprocmask(SIG_BLOCK, &passed, &mask);
     errno = EINTR;
     pid_t child = cli_interrupt() ? -1 : fork();
@@ -123,6 +139,15 @@ static pid_t start(const cli_launch *launch, int pipe_end)
     application = child > 0 ? child : 0;
     sigprocmask(SIG_SETMASK, &mask, NULL);
     return child;
+}
+
+/* The program has ended; what it left running may go on to record. */
+static void wait_for_others(const cli_launch *launch, cli_outcome *outcome)
+{
+    if (launch->application_only)
+        return;
+    outcome->outlived = launch->primary_only || told_to_end ? cli_outlive_any()
+                                                            : !cli_outlive_wait();
 }
 
 wl_status cli_launch_run(const cli_launch *launch, cli_outcome *outcome, wl_error *err)
@@ -138,6 +163,8 @@ wl_status cli_launch_run(const cli_launch *launch, cli_outcome *outcome, wl_erro
         status = wl_fail_errno(err, "cannot start the program");
     else
         status = wait_for_end(outcome, ends[0], err);
+    if (status == WL_OK)
+        wait_for_others(launch, outcome);
     close(ends[0]);
     return status;
 }

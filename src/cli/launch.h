@@ -19,15 +19,18 @@ typedef struct cli_launch {
     const cli_setting *settings;
     size_t nsettings;
     bool application_only; /* children of the application are not recorded */
+    bool primary_only;     /* those that outlive it are not waited for */
 } cli_launch;
 
 typedef struct cli_outcome {
     pid_t pid;
     int status;       /* as waitpid gives it */
     bool not_started; /* exec failed; err says why */
+    bool outlived;    /* processes that it started are recorded and still run */
 } cli_outcome;
 
-/* Starts the application with our stdin, stdout and stderr and waits for its end. SIGINT and
+/* Starts the application with our stdin, stdout and stderr and waits for its end, and for that of
+ * the processes that outlive it: a signal that tells us to end ends the second wait. SIGINT and
  * SIGQUIT reach it from the keyboard as usual, while we go on to keep what was recorded; sent to
  * us by a process they are passed on, as SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGALRM are. What
  * is ignored when we are started is so in the application, too. Nothing is started, and this fails,

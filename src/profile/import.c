@@ -13,6 +13,7 @@ typedef struct capture {
     int64_t start_ns;
     uint32_t pid;
     uint64_t bytes;
+    bool running; /* its process still runs */
 } capture;
 
 /* A parent starts before its children; processes that start at once keep the order of their
@@ -63,6 +64,7 @@ static bool report_progress(const progress *p, uint64_t within)
 typedef struct damage {
     wl_error first;
     uint64_t count;
+    bool unfinished; /* the process still runs and has more to say */
 } damage;
 
 static void note_damage(damage *d, const wl_error *err)
@@ -86,6 +88,7 @@ static wl_status add_record(prof_builder *builder, cap_reader *reader, bool *end
     }
     if (status != WL_OK || *end)
         return WL_OK;
+    d->unfinished &= record.type != CAP_END;
     status = prof_add(builder, &record, &found);
     if (status == WL_CORRUPT) {
         note_damage(d, &found);
@@ -113,6 +116,8 @@ static wl_status add_records(prof_builder *builder, cap_reader *reader, const pr
 static const char *describe(damage *d)
 {
     size_t n = strlen(d->first.text);
+    if (d->unfinished)
+        return "the process still ran when the profile was made; what it did later is not in it";
     if (d->count > 1) {
         snprintf(d->first.text + n, sizeof d->first.text - n, " (and %llu more)",
                  (unsigned long long)(d->count - 1));
@@ -123,7 +128,7 @@ static const char *describe(damage *d)
 static wl_status add_capture(prof_builder *builder, const capture *c, progress *p, wl_error *err)
 {
     cap_reader *reader;
-    damage d = {0};
+    damage d = {.unfinished = c->running};
     wl_status status = cap_open(c->path, &reader, err);
     if (status != WL_OK)
         return status;
@@ -153,7 +158,9 @@ static wl_status look_all(const char *const *paths, capture *captures, size_t n,
                           wl_error *err)
 {
     for (size_t i = 0; i < n; i++) {
-        captures[i] = (capture){.path = paths[i]};
+        captures[i] = (capture){.path = paths[i],
+                                .running = p->options && p->options->running &&
+                                           p->options->running[i]};
         wl_status status = peek_process_record(&captures[i], err);
         if (status != WL_OK)
             return status;

@@ -51,6 +51,8 @@ typedef struct prof_options {
     uint64_t max_source_bytes; /* of all files together; 0: 64 MiB. A single file may take 4 MiB. */
     const char *source_path;   /* folders to look for sources in, separated by ':'; may be NULL */
     const char *command;       /* what the user asked for, as one line; may be NULL */
+    const bool *running;       /* for each capture, whether its process still runs, which its row
+                                  then says; NULL: none does */
     /* Called now and then; false cancels, and prof_import returns WL_STATE. May be NULL. */
     bool (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;

@@ -306,6 +306,30 @@ static void descriptor_taken_away(void **state)
     unlink(other);
 }
 
+/* As long as its writer lives, whatever the application does with descriptors. */
+static void in_use_while_it_is_written(void **state)
+{
+    fixture *f = *state;
+    assert_true(cap_in_use(f->path));
+    close(descriptor_of(f->path));
+    assert_false(cap_in_use(f->path)); /* nothing is known until the next record */
+    assert_int_equal(put(f, 1), WL_OK);
+    assert_true(cap_in_use(f->path));
+    assert_false(cap_in_use("/no/such/file"));
+    pid_t child = fork();
+    if (child == 0) {
+        cap_abandon(f->writer);
+        _exit(cap_in_use(f->path) ? 0 : 1);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_int_equal(WEXITSTATUS(result), 0);
+    assert_true(cap_in_use(f->path)); /* the child's end is not its parent's */
+    cap_close(f->writer);
+    f->writer = NULL;
+    assert_false(cap_in_use(f->path));
+}
+
 static void file_taken_away(void **state)
 {
     fixture *f = *state;
@@ -415,6 +439,7 @@ int main(void)
         TEST(exists_already),
         TEST(descriptor_is_high_and_not_inherited),
         TEST(descriptor_taken_away),
+        TEST(in_use_while_it_is_written),
         TEST(file_taken_away),
         TEST(directory_changes),
         TEST(forked_child_lets_go),

@@ -183,6 +183,38 @@ static void cancelled(void **state)
     assert_int_equal(access(profile, F_OK), -1);
 }
 
+static char *cut_off_of(bool running)
+{
+    const char *captures[1] = {paths[0]};
+    prof_process_rows processes;
+    prof_db *db;
+    wl_arena *arena = wl_arena_new();
+    prof_options options = {.force = true, .running = &running};
+    story_expect(prof_import(captures, 1, profile, &options, &err), &err);
+    story_expect(prof_open(profile, &db, &err), &err);
+    story_expect(prof_load_processes(db, arena, &processes, &err), &err);
+    char *text = processes.rows[0].cut_off ? strdup(processes.rows[0].cut_off) : NULL;
+    prof_close(db);
+    wl_arena_free(arena);
+    return text;
+}
+
+/* A process that still runs is told from one that was killed, and from one that has just ended. */
+static void running_processes(void **state)
+{
+    (void)state;
+    struct stat st;
+    write_capture(0, "/src/app", 1000, 3);
+    assert_null(cut_off_of(true));
+    assert_int_equal(stat(paths[0], &st), 0);
+    assert_int_equal(truncate(paths[0], st.st_size - 30), 0);
+    char *running = cut_off_of(true), *killed = cut_off_of(false);
+    assert_non_null(strstr(running, "still ran"));
+    assert_null(strstr(killed, "still ran"));
+    free(running);
+    free(killed);
+}
+
 static wl_status refuse_profile(const char *path, wl_error *why)
 {
     prof_db *db;
@@ -235,6 +267,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(damaged_records_are_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_captures_at_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cancelled, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(running_processes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_launches, set_up, tear_down),
     };
