@@ -86,7 +86,7 @@ int cmd_export(int argc, const char **argv)
     const struct poptOption options[] = {
         {"type", 't', POPT_ARG_STRING, &type, 0, "json (default), csv, sarif or sqlite", "TYPE"},
         {"table", '\0', POPT_ARG_STRING, &table, 0,
-         "For csv: instructions (default), findings, launches, objects", "NAME"},
+         "For csv: instructions (default), findings, launches, objects, samples", "NAME"},
         {"output", 'o', POPT_ARG_STRING, &output, 0, "Write here instead of stdout", "FILE"},
         {"force", 'f', POPT_ARG_NONE, &force, 0, "Replace the file", NULL},
         CLI_COMMON};

@@ -236,7 +236,9 @@ static int check_ptx_options(ptx_options *o, const char **paths)
     if (o->dump && o->json)
         return cli_usage_error("ptx", "--dump is text only");
     if (o->rewrite && !rewrite_probes_parse(o->rewrite, &o->probes))
-        return cli_usage_error("ptx", "--rewrite: '%s' are not probes", o->rewrite);
+        return cli_usage_error("ptx",
+                               "--rewrite takes names of probes, separated by commas, not '%s'",
+                               o->rewrite);
     if (o->rewrite && (o->json || (o->dump && !o->dumps_plan) || o->summary))
         return cli_usage_error("ptx", "--rewrite prints PTX and nothing else");
     return CLI_OK;
@@ -262,7 +264,7 @@ int cmd_ptx(int argc, const char **argv)
          "blocks, separated by commas",
          "PROBES"},
         {"everything", '\0', POPT_ARG_NONE, &o.everything, 0,
-         "With --rewrite: probe what is proven, too", NULL},
+         "With --rewrite: probe accesses that do not depend on data, too", NULL},
         {"alone", '\0', POPT_ARG_NONE, &o.alone, 0,
          "With --rewrite: each kernel in a module of its own, as it is loaded on a GPU", NULL},
         CLI_COMMON};

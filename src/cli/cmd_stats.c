@@ -120,10 +120,10 @@ int cmd_stats(int argc, const char **argv)
          "regex:EXPRESSION",
          "NAME"},
         {"findings", 'n', POPT_ARG_INT, &o.findings, 0,
-         "Show so many findings whole, the others in a line each (default: 3)", "N"},
-        {"finding", '\0', POPT_ARG_INT, &o.finding, 0, "Show only the finding of this number", "N"},
+         "Show N findings in full, the others in a line each (default: 3)", "N"},
+        {"finding", '\0', POPT_ARG_INT, &o.finding, 0, "Show only finding N", "N"},
         {"all", 'a', POPT_ARG_NONE, &o.all, 0,
-         "Show every finding whole, and lines and kernels without findings", NULL},
+         "Show every finding in full, and lines and kernels without findings", NULL},
         {"width", '\0', POPT_ARG_INT, &o.width, 0, "Columns to use instead of the terminal's", "N"},
         CLI_COMMON};
     int status;

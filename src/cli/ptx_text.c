@@ -9,11 +9,11 @@ static void print_verdict(const ptx_subject *s, const flow_verdict *v, FILE *out
     char place[160], op[80];
     switch (v->through) {
     case FLOW_THROUGH_BRANCH:
-        fprintf(out, "not proven: whether it runs is decided at %s by ",
+        fprintf(out, "does not follow: whether it runs is decided at %s by ",
                 v->branch == IR_NONE ? "the call" : ptx_place(s, v->branch, place, sizeof place));
         break;
-    case FLOW_THROUGH_GUARD: fprintf(out, "not proven: its predicate depends on "); break;
-    default: fprintf(out, "not proven: its address depends on ");
+    case FLOW_THROUGH_GUARD: fprintf(out, "does not follow: its predicate depends on "); break;
+    default: fprintf(out, "does not follow: its address depends on ");
     }
     fprintf(out, "%s", flow_reason_text(v->reason));
     if (v->source != IR_NONE)
@@ -29,7 +29,7 @@ static void print_access_verdict(const ptx_subject *s, uint32_t pc, bool address
     fprintf(out, "  %-24s %-24s ", ptx_place(s, pc, place, sizeof place),
             ir_insn_name(ptx_insn_at(s, pc, NULL), op, sizeof op));
     if (v->reason == FLOW_CLEAN)
-        fprintf(out, "proven\n");
+        fprintf(out, "follows from the launch\n");
     else
         print_verdict(s, v, out);
     if (!addresses)
@@ -40,7 +40,7 @@ static void print_access_verdict(const ptx_subject *s, uint32_t pc, bool address
         fprintf(out, "  %-24s   at %s\n", "", text);
 }
 
-static const char *plural(uint32_t n)
+static const char *plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
 }
@@ -50,7 +50,8 @@ void ptx_print_kernel(const ptx_subject *s, bool addresses, FILE *out)
     const flow_proof *p = s->proof;
     fprintf(out, "%s: %s", s->name, flow_class_name(p->class_));
     if (p->memory)
-        fprintf(out, ", %u of %u memory instruction%s proven, slice of %u among %u instruction%s",
+        fprintf(out,
+                ", %u of %u memory instruction%s from the launch alone, by %u of %u instruction%s",
                 p->proven, p->memory, plural(p->memory), p->slice, p->npcs, plural(p->npcs));
     fputc('\n', out);
     for (uint32_t pc = 0; pc < p->npcs; pc++)
@@ -99,19 +100,20 @@ static void print_causes(const ptx_totals *t, FILE *out)
 
 void ptx_print_totals(const ptx_totals *t, FILE *out)
 {
-    fprintf(out, "%llu kernels in %llu files", (unsigned long long)t->kernels,
-            (unsigned long long)t->files);
+    fprintf(out, "%llu kernel%s in %llu file%s", (unsigned long long)t->kernels, plural(t->kernels),
+            (unsigned long long)t->files, plural(t->files));
     if (t->duplicates)
         fprintf(out, ", %llu more with the same code", (unsigned long long)t->duplicates);
     if (t->unread)
-        fprintf(out, "; %llu files could not be read", (unsigned long long)t->unread);
+        fprintf(out, "; %llu file%s could not be read", (unsigned long long)t->unread,
+                plural(t->unread));
     fprintf(out, "\n");
-    print_class(t, "independent of data throughout", t->classes[FLOW_INDEPENDENT], out);
-    print_class(t, "half or more of the memory instructions proven", t->mostly, out);
-    print_class(t, "less than half proven", t->classes[FLOW_PARTLY] - t->mostly, out);
-    print_class(t, "none proven", t->classes[FLOW_DEPENDENT], out);
+    print_class(t, "all accesses follow from the launch", t->classes[FLOW_INDEPENDENT], out);
+    print_class(t, "half or more do", t->mostly, out);
+    print_class(t, "less than half do", t->classes[FLOW_PARTLY] - t->mostly, out);
+    print_class(t, "none does", t->classes[FLOW_DEPENDENT], out);
     print_class(t, "no memory instructions", t->classes[FLOW_NO_MEMORY], out);
-    fprintf(out, "%llu of %llu memory instructions proven (%.1f %%)\n",
+    fprintf(out, "%llu of %llu memory instructions follow from the launch (%.1f %%)\n",
             (unsigned long long)t->proven, (unsigned long long)t->accesses,
             percent_of(t->proven, t->accesses));
     print_causes(t, out);
