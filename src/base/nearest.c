@@ -42,7 +42,7 @@ void wl_nearest_try(wl_nearest *search, const char *word)
 {
     size_t typed = strlen(search->typed);
     unsigned most = typed < 6 ? 1 : (unsigned)typed / 3;
-    bool begun = typed > 1 && strncmp(word, search->typed, typed) == 0;
+    bool begun = typed > 1 && strncmp(word, search->typed, typed) == 0 && word[typed];
     unsigned distance = begun ? 1 : letters_changed(search->typed, word);
     if (distance > most || (search->word && distance >= search->distance))
         return;
