@@ -51,7 +51,7 @@ COMMANDS = ("cli", "examples")
 # Seconds of tests started together: a hang costs four times that and SLACK.
 BATCH, SLACK = 5.0, 20.0
 # Seconds of the second ring in all.
-RING = 60.0
+RING = 20.0
 # Seconds that a test is thought to take before it has passed once.
 UNKNOWN = 2.0
 

@@ -210,6 +210,62 @@ static void groups_keep_objects_apart(void **state)
     }
 }
 
+/* ---- what is worth telling ---- */
+
+static ana_draft claimed; /* of the program, in bytes */
+
+static wl_status claim(const ana_input *input, ana_drafts *drafts, wl_error *error)
+{
+    (void)error;
+    ana_draft *d = ana_draft_add(drafts, input, ANA_HOT);
+    assert_non_null(d);
+    d->unit = ANA_BYTES;
+    d->excess = claimed.excess;
+    d->alone = claimed.alone;
+    d->requests = claimed.requests;
+    d->summary = "It is so.";
+    d->remedy = "Change it.";
+    return WL_OK;
+}
+
+/* Whether this is told of a program of PEAK bytes; `wasteful`: as the threshold, 0 for the default. */
+static bool is_told(double excess, double alone, uint64_t requests, double wasteful)
+{
+    static const detect_row rows[] = {{ANA_SCOPE_PROGRAM, claim}};
+    ana_thresholds thresholds = ana_thresholds_default();
+    ana_findings all;
+    claimed = (ana_draft){.excess = excess, .alone = alone, .requests = requests};
+    thresholds.wasteful = wasteful > 0 ? wasteful : thresholds.wasteful;
+    story_expect(find_with(rows, 1, db, &thresholds, arena, &all, &err), &err);
+    return all.count == 1;
+}
+
+static void told_from_a_hundredth_on(void **state)
+{
+    (void)state;
+    assert_true(is_told(52, 52, 0, 0));
+    assert_false(is_told(51, 51, 0, 0));
+    assert_true(is_told(51, 52, 0, 0)); /* as if no other pattern had been charged first */
+    assert_false(is_told(52, 51, 0, 0));
+}
+
+static void told_from_eight_on(void **state)
+{
+    (void)state;
+    assert_true(is_told(8, 52, 0, 0));
+    assert_false(is_told(7, 52, 0, 0));
+}
+
+/* What is wrong in itself is told of a smaller part. */
+static void wasteful_from_one_a_request_on(void **state)
+{
+    (void)state;
+    assert_true(is_told(20, 20, 20, 0));
+    assert_false(is_told(20, 20, 21, 0));
+    assert_true(is_told(20, 0.52, 1, 0.1));
+    assert_false(is_told(20, 0.51, 1, 0.1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +273,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(heads_say_what_they_are_about, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_cost_ranks_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(groups_keep_objects_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(told_from_a_hundredth_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(told_from_eight_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wasteful_from_one_a_request_on, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

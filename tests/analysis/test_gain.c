@@ -78,7 +78,8 @@ static void tiny(void **state)
     f->launches[1].warp_instructions =
         1000000; /* kernel 1 makes a thousandth of the instructions */
     assert_int_equal(judge(f, 0.02), ANA_GAIN_FULL); /* but not of the traffic */
-    assert_int_equal(judge(f, 0.009), ANA_GAIN_TINY);
+    assert_int_equal(judge(f, 0.01), ANA_GAIN_FULL);
+    assert_int_equal(judge(f, 0.0099), ANA_GAIN_TINY);
     f->launches[0].device_seconds = 0.5; /* one time alone says nothing */
     assert_int_equal(judge(f, 0.02), ANA_GAIN_FULL);
     f->launches[1].device_seconds = 1.5; /* both: the time counts */
@@ -145,7 +146,9 @@ static void shuffles(void **state)
     f->finding.pattern = ANA_SHARED_WARP_LOCAL;
     f->access.space = ACC_SHARED;
     assert_int_equal(judge(f, 0.5), ANA_GAIN_SHUFFLES);
-    f->evidence.value = 50;
+    f->evidence.value = 9.9;
+    assert_int_equal(judge(f, 0.5), ANA_GAIN_SHUFFLES);
+    f->evidence.value = 10;
     assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);
 }
 

@@ -1,0 +1,280 @@
+/* What requests cost, each side of every threshold: one warp executes an instruction a hundred times,
+ * so many of them in one way, the others in another. */
+#include "sim.h"
+#include "support/test.h"
+
+#include <string.h>
+
+enum { TIMES = 100, PC = 1, REGION = 1024 /* bytes of an execution's own */ };
+
+#define IDLE INT64_MIN
+/* Byte offset of a lane from the region of an execution; IDLE: it takes no part. */
+typedef int64_t within(uint32_t lane, uint32_t number);
+
+typedef struct execution {
+    within *offset;
+    uint32_t number;
+} execution;
+
+static int64_t in_region(const sim_thread *t, const void *p)
+{
+    const execution *e = p;
+    int64_t offset = e->offset(t->index, e->number);
+    return offset == IDLE ? -1 : (int64_t)e->number * REGION + offset;
+}
+
+/* The findings about an object on which an instruction is executed in these two ways, as a set of
+ * 1 << pattern. */
+static uint32_t patterns_of(within *some, uint32_t nsome, within *others)
+{
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 1, 1, 32, 1);
+    uint32_t object = sim_alloc(&s, "x", TIMES * REGION, 0);
+    for (uint32_t i = 0; i < TIMES; i++) {
+        execution e = {i < nsome ? some : others, i};
+        sim_access(&s, PC, ACC_LOAD, object, 4, in_region, &e);
+    }
+    sim_find(&s, 1, &all);
+    uint32_t patterns = sim_patterns(&s, &all, "x");
+    sim_end(&s);
+    return patterns;
+}
+
+#define P(id) (1u << ANA_##id)
+
+static int64_t aligned(uint32_t lane, uint32_t number)
+{
+    (void)number;
+    return lane * 4;
+}
+
+static int64_t one_word_off(uint32_t lane, uint32_t number)
+{
+    (void)number;
+    return lane * 4 + 4;
+}
+
+static void misaligned_from_a_quarter_of_the_requests_on(void **state)
+{
+    (void)state;
+    assert_int_equal(patterns_of(one_word_off, 24, aligned), P(MISALIGNED));
+    assert_int_equal(patterns_of(one_word_off, 23, aligned), 0);
+}
+
+/* Every second word; the next execution takes the others. */
+static int64_t every_second(uint32_t lane, uint32_t number)
+{
+    int64_t odd = number % 2;
+    return lane * 8 + odd * 4 - odd * REGION;
+}
+
+static void uncoalesced_from_twice_the_fewest_sectors_on(void **state)
+{
+    (void)state;
+    assert_int_equal(patterns_of(every_second, 90, aligned), P(UNCOALESCED));
+    assert_int_equal(patterns_of(every_second, 88, aligned), 0);
+}
+
+/* Nine lanes, each in a sector of its own; eight executions take all words of these. */
+static int64_t nine_apart(uint32_t lane, uint32_t number)
+{
+    uint32_t turn = number % 8;
+    return lane < 9 ? (int64_t)(lane * 32 + turn * 4) - (int64_t)turn * REGION : IDLE;
+}
+
+static int64_t nine_together(uint32_t lane, uint32_t number)
+{
+    (void)number;
+    return lane < 9 ? (int64_t)lane * 4 : IDLE;
+}
+
+static void uncoalesced_from_two_sectors_too_many_a_request_on(void **state)
+{
+    (void)state;
+    assert_int_equal(patterns_of(nine_apart, 28, nine_together), P(UNCOALESCED));
+    assert_int_equal(patterns_of(nine_apart, 27, nine_together), 0);
+}
+
+static int64_t pair_apart(uint32_t lane, uint32_t number)
+{
+    uint32_t turn = number % 8;
+    return lane < 2 ? (int64_t)(lane * 32 + turn * 4) - (int64_t)turn * REGION : IDLE;
+}
+
+static int64_t pair_together(uint32_t lane, uint32_t number)
+{
+    (void)number;
+    return lane < 2 ? (int64_t)lane * 4 : IDLE;
+}
+
+static void divergent_from_half_a_sector_too_many_a_request_on(void **state)
+{
+    (void)state;
+    assert_int_equal(patterns_of(pair_apart, 48, pair_together), P(DIVERGENT));
+    assert_int_equal(patterns_of(pair_apart, 47, pair_together), 0);
+}
+
+/* Lanes that take one sector more than they must, of two that two executions share. */
+static int64_t eight_in_halves(uint32_t lane, uint32_t number)
+{
+    int64_t odd = number % 2;
+    return lane < 8 ? (int64_t)lane / 4 * 32 + lane % 4 * 4 + odd * 16 - odd * REGION : IDLE;
+}
+
+static int64_t nine_in_halves(uint32_t lane, uint32_t number)
+{
+    int64_t offset = eight_in_halves(lane % 8, number);
+    return lane < 8 ? offset : lane == 8 ? eight_in_halves(0, number) + 64 : IDLE;
+}
+
+static void divergent_up_to_eight_lanes(void **state)
+{
+    (void)state;
+    assert_int_equal(patterns_of(eight_in_halves, TIMES, aligned), P(DIVERGENT));
+    assert_int_equal(patterns_of(nine_in_halves, TIMES, aligned) & P(DIVERGENT), 0);
+}
+
+/* ---- shared memory ---- */
+
+static int64_t own_word(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return t->index * 4;
+}
+
+/* Two lanes take different words of one bank. */
+static int64_t two_in_a_bank(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return t->index == 31 ? 128 : t->index * 4;
+}
+
+static bool has_bank_conflict(uint32_t conflicts)
+{
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 1, 1, 32, 1);
+    uint32_t array = sim_shared(&s, "s", 256);
+    for (uint32_t i = 0; i < TIMES; i++)
+        sim_access(&s, PC, ACC_LOAD, array, 4, i < conflicts ? two_in_a_bank : own_word, NULL);
+    sim_find(&s, 1, &all);
+    bool found = sim_finding(&s, &all, "s", ANA_BANK_CONFLICT) != NULL;
+    sim_end(&s);
+    return found;
+}
+
+static void a_bank_conflict_from_a_tenth_more_wavefronts_on(void **state)
+{
+    (void)state;
+    assert_true(has_bank_conflict(11));
+    assert_false(has_bank_conflict(9));
+}
+
+static int64_t in_last_block(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return t->block[0] == 9 ? (int64_t)t->index * 4 : -1;
+}
+
+/* 10 blocks of which the first is sampled and executes nothing else; requests of 990 by an instruction
+ * that all execute, and some by one that the last block alone executes. */
+static bool stands_for_all(uint32_t unseen)
+{
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 10, 1, 32, 1);
+    uint32_t array = sim_shared(&s, "s", 128);
+    for (uint32_t i = 0; i < 99; i++)
+        sim_access(&s, 1, i % 2 ? ACC_LOAD : ACC_STORE, array, 4, own_word, NULL);
+    for (uint32_t i = 0; i < unseen; i++)
+        sim_access(&s, 2, ACC_LOAD, array, 4, in_last_block, NULL);
+    sim_find(&s, 1, &all);
+    bool found = sim_finding(&s, &all, "s", ANA_SHARED_THREAD_LOCAL) != NULL;
+    sim_end(&s);
+    return found;
+}
+
+static void a_sample_stands_for_all_up_to_a_hundredth_unseen(void **state)
+{
+    (void)state;
+    assert_true(stands_for_all(0));
+    assert_true(stands_for_all(10));
+    assert_false(stands_for_all(11));
+}
+
+/* ---- remedies by size ---- */
+
+static int64_t apart(const sim_thread *t, const void *p)
+{
+    return (int64_t)t->index * *(const uint32_t *)p;
+}
+
+/* What is advised where lanes take words so many bytes apart. */
+static bool is_advised_to_transpose(uint32_t bytes)
+{
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 1, 1, 256, 1);
+    uint32_t object = sim_alloc(&s, "x", 256 * (uint64_t)bytes, 0);
+    sim_access(&s, PC, ACC_LOAD, object, 4, apart, &bytes);
+    sim_find(&s, 1, &all);
+    const ana_finding *f = sim_finding(&s, &all, "x", ANA_STRIDED);
+    assert_non_null(f);
+    bool transpose = strstr(f->advice, "Transpose") != NULL;
+    assert_int_equal(!transpose, strstr(f->advice, "one array per field") != NULL);
+    sim_end(&s);
+    return transpose;
+}
+
+static void rows_are_256_bytes_apart_at_least(void **state)
+{
+    (void)state;
+    assert_true(is_advised_to_transpose(256));
+    assert_false(is_advised_to_transpose(252));
+}
+
+static int64_t scattered(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return (int64_t)((t->index + t->block[0] * 256) * 2654435761u >> 19) * 4; /* of 8,192 words */
+}
+
+/* What is advised where atomic updates scatter over an object of so many bytes. */
+static bool is_advised_to_keep_copies(uint64_t bytes)
+{
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 4, 1, 256, 1);
+    uint32_t object = sim_alloc(&s, "x", bytes, 0);
+    sim_access(&s, PC, ACC_ATOMIC, object, 4, scattered, NULL);
+    sim_find(&s, 1, &all);
+    const ana_finding *f = sim_finding(&s, &all, "x", ANA_SCATTERED_ATOMICS);
+    assert_non_null(f);
+    bool copies = strstr(f->advice, "Give each block a copy") != NULL;
+    sim_end(&s);
+    return copies;
+}
+
+static void copies_of_what_fits_into_shared_memory(void **state)
+{
+    (void)state;
+    assert_true(is_advised_to_keep_copies(32768));
+    assert_false(is_advised_to_keep_copies(32769));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(misaligned_from_a_quarter_of_the_requests_on),
+        cmocka_unit_test(uncoalesced_from_twice_the_fewest_sectors_on),
+        cmocka_unit_test(uncoalesced_from_two_sectors_too_many_a_request_on),
+        cmocka_unit_test(divergent_from_half_a_sector_too_many_a_request_on),
+        cmocka_unit_test(divergent_up_to_eight_lanes),
+        cmocka_unit_test(a_bank_conflict_from_a_tenth_more_wavefronts_on),
+        cmocka_unit_test(a_sample_stands_for_all_up_to_a_hundredth_unseen),
+        cmocka_unit_test(rows_are_256_bytes_apart_at_least),
+        cmocka_unit_test(copies_of_what_fits_into_shared_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
