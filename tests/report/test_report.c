@@ -438,7 +438,7 @@ static void test_sarif_results_name_their_rules(void **state)
         json_t *page = json_object_get(json_object_get(rule, "help"), "markdown");
         assert_string_equal(json_string_value(json_object_get(result, "ruleId")), id);
         assert_has(json_string_value(page), id);
-        assert_has(json_string_value(page), "## How to mend it");
+        assert_has(json_string_value(page), "## How to fix it");
     }
     json_decref(log);
 }
