@@ -89,12 +89,12 @@ static wl_status tell_all(replay_world *w, const dev_op *op, wl_error *err)
 /* ---- the slice ---- */
 
 static wl_status run_slice(replay_world *w, const replay_world_kernel *k, const dev_op *op,
-                           replay_watch *watch, obs_summary *out, wl_error *err)
+                           bool mapped, replay_watch *watch, obs_summary *out, wl_error *err)
 {
     emu_result result = {0};
     emu_launch launch = dev_launch_emulated(op);
     launch.observer = &watch->observer;
-    wl_status status = dev_launch_watch(op, w->machine, k->slice, &k->facts.proof, watch);
+    wl_status status = dev_launch_watch(op, w->machine, k->slice, &k->facts.proof, mapped, watch);
     if (status == WL_OK)
         status = emu_run(w->machine, k->slice, &launch, &result, err);
     if (status == WL_FAULT)
@@ -122,7 +122,7 @@ static wl_status compare_with_slice(replay_world *w, const dev_op *op, const obs
     wl_status status = replay_world_find_kernel(w, op->launch.function->module->id,
                                                 op->launch.function->name, &kernel, err);
     if (status == WL_OK)
-        status = run_slice(w, kernel, op, &watch, &slice, err);
+        status = run_slice(w, kernel, op, whole->blocks_sampled > 0, &watch, &slice, err);
     if (status == WL_OK &&
         replay_agree(&kernel->facts, kernel->slice, whole, &slice, text, sizeof text)) {
         snprintf(text, sizeof text, "%u of %u rows, %u heat maps, %u sequences%s", slice.ninsns,

@@ -10,9 +10,9 @@
 void dev_check_replay(const dev_op *op, const obs_summary *whole);
 
 /* The launch as the emulator runs it, without an observer, and the beginning of one: of the kernel,
- * or of its slice with the proof of it (launch.c). */
+ * or of its slice with the proof of it (launch.c). `mapped`: its blocks may get heat maps. */
 emu_launch dev_launch_emulated(const dev_op *op);
 wl_status dev_launch_watch(const dev_op *op, emu_machine *machine, emu_kernel *kernel,
-                           const flow_proof *proof, replay_watch *watch);
+                           const flow_proof *proof, bool mapped, replay_watch *watch);
 
 #endif

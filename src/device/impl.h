@@ -10,6 +10,7 @@
 #include "program/options.h"
 #include "record/record.h"
 #include "replay/repeats.h"
+#include "replay/sampling.h"
 #include "replay/settings.h"
 
 #include <pthread.h>
@@ -206,7 +207,8 @@ struct dev_function {
     wl_error error; /* why it cannot run */
     bool refused;   /* and that was said */
     int attributes[DEV_ATTRIBUTE_MAX];
-    replay_proven proven; /* same.h */
+    replay_proven proven;  /* same.h */
+    replay_shapes *shapes; /* that it was launched with */
 };
 
 struct dev_module {

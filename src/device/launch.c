@@ -131,7 +131,7 @@ dev_result dev_launch_prepare(dev_call *call, dev_context *context, const dev_la
 /* ---- observation ---- */
 
 wl_status dev_launch_watch(const dev_op *op, emu_machine *machine, emu_kernel *kernel,
-                           const flow_proof *proof, replay_watch *w)
+                           const flow_proof *proof, bool mapped, replay_watch *w)
 {
     const dev_op_launch *l = &op->launch;
     replay_watched what = {.settings = &dev_g.settings,
@@ -141,8 +141,17 @@ wl_status dev_launch_watch(const dev_op *op, emu_machine *machine, emu_kernel *k
                            .block = l->block,
                            .cluster = l->cluster,
                            .dynamic_shared = l->shared,
-                           .cooperative = l->cooperative};
+                           .cooperative = l->cooperative,
+                           .unmapped = !mapped};
     return replay_watch_begin(&what, proof, w);
+}
+
+/* Is this launch of the kernel to have heat maps? Counts it. */
+static bool draws_maps(const dev_op *op)
+{
+    const dev_op_launch *l = &op->launch;
+    const replay_shape shape = {l->grid, l->block, l->cluster, l->shared};
+    return replay_shape_mapped(&l->function->shapes, &shape, &dev_g.settings);
 }
 
 static cap_launch describe_launch(const dev_op *op, const dev_turn *turn, const emu_result *result)
@@ -341,6 +350,7 @@ void dev_launch_run(dev_op *op, const dev_turn *turn)
         return;
     }
     replay_repeat repeat;
+    bool mapped = draws_maps(op);
     dev_same_find(op, &repeat);
     if (repeat.known) {
         run_repeat(op, turn, &repeat);
@@ -348,7 +358,7 @@ void dev_launch_run(dev_op *op, const dev_turn *turn)
     }
     replay_watch watch = {0};
     if (dev_launch_watch(op, op->context->device->machine, op->launch.function->kernel, NULL,
-                         &watch) == WL_OK) {
+                         mapped, &watch) == WL_OK) {
         run_observed(op, turn, &watch, &repeat);
     } else {
         rec_stop_observing("no memory for the counters of %s.", kernel);

@@ -19,6 +19,6 @@ void dev_same_keep(const dev_op *op, const replay_repeat *repeat, uint32_t launc
  * repeat is trusted then. */
 bool dev_same_write(const dev_op *op, const dev_turn *turn, const replay_repeat *repeat,
                     const emu_result *result);
-void dev_same_forget(dev_function *function); /* its facts */
+void dev_same_forget(dev_function *function); /* its facts and shapes */
 
 #endif

@@ -478,6 +478,8 @@ wl_status prof_load_coverage(prof_db *db, wl_arena *arena, prof_coverage *out, w
         {&out->blocks_run, "SELECT sum(blocks_run) FROM launches"},
         {&out->blocks_observed, "SELECT sum(blocks_observed) FROM launches"},
         {&out->blocks_sampled, "SELECT sum(blocks_sampled) FROM launches"},
+        {&out->launches_mapped,
+         "SELECT count(*) FROM launches WHERE blocks_sampled > 0 AND error = 0"},
         {&out->records_dropped, "SELECT sum(dropped) FROM launches"},
         {&out->sectors_dropped, "SELECT sum(dropped) FROM heats"},
         {&out->processes, "SELECT count(*) FROM processes"},

@@ -422,6 +422,7 @@ typedef struct prof_coverage {
     uint64_t launches_failed;                  /* that did not go to their end */
     uint64_t kernels_seen, kernels_observed;
     uint64_t blocks_run, blocks_observed, blocks_sampled;
+    uint64_t launches_mapped; /* blocks_sampled are of so many: those with heat maps */
     uint64_t records_dropped; /* accesses that were not counted, over all launches */
     uint64_t sectors_dropped; /* of heat maps that were full */
     uint64_t processes, processes_cut_off;

@@ -58,3 +58,10 @@ const prog_options *prog_options_get(void)
     pthread_once(&once, read_environment);
     return &options;
 }
+
+/* ---- samples ---- */
+
+bool prog_in_sample(uint64_t number, uint64_t first)
+{
+    return !first || number < first || (number & (number - 1)) == 0;
+}

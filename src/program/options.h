@@ -98,4 +98,8 @@ const prog_options *prog_options_get(void);
 wl_status prog_options_read(const char *const *given, prog_options *out, wl_error *err);
 void prog_options_clear(prog_options *options);
 
+/* Of things that are numbered from 0, whether this one is looked at: the first ones, then every
+ * power of two, since what changes late changes seldom. 0: all are. */
+bool prog_in_sample(uint64_t number, uint64_t first);
+
 #endif

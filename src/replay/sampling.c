@@ -1,13 +1,48 @@
-/* Blocks that get heat maps, and what is counted of elements. */
+/* Launches and blocks that get heat maps, and what is counted of elements. */
 #include "replay/sampling.h"
 
 #include "base/order.h"
 #include "replay/elements.h"
 
 #include <stdlib.h>
+#include <uthash.h>
 
 enum { ALL_BLOCKS = 256 };                              /* maps of one launch */
 enum { LOGS_TOGETHER = 64 << 20, SMALLEST_LOG = 4096 }; /* bytes */
+
+/* ---- launches ---- */
+
+struct replay_shapes {
+    replay_shape shape; /* all of it is 32-bit numbers: bytes to compare */
+    uint64_t launches;
+    UT_hash_handle hh;
+};
+
+bool replay_shape_mapped(replay_shapes **shapes, const replay_shape *shape,
+                         const replay_settings *settings)
+{
+    replay_shapes *found = NULL;
+    HASH_FIND(hh, *shapes, shape, sizeof *shape, found);
+    if (!found) {
+        found = calloc(1, sizeof *found);
+        if (!found)
+            return true;
+        found->shape = *shape;
+        HASH_ADD(hh, *shapes, shape, sizeof found->shape, found);
+    }
+    return prog_in_sample(found->launches++, settings->heat_launches);
+}
+
+void replay_shapes_free(replay_shapes *shapes)
+{
+    replay_shapes *each, *next;
+    HASH_ITER (hh, shapes, each, next) {
+        HASH_DEL(shapes, each);
+        free(each);
+    }
+}
+
+/* ---- blocks ---- */
 
 static uint64_t blocks_in_grid(emu_dim grid)
 {

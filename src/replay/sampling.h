@@ -1,4 +1,4 @@
-/* Which blocks of a launch get heat maps, and whether elements are counted, as the settings say. */
+/* Which launches, and which blocks of them, get heat maps, and whether elements are counted, as the settings say. */
 #ifndef WL_REPLAY_SAMPLING_H
 #define WL_REPLAY_SAMPLING_H
 
@@ -6,6 +6,21 @@
 #include "emu/emu.h"
 #include "observe/observe.h"
 #include "replay/settings.h"
+
+/* What tells launches of one kernel apart when those with heat maps are chosen. */
+typedef struct replay_shape {
+    emu_dim grid, block, cluster;
+    uint32_t dynamic_shared;
+} replay_shape;
+
+/* How many launches of one kernel each shape had; NULL at first. */
+typedef struct replay_shapes replay_shapes;
+
+/* Counts a launch. True where it is among those of its shape that get heat maps, or where there is
+ * no memory to count it. */
+bool replay_shape_mapped(replay_shapes **shapes, const replay_shape *shape,
+                         const replay_settings *settings);
+void replay_shapes_free(replay_shapes *shapes); /* NULL is allowed */
 
 /* Fills in sampled, nsampled (in `arena`), automatic and the limits. `together`:
  * blocks that are in flight at one time, so that what is kept of each stays in bounds. False

@@ -38,6 +38,7 @@ typedef struct work {
     emu_dim grid, block, cluster;
     const void *params;
     bool completed; /* probes recorded something of it */
+    bool mapped;    /* its blocks may get heat maps */
     bool outdated;  /* what it recorded is of another version */
     replay_recorded_launch device;
     acc_observer observer;
@@ -225,6 +226,7 @@ static wl_status begin_watch(work *w)
                            .cooperative = w->note->flags & CAP_NOTE_COOPERATIVE,
                            .blocks = w->completed ? w->device.blocks : NULL,
                            .nblocks = w->device.nblocks,
+                           .unmapped = !w->mapped,
                            .incomplete = w->completed || w->kernel->ngaps,
                            .probes = replay_recorded_probes(w->s->recorded)};
     if (status == WL_OK)
@@ -387,6 +389,8 @@ static wl_status take_up(work *w, replay_outcome *out)
     if (status != WL_OK)
         return status == WL_NOMEM ? status : say_nothing_known(w, why.text, out);
     w->completed = replay_recorded_has(s->recorded, w->note->id);
+    const replay_shape shape = {w->grid, w->block, w->cluster, w->note->dynamic_shared};
+    w->mapped = replay_shape_mapped(&w->kernel->shapes, &shape, &s->settings) || w->completed;
     const char *reason = not_replayable(w);
     if (reason)
         return say_nothing_known(w, reason, out);

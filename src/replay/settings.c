@@ -5,6 +5,7 @@ replay_settings replay_settings_of(const prog_options *options)
 {
     return (replay_settings){.threads = (uint32_t)options->threads,
                              .blocks = options->blocks,
+                             .heat_launches = options->heat_launches,
                              .heat_limit = options->heat_limit,
                              .sequence_limit = (uint64_t)options->sequence_limit,
                              .probes = options->probes,

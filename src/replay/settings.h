@@ -9,6 +9,7 @@ typedef struct replay_settings {
     uint32_t threads; /* of the host, for a launch; 0: all cores */
     /* Those that get heat maps. The list belongs to the caller, and must outlive the settings. */
     prog_blocks blocks;
+    uint64_t heat_launches;  /* of a kernel and shape that get heat maps first; 0: all */
     uint64_t heat_limit;     /* sectors that one heat map holds at most; 0: no limit */
     uint64_t sequence_limit; /* bytes of a launch's sequences; 0: none are kept */
     uint32_t probes;         /* what is counted of elements: bits, 1 << rewrite_probe */

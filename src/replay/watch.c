@@ -73,7 +73,11 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
         config.why = config.automatic ? OBS_WHY_TRACED : OBS_WHY_ASKED;
         config.automatic = false;
     }
-    if (what->incomplete)
+    if (what->unmapped) {
+        config.nsampled = 0;
+        config.automatic = false;
+    }
+    if (what->incomplete || what->unmapped)
         config.sequence_limit = 0;
     replay_counting(what->settings->probes | what->probes, &config);
     wl_status status = obs_launch_new(&config, &out->launch);

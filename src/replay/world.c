@@ -166,6 +166,7 @@ static bool load_module(replay_world *w, replay_world_module *m)
 static void kernel_free(replay_world_kernel *k)
 {
     wl_arena_free(k->arena);
+    replay_shapes_free(k->shapes);
     free(k->name);
     free(k);
 }

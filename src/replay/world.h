@@ -7,6 +7,7 @@
 #include "capture/capture.h"
 #include "emu/slice.h"
 #include "replay/facts.h"
+#include "replay/sampling.h"
 
 #include <uthash.h>
 
@@ -29,7 +30,8 @@ typedef struct replay_world_kernel {
     wl_error error;
     replay_facts facts;
     emu_kernel *slice;
-    uint32_t shown; /* memory instructions that the slice shows */
+    replay_shapes *shapes; /* that it was launched with */
+    uint32_t shown;        /* memory instructions that the slice shows */
     uint32_t ngaps;
     cap_gap *gaps;
     UT_hash_handle hh;

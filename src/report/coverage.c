@@ -195,14 +195,18 @@ static void unmapped(const rep_terminal *t)
 
 static const char *maps_text(const rep_terminal *t, const prof_coverage *c)
 {
-    uint64_t each = c->launches_observed ? c->blocks_sampled / c->launches_observed : 0;
-    bool even = each * c->launches_observed == c->blocks_sampled && c->launches_observed > 1;
+    uint64_t all = c->launches_observed, mapped = c->launches_mapped;
+    uint64_t each = all ? c->blocks_sampled / all : 0;
+    bool even = each * all == c->blocks_sampled && all > 1;
     const char *blocks = rep_plural(t->arena, c->blocks_sampled, "block", "blocks");
-    const char *launch = even ? wl_arena_printf(t->arena, " (%llu per launch)",
-                                                (unsigned long long)each)
-                              : "";
+    const char *of = mapped < all
+                         ? wl_arena_printf(t->arena, " in %s of %s launches",
+                                           rep_count(t->arena, mapped), rep_count(t->arena, all))
+                     : even
+                         ? wl_arena_printf(t->arena, " (%llu per launch)", (unsigned long long)each)
+                         : "";
     return wl_arena_printf(t->arena, "%s with heat maps%s, which %s for the others", blocks,
-                           launch ? launch : "", c->blocks_sampled == 1 ? "stands" : "stand");
+                           of ? of : "", c->blocks_sampled == 1 ? "stands" : "stand");
 }
 
 void rep_coverage(const rep_terminal *t)

@@ -440,6 +440,7 @@ static json_t *coverage_json(const rep_data *d)
     if (d->gaps.count)
         rep_put(coverage, K(coverage, gaps), rep_gaps_json(d));
     rep_put_count(coverage, K(coverage, blocks_sampled), d->coverage.blocks_sampled);
+    rep_put_count(coverage, K(coverage, launches_mapped), d->coverage.launches_mapped);
     rep_put_count(coverage, K(coverage, records_dropped), d->coverage.records_dropped);
     if (d->coverage.objects_dropped)
         rep_put_count(coverage, K(coverage, objects_dropped), d->coverage.objects_dropped);

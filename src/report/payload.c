@@ -628,6 +628,7 @@ static json_t *page_coverage_json(const rep_data *d, wl_arena *arena, uint64_t m
     rep_put_count(row, K(page_coverage, blocks_run), c->blocks_run);
     rep_put_count(row, K(page_coverage, blocks_observed), c->blocks_observed);
     rep_put_count(row, K(page_coverage, blocks_sampled), c->blocks_sampled);
+    rep_put_count(row, K(page_coverage, launches_mapped), c->launches_mapped);
     rep_put_count(row, K(page_coverage, records_dropped), c->records_dropped);
     rep_put_count(row, K(page_coverage, sectors_dropped), c->sectors_dropped);
     rep_put_count(row, K(page_coverage, processes), c->processes);

@@ -239,6 +239,10 @@ static void add_launches(sim *s, prof_builder *builder, uint32_t launches)
     r.launch.summary = summarize(s);
     for (uint32_t i = 1; i <= launches; i++) {
         r.launch.id = i;
+        if (s->mapped && i > s->mapped) {
+            r.launch.summary.nheats = r.launch.summary.nsamples = 0;
+            r.launch.summary.blocks_sampled = 0;
+        }
         add_record(builder, &r);
     }
 }

@@ -41,6 +41,7 @@ typedef struct sim {
     uint32_t flags; /* acc_flag of the accesses that follow */
     uint32_t nsampled;
     uint64_t sampled[SIM_MAX_SAMPLED];
+    uint32_t mapped; /* launches that have heat maps, the first ones; 0: all */
     struct {
         sim_request *data;
         size_t count, capacity;

@@ -904,6 +904,25 @@ static void several_blocks(void **state)
     sim_end(&s);
 }
 
+/* A launch without heat maps costs what one of its shape costs that has some. */
+static void launches_without_maps(void **state)
+{
+    (void)state;
+    sim s;
+    ana_findings all, few;
+    gemm(&s, 64, a_v00, b_v00, c_v00);
+    sim_find(&s, 5, &all);
+    s.mapped = 2;
+    sim_find(&s, 5, &few);
+    assert_true(all.count > 0);
+    assert_int_equal(all.count, few.count);
+    for (uint32_t i = 0; i < all.count; i++) {
+        assert_int_equal(all.rows[i].pattern, few.rows[i].pattern);
+        assert_int_equal(all.rows[i].cost.excess, few.rows[i].cost.excess);
+    }
+    sim_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -924,6 +943,7 @@ int main(void)
         cmocka_unit_test(bank_conflicts),
         cmocka_unit_test(tiny_effects),
         cmocka_unit_test(several_blocks),
+        cmocka_unit_test(launches_without_maps),
         cmocka_unit_test(ends_of_rows_are_no_stride),
         cmocka_unit_test(blocks_that_are_not_typical),
         cmocka_unit_test(objects_made_again),

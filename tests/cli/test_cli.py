@@ -204,6 +204,20 @@ class CudaPrograms(Case):
         self.assertEqual(stats["memory"]["peak_bytes"], 4 * 40000)
         self.assert_nothing_left("p.wlprof")
 
+    def test_heat_maps_of_some_launches(self):
+        """Of five launches of each of seven shapes, observed each: all are counted."""
+        sums = {}
+        for first, mapped in (("0", 35), ("16", 35), ("2", 28), ("1", 28)):
+            done = self.profile(compile_program("many"), "35", options=["-f", "--heat-launches", first],
+                                env={**os.environ, "WARPLENS_MEMO": "0"})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            stats = self.stats()
+            self.assertEqual(stats["coverage"]["launches_observed"], 35)
+            self.assertEqual(stats["coverage"]["launches_mapped"], mapped, first)
+            sums[first] = [(i["requests"], i["sectors"]) for i in stats["instructions"]]
+        self.assertEqual(sums["0"], sums["1"])
+        self.assertIn("in 28 of 35 launches", run(WARPLENS, "stats", self.wlprof).stdout)
+
     def test_memory_of_two_devices(self):
         done = self.profile(compile_program("devices"), options=["--device", "h200,h200"])
         self.assertEqual(done.stdout, "done\n", done.stderr)

@@ -103,6 +103,19 @@ static void defaults_are_allowed(void **state)
     }
 }
 
+static void samples(void **state)
+{
+    (void)state;
+    uint64_t taken = 0;
+    for (uint64_t number = 0; number < 40; number++)
+        taken |= (uint64_t)prog_in_sample(number, 3) << number;
+    assert_int_equal(taken, 0x7 | UINT64_C(1) << 4 | 1 << 8 | 1 << 16 | UINT64_C(1) << 32);
+    for (uint64_t number = 0; number < 40; number++)
+        assert_true(prog_in_sample(number, 0));
+    assert_false(prog_in_sample(3, 1)); /* 0, 1, 2, 4 ... */
+    assert_true(prog_in_sample(1, 1) && prog_in_sample(2, 1) && prog_in_sample(4, 1));
+}
+
 static void defaults(void **state)
 {
     (void)state;
@@ -457,6 +470,7 @@ int main(void)
         cmocka_unit_test(names_are_unique),
         cmocka_unit_test(defaults_are_allowed),
         cmocka_unit_test(defaults),
+        cmocka_unit_test(samples),
         cmocka_unit_test(bad_values),
         cmocka_unit_test(ranges),
         cmocka_unit_test(choices),

@@ -374,7 +374,8 @@ static void test_json_has_the_documented_keys(void **state)
     assert_keys(json_object_get(json, "memory"), "peak_bytes peaks devices");
     assert_keys(
         json_object_get(json, "coverage"),
-        "launches_seen launches_observed launches_failed skipped blocks_sampled records_dropped "
+        "launches_seen launches_observed launches_failed skipped blocks_sampled launches_mapped "
+        "records_dropped "
         "unsupported_calls");
     json_decref(json);
 }

@@ -236,23 +236,73 @@ static void add_launch(work *w, uint32_t launch, const cached *const *maps, cons
         add_launch_cost(w, launch, (ana_pattern)p, &costs[p]);
 }
 
+static uint32_t maps_of_launch(const ana_group *g, uint32_t first)
+{
+    uint32_t n = 0;
+    while (first + n < g->nheats && g->heats[first + n].launch == g->heats[first].launch)
+        n++;
+    return n;
+}
+
+static bool have_one_shape(const work *w, uint32_t a, uint32_t b)
+{
+    const prof_launch_rows *launches = &w->input->program->launches;
+    const prof_launch *x = prof_find_launch(launches, a), *y = prof_find_launch(launches, b);
+    return x && y && memcmp(x->grid, y->grid, sizeof x->grid) == 0 &&
+           memcmp(x->block, y->block, sizeof x->block) == 0 &&
+           x->dynamic_shared == y->dynamic_shared;
+}
+
+/* The maps that stand for a launch without any, of which those from `end` on are later: the last
+ * ones of a launch of its shape; nheats where there are none. */
+static uint32_t find_stand_in(const work *w, uint32_t launch, uint32_t end)
+{
+    const ana_group *g = w->group;
+    while (end > 0) {
+        uint32_t first = end - 1;
+        while (first > 0 && g->heats[first - 1].launch == g->heats[first].launch)
+            first--;
+        if (have_one_shape(w, g->heats[first].launch, launch))
+            return first;
+        end = first;
+    }
+    return g->nheats;
+}
+
+/* A launch, by maps of its own or of a launch like it: from `first` on. */
+static wl_status add_launch_maps(work *w, uint32_t launch, uint32_t first, const cached **maps,
+                                 double *alike, wl_error *err)
+{
+    const ana_group *g = w->group;
+    uint32_t n = maps_of_launch(g, first);
+    for (uint32_t i = 0; i < n; i++) {
+        alike[i] = ana_alike(w->input, &g->heats[first + i]);
+        wl_status status = analyze_map(w, &g->heats[first + i], &maps[i], err);
+        if (status != WL_OK)
+            return status;
+    }
+    add_launch(w, launch, maps, alike, n);
+    return WL_OK;
+}
+
 static wl_status add_group_maps(work *w, wl_error *err)
 {
     const ana_group *g = w->group;
     const cached **maps = wl_new_array(w->input->scratch, const cached *, g->nheats);
     double *alike = wl_new_array(w->input->scratch, double, g->nheats);
+    wl_status status = WL_OK;
     if (!maps || !alike)
         return ana_nomem(err);
-    for (uint32_t i = 0, n; i < g->nheats; i += n) {
-        for (n = 0; i + n < g->nheats && g->heats[i + n].launch == g->heats[i].launch; n++) {
-            alike[n] = ana_alike(w->input, &g->heats[i + n]);
-            wl_status status = analyze_map(w, &g->heats[i + n], &maps[n], err);
-            if (status != WL_OK)
-                return status;
-        }
-        add_launch(w, g->heats[i].launch, maps, alike, n);
+    for (uint32_t i = 0, h = 0; i < g->ntraffic && status == WL_OK; i++) {
+        uint32_t launch = g->traffic[i].launch;
+        while (h < g->nheats && g->heats[h].launch < launch)
+            h++;
+        bool own = h < g->nheats && g->heats[h].launch == launch;
+        uint32_t first = own ? h : find_stand_in(w, launch, h);
+        if (first < g->nheats)
+            status = add_launch_maps(w, launch, first, maps, alike, err);
     }
-    return WL_OK;
+    return status;
 }
 
 /* ---- requests ---- */

@@ -11,11 +11,9 @@ static uint32_t without_memory; /* launches that would have recorded */
 
 /* ---- which launches record ---- */
 
-/* The first ones, then every power of two: what a kernel does seldom changes with each launch. */
 bool probe_sampled(uint64_t number)
 {
-    uint64_t all = prog_options_get()->probe_launches;
-    return !all || number < all || (number & (number - 1)) == 0;
+    return prog_in_sample(number, prog_options_get()->probe_launches);
 }
 
 static uint64_t blocks_of(const drv_shape *s)

@@ -364,6 +364,7 @@ export interface Coverage {
   blocks_run?: number;
   blocks_observed?: number;
   blocks_sampled?: number;
+  launches_mapped?: number;
   records_dropped?: number;
   sectors_dropped?: number; // Of heat maps that were full.
   processes?: number;

@@ -151,9 +151,11 @@ function Skipped({ c }: { c: Coverage }) {
 function mapsText(c: Coverage): string {
   const blocks = c.blocks_sampled ?? 0;
   const launches = c.launches_observed ?? 0;
-  const each = launches > 1 && blocks % launches === 0 ? ` (${blocks / launches} per launch)` : "";
+  const mapped = c.launches_mapped ?? launches;
+  let of = launches > 1 && blocks % launches === 0 ? ` (${blocks / launches} per launch)` : "";
+  if (mapped < launches) of = ` in ${exact(mapped)} of ${exact(launches)} launches`;
   const stand = blocks === 1 ? "stands" : "stand";
-  return `${plural(blocks, "block")} with heat maps${each}, which ${stand} for the others`;
+  return `${plural(blocks, "block")} with heat maps${of}, which ${stand} for the others`;
 }
 
 /** The end of every page: what was observed, and what was not. */
