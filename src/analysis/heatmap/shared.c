@@ -148,12 +148,27 @@ static bool adds_up(const ana_input *input, const ana_group *g, const prof_code 
     return stores > 0 && loads >= 2 * stores;
 }
 
+/* Is one element at most what anybody reads of the array, but for the lines that add up? Where more
+ * are read, the places of partial sums matter (those of a scan's tree do). */
+static bool leaves_one(const ana_input *input, const ana_group *g)
+{
+    for (uint32_t i = 0; i < g->ninsns; i++) {
+        const obs_insn *c = &g->insns[i].c;
+        const prof_code *code = prof_find_code(&input->code, input->kernel->id, c->pc);
+        if (c->op == ACC_LOAD && c->active_lanes > c->requests && c->uniform < c->requests &&
+            !(code && code->line && adds_up(input, g, code)))
+            return false;
+    }
+    return true;
+}
+
 /* Ever fewer lanes add up pairs of elements: `worst` pays most, `lanes` take part in a request. */
 static bool is_reduction(const ana_input *input, const ana_group *g, uint32_t worst, double lanes)
 {
     enum { ALL_BUT_EDGES = 31 };
     const prof_code *code = prof_find_code(&input->code, input->kernel->id, g->insns[worst].c.pc);
-    return code && code->line && lanes < ALL_BUT_EDGES && adds_up(input, g, code);
+    return code && code->line && lanes < ALL_BUT_EDGES && adds_up(input, g, code) &&
+           leaves_one(input, g);
 }
 
 /* Charges the instructions and collects what the words need. */

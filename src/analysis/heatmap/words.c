@@ -466,8 +466,9 @@ static const char *bank_conflict_remedy(const texts *t)
     if (t->f->reduction)
         return sum_remedy;
     if (apart >= ROW_ELEMENTS) {
-        return "Pad each row of " ANA_OBJECT " by one element, or permute the column index, so "
-               "that the lanes fall into different banks.";
+        return "Make each row of " ANA_OBJECT " one element longer (where it has no rows, leave "
+               "an element free after every 128 bytes: index + index / 32 for words), or permute "
+               "the column index, so that the lanes fall into different banks.";
     }
     return "Let neighbouring lanes take neighbouring elements of " ANA_OBJECT "; where they must "
            "stay apart, pad each row by one element, or leave one element out in 32 (index + "
