@@ -83,7 +83,7 @@ char *rep_quantity(wl_arena *arena, double value, const char *unit)
         return wl_arena_printf(arena, "1 %.*s", (int)strlen(unit) - 1, unit);
     const char *space = unit[0] ? " " : "", *sign = value < 0 ? "-" : "";
     double size = fabs(value);
-    if (size >= 1e15 || (size < 1000 && size != floor(size)))
+    if (size >= 1e15 || (size < 999.5 && size != floor(size)))
         return wl_arena_printf(arena, "%.3g%s%s", value, space, unit);
     const char *number = rep_count(arena, (uint64_t)llround(size));
     return wl_arena_printf(arena, "%s%s%s%s", sign, number ? number : "", space, unit);
