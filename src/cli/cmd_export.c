@@ -76,7 +76,9 @@ static int export_as(const char *path, const char *type, const char *table_name,
     for (int t = 0; t < REP_TABLE_COUNT; t++)
         if (same_text(rep_table_name((rep_table)t), table_name))
             return export_text(path, output, force, text, (rep_table)t);
-    return cli_usage_error("export", "there is no table '%s'", table_name);
+    return cli_usage_error(
+        "export", "--table is instructions, findings, launches, objects or samples, not '%s'",
+        table_name);
 }
 
 int cmd_export(int argc, const char **argv)

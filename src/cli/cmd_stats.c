@@ -38,8 +38,8 @@ static const uint32_t *find_kernels(const cli_profile *profile, const char *patt
     if (*count)
         return ids;
     wl_log(WL_LOG_ERROR,
-           "no kernel of the profile is called '%s'%s%s%s; 'regex:%s' would find it "
-           "in longer names",
+           "no kernel of the profile is called '%s'%s%s%s; -k 'regex:%s' looks for "
+           "it in longer names",
            pattern, meant.word ? "; did you mean '" : "", meant.word ? meant.word : "",
            meant.word ? "'?" : "", pattern);
     return NULL;
@@ -72,7 +72,9 @@ static int check_stats_options(const stats_options *o, rep_table *table)
     if (!text && !csv && strcmp(format, "json") != 0)
         return cli_usage_error("stats", "--format is text, json or csv, not '%s'", format);
     if (o->table && !find_stats_table(o->table, table))
-        return cli_usage_error("stats", "there is no table '%s'", o->table);
+        return cli_usage_error(
+            "stats", "--table is instructions, findings, launches, objects or samples, not '%s'",
+            o->table);
     if (o->table && !csv)
         return cli_usage_error("stats", "--table needs --format csv");
     if (!text && (o->kernel || o->findings || o->finding || o->all || o->width))

@@ -216,7 +216,8 @@ void rep_coverage(const rep_terminal *t)
     tell_part(t, c->launches_observed, c->launches_seen, "launches observed");
     tell_failed(t);
     tell_part(t, c->kernels_observed, c->kernels_seen, "kernels observed");
-    tell_part(t, c->blocks_observed, c->blocks_run, "blocks counted");
+    if (c->blocks_run)
+        tell_part(t, c->blocks_observed, c->blocks_run, "blocks counted");
     if (c->blocks_sampled)
         fact(t, true, maps_text(t, c));
     if (c->records_dropped || c->sectors_dropped)

@@ -31,9 +31,11 @@ static const char *miss_of(const rep_data *d, wl_arena *arena, const prof_fault 
     const char *where = inside                 ? o->freed ? "into the freed" : "into"
                         : f->address < o->base ? "before the start of"
                                                : "after the end of";
-    return wl_arena_printf(arena, "%.*s %u bytes %s bytes %s %s, which has %s", verb, f->what,
-                           f->bytes, rep_count(arena, by), where, o->name,
-                           rep_bytes(arena, o->bytes));
+    const char *distance = by == 0 && !inside
+                               ? "directly"
+                               : wl_arena_printf(arena, "%s bytes", rep_count(arena, by));
+    return wl_arena_printf(arena, "%.*s %u bytes, %s %s %s, which has %s", verb, f->what, f->bytes,
+                           distance ? distance : "", where, o->name, rep_bytes(arena, o->bytes));
 }
 
 static const char *place_of(const rep_data *d, wl_arena *arena, uint32_t kernel, uint32_t pc,
@@ -74,7 +76,7 @@ static rep_failure launch_failure(const rep_data *d, wl_arena *arena, const prof
     const prof_kernel *k = prof_find_kernel(&d->kernels, l->kernel);
     const prof_fault *fault = find_fault(faults, l->id);
     rep_failure out = {.launch = l->id, .kernel = l->kernel};
-    out.what = wl_arena_printf(arena, "launch %u of %s failed", l->id,
+    out.what = wl_arena_printf(arena, "launch %u (%s) failed", l->id,
                                k ? k->short_name : "an unknown kernel");
     if (fault)
         tell_fault(d, arena, fault, &out);

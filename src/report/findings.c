@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_LINES = 4, MOST_PLACES = 6, SHOWN_WHOLE = 3 };
+enum { MOST_LINES = 4, MOST_PLACES = 6, MOST_BLOCKS = 8, SHOWN_WHOLE = 3 };
 
 /* Columns before the words of a paragraph that has a label, and before those of one without. */
 enum { LABELLED = 15, INDENT = 5 };
@@ -172,6 +172,32 @@ static void draw_paragraph(const rep_terminal *t, const char *style, const char 
     rep_wrap(t, LABELLED, text);
 }
 
+/* The blocks' indices; why they were sampled once after all that were for one reason. */
+static const char *samples_text(const rep_terminal *t, const prof_sample *samples, uint32_t count)
+{
+    const char *line = "", *last = NULL;
+    uint32_t named = 0, more = 0;
+    for (uint32_t i = 0; line && i < count; i++) {
+        const uint32_t *at = samples[i].s.block_index;
+        const char *why = rep_why(t->arena, &samples[i]);
+        if (!samples[i].s.mapped || !why)
+            continue;
+        if (++named > MOST_BLOCKS) {
+            more++;
+            continue;
+        }
+        bool other = last && strcmp(why, last) != 0;
+        line = wl_arena_printf(t->arena, "%s%s%s%s%s%u,%u,%u", line, other ? " (" : "",
+                               other ? last : "", other ? ")" : "", last ? "; " : "", at[0], at[1],
+                               at[2]);
+        last = why;
+    }
+    if (!line || !last)
+        return NULL;
+    const char *rest = more ? wl_arena_printf(t->arena, "; and %u more", more) : "";
+    return wl_arena_printf(t->arena, "%s (%s)%s", line, last, rest ? rest : "");
+}
+
 /* Which blocks the heat map is of, where the finding rests on one. */
 static void draw_samples(const rep_terminal *t, const ana_finding *f)
 {
@@ -179,15 +205,8 @@ static void draw_samples(const rep_terminal *t, const ana_finding *f)
         return;
     uint32_t count;
     const prof_sample *samples = rep_samples(t->d, f->access->example_launch, &count);
-    const char *line = "";
-    for (uint32_t i = 0; line && i < count; i++) {
-        const obs_sample *s = &samples[i].s;
-        if (s->mapped)
-            line = wl_arena_printf(t->arena, "%s%s%u,%u,%u (%s)", line, *line ? "; " : "",
-                                   s->block_index[0], s->block_index[1], s->block_index[2],
-                                   rep_why(t->arena, &samples[i]));
-    }
-    if (!line || !*line)
+    const char *line = samples_text(t, samples, count);
+    if (!line)
         return;
     draw_label(t, t->s.dim, "heat map");
     fputs("block ", t->out);
@@ -340,7 +359,7 @@ static void draw_none(const rep_terminal *t)
     fputs("  ", t->out);
     if (t->d->nfailures)
         rep_wrap(t, 2,
-                 "not known: the run did not go to its end (see the first lines). In what "
+                 "not known: the program did not run to its end (see the first lines). In what "
                  "was observed until then no access pattern costs enough to be worth a "
                  "change.");
     else

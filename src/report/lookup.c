@@ -222,9 +222,9 @@ char *rep_why(wl_arena *arena, const prof_sample *p)
 {
     const char *blocks = rep_plural(arena, p->of, "block", "blocks");
     if (p->s.why == OBS_WHY_ASKED)
-        return wl_arena_printf(arena, "asked for with --block, one of %s", blocks);
+        return wl_arena_printf(arena, "asked for with --block, of %s", blocks);
     if (p->s.why == OBS_WHY_TRACED)
-        return wl_arena_printf(arena, "recorded on the GPU, one of %s", blocks);
+        return wl_arena_printf(arena, "recorded on the GPU, of %s", blocks);
     if (p->s.why == OBS_WHY_OUTLIER && p->s.alike <= 1)
         return wl_arena_printf(arena, "unlike the others: the only one of its kind among %s",
                                blocks);

@@ -18,11 +18,11 @@ typedef struct rep_source {
     size_t length;
 } rep_source;
 
-/* Something that did not go to its end, so that what follows may be of a part of the run only. */
+/* Something that failed or was cut off, so that what follows may be of a part of the run only. */
 typedef struct rep_failure {
     uint32_t launch, kernel; /* 0: it is no launch's */
     uint32_t object;         /* that the access hit or missed by least; 0: none */
-    const char *what;        /* "launch 2 of shift failed" */
+    const char *what;        /* "launch 2 (shift) failed" */
     const char *why;         /* "access outside of any allocation at bounds.cu:7: ..." */
     const char *file;        /* path; NULL: not known */
     uint32_t line;
@@ -46,7 +46,7 @@ typedef struct rep_data {
     prof_code_rows code;                /* of all kernels */
     rep_source *sources;                /* files.count of them, in the order of `files`; or NULL */
     uint32_t nfailures;
-    rep_failure *failures; /* what did not go to its end: to be told before all else */
+    rep_failure *failures; /* what failed or was cut off: it is shown first */
     prof_gap_rows gaps;
     prof_skip_rows skips;
     prof_message_rows messages;

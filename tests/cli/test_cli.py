@@ -610,7 +610,7 @@ class CudaPrograms(Case):
         """The first line of text, a key of their own in JSON, an object's name; never 'none'."""
         self.profile(compile_program("bounds"))
         text = run(WARPLENS, "stats", self.wlprof).stdout
-        self.assertTrue(text.startswith("FAILED: launch 2 of shift failed: access outside of any allocation at bounds.cu:7"))
+        self.assertTrue(text.startswith("FAILED: launch 2 (shift) failed: access outside of any allocation at bounds.cu:7"))
         self.assertIn("12,288 bytes after the end of data", " ".join(text.split()))
         self.assertNotIn("none: no access pattern", text)
         self.assertIn("1 of 2 launches observed", text)

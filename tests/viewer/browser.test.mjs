@@ -1066,7 +1066,7 @@ test("a profile without findings says so", async () => {
 
 test("a run that failed says so before all else, and never that there are no findings", async () => {
   await visit("#overview", async (page) => {
-    await sees(page, ".failures", /launch 6 of shift failed: access outside of any allocation at demo\.cu:7/);
+    await sees(page, ".failures", /launch 6 \(shift\) failed: access outside of any allocation at demo\.cu:7/);
     const above = await page.evaluate(() => {
       const [failures, first] = [".failures", ".fixfirst"].map((s) => document.querySelector(s).getBoundingClientRect().top);
       return failures < first;

@@ -12,16 +12,18 @@
 
 #define BEYOND_PTX                                                                         \
     " This is what the program's PTX asks for: ptxas may still find registers for it, or " \
-    "spill others, which is not seen here. nvcc -Xptxas -v says what a build does."
+    "spill others, which PTX does not show. nvcc -Xptxas -v says what it did."
 
 static const char one_element[] =
-    "Registers have no index, so an array stays in them only where the compiler knows every index. "
+    "Registers cannot be indexed, so an array stays in them only where the compiler knows every "
+    "index. "
     "The lanes of a warp take the same element at a time here: unroll the loops around these "
     "accesses completely (constant bounds, #pragma unroll), or give the elements names of their "
     "own." BEYOND_PTX;
 
 static const char different_elements[] =
-    "Registers have no index, and each lane takes an element of its own choice here. Choose among "
+    "Registers cannot be indexed, and each lane takes an element of its own choice here. Choose "
+    "among "
     "few elements by comparisons, or keep the array in shared memory with one column for each "
     "thread, where such accesses do not collide." BEYOND_PTX;
 
@@ -74,7 +76,7 @@ static bool set_words(const ana_input *input, ana_draft *d, const local_counts *
     double total = input->totals[ANA_SECTORS];
     d->remedy = 2 * sum->apart > sum->requests ? different_elements : one_element;
     d->summary = room ? wl_arena_printf(input->arena,
-                                        "Each thread has local memory to itself%s, and accesses to "
+                                        "Each thread keeps data in local memory%s, and accesses to "
                                         "it move %.0f %% of the kernel's sectors.",
                                         room, total > 0 ? 100 * d->excess / total : 0)
                       : NULL;

@@ -47,7 +47,7 @@ export interface Program {
 
 /** A launch that failed, a call that tells of one, or a process whose record ends early. */
 export interface Failure {
-  what: string; // As "launch 2 of shift failed".
+  what: string; // As "launch 2 (shift) failed".
   why: string; // Where, and which access to which object.
   launch?: number; // id in launches.
   object?: number; // id in objects: that the access hit, or missed by least.
