@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "cli/asked.h"
 #include "cli/launch.h"
+#include "cli/libraries.h"
 #include "cli/output.h"
 #include "program/driver_path.h"
 #include "program/target.h"
@@ -53,6 +54,24 @@ static char *command_line(int argc, const char **argv)
     return text;
 }
 
+/* Files among the devices by their absolute names, since the program may change its folder. */
+static bool name_devices(cli_asked *asked)
+{
+    char *text = NULL, *rest = asked->given[PROG_OPTION_device];
+    size_t size;
+    FILE *out = rest ? open_memstream(&text, &size) : NULL;
+    if (!rest || !out)
+        return !rest;
+    for (char *name; (name = strsep(&rest, ","));) {
+        char *path = strchr(name, '/') || strstr(name, ".json") ? realpath(name, NULL) : NULL;
+        fprintf(out, "%s%s", path ? path : name, rest ? "," : "");
+        free(path);
+    }
+    bool good = fclose(out) == 0 && cli_asked_set(asked, PROG_OPTION_device, text);
+    free(text);
+    return good;
+}
+
 /* What the collector is told beyond what the user gave. */
 static bool tell_collector(profile_run *run, const char *folder)
 {
@@ -60,7 +79,7 @@ static bool tell_collector(profile_run *run, const char *folder)
     char verbosity[12];
     snprintf(verbosity, sizeof verbosity, "%d", (int)wl_log_get_level());
     bool progress = !cli_quiet() && cli_terminal(stderr);
-    return cli_asked_set(asked, PROG_OPTION_capture_dir, folder) &&
+    return name_devices(asked) && cli_asked_set(asked, PROG_OPTION_capture_dir, folder) &&
            cli_asked_set(asked, PROG_OPTION_command, run->command) &&
            cli_asked_set(asked, PROG_OPTION_verbosity, verbosity) &&
            cli_asked_set(asked, PROG_OPTION_progress, progress ? "1" : "0");
@@ -110,45 +129,32 @@ static void list_compilers(setting_list *s, const char *prefix)
     list_path(s, "TORCHINDUCTOR_CACHE_DIR", own, "/inductor");
 }
 
-/* The library that is preloaded, and the folder with those that stand for CUDA's. */
-static wl_status find_libraries(const profile_run *run, const char *prefix,
-                                char libraries[PATH_MAX], char preload[PATH_MAX + 32],
-                                wl_error *err)
-{
-    snprintf(libraries, PATH_MAX, "%s/lib/warplens/%s", prefix, run->on_gpu ? "inline" : "emulate");
-    snprintf(preload, PATH_MAX + 32, "%s/%s", libraries,
-             run->on_gpu ? "libcuda.so.1" : "libwarplens_emulate.so");
-    if (access(preload, R_OK) != 0)
-        return wl_fail_errno(err, "%s is missing: install warplens again", preload);
-    return WL_OK;
-}
-
 static wl_status launch(profile_run *run, const char *folder, cli_outcome *outcome, wl_error *err)
 {
     const cli_asked *asked = &run->asked;
-    const char *prefix = cli_prefix();
-    char libraries[PATH_MAX], preload[PATH_MAX + 32];
+    cli_libraries libraries;
     setting_list settings = {.count = 0};
-    if (!prefix)
-        return wl_fail(err, WL_NOENT, "cannot find warplens's own files: /proc is not mounted");
-    wl_status status = find_libraries(run, prefix, libraries, preload, err);
-    if (status != WL_OK)
-        return status;
     if (!tell_collector(run, folder))
         return wl_fail(err, WL_NOMEM, "out of memory");
+    wl_status status = cli_libraries_find(run->on_gpu, &libraries, err);
+    if (status != WL_OK)
+        return status;
     list_given(asked, &settings);
     if (run->on_gpu)
-        list_compilers(&settings, prefix);
+        list_compilers(&settings, cli_prefix());
     bool all = strcmp(asked->options.targets, "all") == 0;
     bool primary = strcmp(asked->options.wait, "primary") == 0;
     cli_launch l = {.argv = asked->program,
-                    .libraries = run->on_gpu ? NULL : libraries,
-                    .preload = preload,
+                    .libraries = run->on_gpu ? NULL : libraries.folder,
+                    .preload = libraries.preload,
                     .settings = settings.list,
                     .nsettings = settings.count,
                     .application_only = !all,
                     .primary_only = primary};
-    return cli_launch_run(&l, outcome, err);
+    status = cli_launch_run(&l, outcome, err);
+    if (!outcome->outlived) /* what still runs may start more processes */
+        cli_libraries_clear(&libraries);
+    return status;
 }
 
 /* The status that the application's end is passed on with. */

@@ -15,7 +15,7 @@ typedef struct cli_setting { /* an environment variable for the application */
 typedef struct cli_launch {
     const char **argv;     /* of the application, NULL-terminated */
     const char *libraries; /* folder with the stand-ins for CUDA's libraries; may be NULL */
-    const char *preload;   /* library to preload */
+    const char *preload;   /* library to preload. In both nothing that separates paths */
     const cli_setting *settings;
     size_t nsettings;
     bool application_only; /* children of the application are not recorded */

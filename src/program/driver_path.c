@@ -22,10 +22,11 @@ static bool is_usable_driver(const char *path)
     return !strstr(path, "/stubs/") && !strstr(real, "/lib/warplens/");
 }
 
+/* A folder that is not absolute would mean another one in each process. */
 static bool in_folder(const char *folder, size_t length, char *path, size_t size)
 {
     int used = snprintf(path, size, "%.*s/" NAME, (int)length, folder);
-    return length > 0 && used > 0 && (size_t)used < size && is_usable_driver(path);
+    return folder[0] == '/' && used > 0 && (size_t)used < size && is_usable_driver(path);
 }
 
 static bool find_along_folders(const char *folders, char *path, size_t size)

@@ -3,9 +3,12 @@
 
     test_edges.py WARPLENS WORK [NVCC] [-- unittest arguments]
 """
+import contextlib
 import glob
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 
@@ -135,6 +138,59 @@ class Outliving(Case):
         done = self.profile("true", options=["--wait", "some"])
         self.assertEqual(done.returncode, 2)
         self.assert_says(done, "primary")
+
+
+class Places(Case):
+    """Installed where the dynamic linker would take the path apart."""
+
+    def install(self, name):
+        """A copy of warplens below a folder of that name: its command."""
+        build = os.path.dirname(os.path.dirname(WARPLENS))
+        prefix = os.path.join(self.folder, name)
+        os.makedirs(os.path.join(prefix, "bin"))
+        shutil.copy(WARPLENS, os.path.join(prefix, "bin"))
+        shutil.copytree(os.path.join(build, "lib", "warplens"), os.path.join(prefix, "lib", "warplens"))
+        os.symlink(os.path.join(build, "share"), os.path.join(prefix, "share"))
+        return os.path.join(prefix, "bin", "warplens")
+
+    def test_odd_paths(self):
+        temporary = os.path.join(self.folder, "tmp")
+        os.mkdir(temporary)
+        for name in ("my tools", "a:b", "c;d", "$LIB/e"):
+            command = self.install(name)
+            done = run(command, "profile", "-f", "-o", self.wlprof, "--", compile_program("simple"), cwd=self.folder,
+                       env={**os.environ, "TMPDIR": temporary})
+            self.assertEqual((done.returncode, done.stdout), (0, "ok\n"), done.stderr)
+            self.assertNotIn("ld.so", done.stderr)
+            self.assertEqual(self.stats()["coverage"]["launches_observed"], 8)
+            self.assertEqual(os.listdir(temporary), [])
+
+    def test_children_find_it(self):
+        """Programs that the program starts, from another folder."""
+        done = run(self.install("my tools"), "profile", "-o", self.wlprof, "--", "/bin/sh", "-c", 'cd / && "$1" && "$1"', "sh",
+                   compile_program("simple"))
+        self.assertEqual((done.returncode, done.stdout), (0, "ok\nok\n"), done.stderr)
+        self.assertEqual(self.stats()["coverage"]["launches_observed"], 16)
+
+    def test_a_device_of_ones_own(self):
+        """Its file is the one of the folder that the command was typed in."""
+        shutil.copy(os.path.join(os.path.dirname(os.path.dirname(WARPLENS)), "share/warplens/devices/a100.json"),
+                    os.path.join(self.folder, "mine.json"))
+        done = self.profile("/bin/sh", "-c", 'cd / && exec "$1"', "sh", compile_program("simple"), cwd=self.folder,
+                            options=["--device", "h200,mine.json,./mine.json"])
+        self.assertEqual((done.returncode, done.stdout), (0, "ok\n"), done.stderr)
+        self.assertNotIn("mine.json", done.stderr)
+        with contextlib.closing(sqlite3.connect(self.wlprof)) as profile:
+            self.assertEqual(profile.execute("SELECT file FROM devices ORDER BY ordinal").fetchall(), [("h200",), ("mine",), ("mine",)])
+
+    def test_no_entry_is_empty(self):
+        """An empty entry would be the program's current folder."""
+        for old in ({}, {"LD_LIBRARY_PATH": "", "LD_PRELOAD": ""}):
+            environment = {**{k: v for k, v in os.environ.items() if not k.startswith("LD_")}, **old}
+            done = self.profile("/bin/sh", "-c", "echo $LD_LIBRARY_PATH; echo $LD_PRELOAD", env=environment,
+                                options=["--keep-exitcode"])
+            for value in done.stdout.splitlines():
+                self.assertTrue(all(entry.startswith("/") for entry in value.split(":")), value)
 
 
 if __name__ == "__main__":
