@@ -211,6 +211,7 @@ static rep_data *distinct(void **state)
                                   .launches_observed = 112,
                                   .launches_failed = 113,
                                   .blocks_sampled = 114,
+                                  .launches_mapped = 117,
                                   .records_dropped = 115,
                                   .objects_dropped = 116};
     return d;
@@ -306,7 +307,8 @@ static void test_keys_of_objects(void **state)
         "\"coverage\": {\"launches_seen\":111,\"launches_observed\":112,\"launches_failed\":113,"
         "\"skipped\":[{\"kernel\":\"warmup()\",\"reason\":\"left out by --kernel-name\"}],"
         "\"gaps\":[{\"kernel\":\"first\",\"pc\":14,\"file\":\"/home/dev/src/transpose.cu\","
-        "\"line\":8,\"reason\":\"not read\"}],\"blocks_sampled\":114,\"records_dropped\":115,"
+        "\"line\":8,\"reason\":\"not "
+        "read\"}],\"blocks_sampled\":114,\"launches_mapped\":117,\"records_dropped\":115,"
         "\"objects_dropped\":116,\"unsupported_calls\":[\"cudaGraphInstantiate\"]}",
     };
     char *text = NULL;
