@@ -1,6 +1,7 @@
 /* Runs detectors and makes findings of their drafts. */
 #include "analysis/detect.h"
 #include "analysis/group.h"
+#include "analysis/places.h"
 #include "analysis/tables.h"
 
 #include <math.h>
@@ -31,9 +32,15 @@ static bool is_worth_telling(const ana_input *input, const ana_draft *d)
 
 typedef struct charged_line {
     ana_line line;
-    uint32_t file;
-    double excess, most; /* of the line, and of its costliest instruction */
+    uint32_t file, caller; /* caller: the row whose line calls this helper; its own row: none */
+    double excess, most;   /* of the line, and of its costliest instruction */
 } charged_line;
+
+typedef struct charged_lines {
+    const ana_input *input;
+    charged_line *rows;
+    uint32_t count, *order;
+} charged_lines;
 
 static int by_excess(const void *a, const void *b)
 {
@@ -43,22 +50,21 @@ static int by_excess(const void *a, const void *b)
     return x->line.pc < y->line.pc ? -1 : x->line.pc > y->line.pc;
 }
 
-static charged_line *charged_line_of(charged_line *lines, uint32_t *n, const ana_input *input,
-                                     uint32_t pc)
+/* The row of a place, or of an instruction without one; a new one has `caller`, or none. */
+static uint32_t charged_row(charged_lines *all, ana_source at, uint32_t pc, uint32_t caller)
 {
-    const prof_code *code = input->kernel ? prof_find_code(&input->code, input->kernel->id, pc)
-                                          : NULL;
-    uint32_t file = code ? code->file : 0, line = file ? code->line : 0;
-    for (uint32_t i = 0; i < *n; i++) {
-        bool same = file ? lines[i].file == file && lines[i].line.line == line
-                         : !lines[i].file && lines[i].line.pc == pc;
-        if (same)
-            return &lines[i];
+    uint32_t i = 0;
+    for (; i < all->count; i++) {
+        const charged_line *l = &all->rows[i];
+        if (at.file ? l->file == at.file && l->line.line == at.line : !l->file && l->line.pc == pc)
+            return i;
     }
-    const prof_file *found = prof_find_file(&input->program->files, file);
-    lines[*n] = (charged_line){.file = file, .line = {.line = line, .pc = pc}};
-    lines[*n].line.file = found ? found->path : NULL;
-    return &lines[(*n)++];
+    const prof_file *found = prof_find_file(&all->input->program->files, at.file);
+    all->rows[i] = (charged_line){.file = at.file, .line = {.line = at.line, .pc = pc}};
+    all->rows[i].line.file = found ? found->path : NULL;
+    all->rows[i].line.inside = caller != UINT32_MAX;
+    all->rows[i].caller = caller == UINT32_MAX ? i : caller;
+    return all->count++;
 }
 
 static void charge_line(charged_line *l, const obs_insn *c, double excess)
@@ -75,23 +81,67 @@ static void charge_line(charged_line *l, const obs_insn *c, double excess)
     }
 }
 
+/* The caller's line, and the helper's where the instruction stands in one. */
+static void charge_places(charged_lines *all, const obs_insn *c, double excess)
+{
+    const ana_input *input = all->input;
+    const prof_code *code = input->kernel ? prof_find_code(&input->code, input->kernel->id, c->pc)
+                                          : NULL;
+    ana_source helper = {0}, at = code ? ana_source_of(input, code, &helper) : (ana_source){0};
+    uint32_t caller = charged_row(all, at, c->pc, UINT32_MAX);
+    all->rows[caller].line.inside = false; /* helpers have code that is not inlined, too */
+    charge_line(&all->rows[caller], c, excess);
+    if (helper.file) {
+        uint32_t row = charged_row(all, helper, c->pc, caller);
+        if (all->rows[row].line.inside)
+            charge_line(&all->rows[row], c, excess);
+    }
+}
+
+/* Callers by what they pay, each followed by its helpers. */
+static void put_lines(const charged_lines *all, ana_finding *f)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        const charged_line *caller = &all->rows[all->order[i]];
+        if (caller->line.inside)
+            continue;
+        f->lines[f->nlines++] = caller->line;
+        for (uint32_t k = 0; k < all->count; k++) {
+            const charged_line *l = &all->rows[all->order[k]];
+            if (l->line.inside && l->caller == all->order[i])
+                f->lines[f->nlines++] = l->line;
+        }
+    }
+}
+
+static bool order_lines(charged_lines *all)
+{
+    charged_line *sorted = wl_arena_copy(all->input->scratch, all->rows,
+                                         all->count * sizeof *sorted);
+    all->order = wl_new_array(all->input->scratch, uint32_t, all->count);
+    if (!sorted || !all->order)
+        return false;
+    for (uint32_t i = 0; i < all->count; i++)
+        sorted[i].file = i; /* the row that it was */
+    qsort(sorted, all->count, sizeof *sorted, by_excess);
+    for (uint32_t i = 0; i < all->count; i++)
+        all->order[i] = sorted[i].file;
+    return true;
+}
+
 /* The lines whose instructions pay, the costliest first. */
 static bool set_paying_lines(const ana_input *input, const ana_draft *d, ana_finding *f)
 {
-    charged_line *lines = wl_new_array(input->scratch, charged_line, d->ninsns);
-    uint32_t n = 0;
-    for (uint32_t i = 0; lines && i < d->ninsns; i++) {
-        const obs_insn *c = &d->insns[i].c;
+    charged_lines all = {.input = input,
+                         .rows = wl_new_array(input->scratch, charged_line, 2 * (size_t)d->ninsns)};
+    for (uint32_t i = 0; all.rows && i < d->ninsns; i++)
         if (d->insn_excess[i] > 0)
-            charge_line(charged_line_of(lines, &n, input, c->pc), c, d->insn_excess[i]);
-    }
-    if (n)
-        qsort(lines, n, sizeof *lines, by_excess);
-    f->nlines = n;
-    f->lines = wl_new_array(input->arena, ana_line, n);
-    for (uint32_t i = 0; f->lines && i < n; i++)
-        f->lines[i] = lines[i].line;
-    return lines && f->lines;
+            charge_places(&all, &d->insns[i].c, d->insn_excess[i]);
+    f->lines = wl_new_array(input->arena, ana_line, all.count);
+    bool good = all.rows && f->lines && (all.count == 0 || order_lines(&all));
+    if (good)
+        put_lines(&all, f);
+    return good;
 }
 
 /* Whether instructions pay, so that their lines are the finding's. */

@@ -86,6 +86,7 @@ typedef struct ana_line { /* a source line, with what its instructions did there
     const char *file;     /* NULL: no line information; then `line` is 0 and `pc` tells */
     uint32_t line;
     uint32_t pc; /* the costliest instruction of the line */
+    bool inside; /* of a helper that the line before it calls: it counts the same requests */
     uint64_t requests, sectors, sectors_min, wavefronts, wavefronts_min;
 } ana_line;
 
@@ -138,7 +139,7 @@ typedef struct ana_finding {
     const char *gain_note;    /* why fixing it gains little, with these figures; "" likewise */
     ana_certainty certainty;
     uint32_t nlines;
-    ana_line *lines; /* costliest first */
+    ana_line *lines; /* costliest first, each before those of the helpers that it calls */
     uint32_t nevidence;
     ana_evidence *evidence;
     const char *summary; /* one or two sentences with this case's numbers */

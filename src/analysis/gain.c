@@ -69,6 +69,8 @@ static double sectors_too_many_a_request(const ana_finding *f)
 {
     uint64_t requests = 0, excess = 0;
     for (uint32_t i = 0; i < f->nlines; i++) {
+        if (f->lines[i].inside)
+            continue;
         requests += f->lines[i].requests;
         excess += f->lines[i].sectors - f->lines[i].sectors_min;
     }

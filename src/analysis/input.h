@@ -15,6 +15,7 @@ typedef struct ana_program {
     prof_kernel_rows kernels;
     prof_object_rows objects;
     prof_file_rows files;
+    prof_loc_rows locs;        /* by id */
     prof_launch_rows launches; /* of all kernels */
     prof_device_rows devices;
     prof_gap_rows gaps;

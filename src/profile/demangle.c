@@ -3,7 +3,9 @@
 
 #include "base/names.h"
 
+#include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,4 +165,133 @@ const char *prof_plain_name(wl_arena *arena, const char *demangled)
     name = prof_last_name(name);
     size_t n = strcspn(name, "<({[ ");
     return wl_arena_strndup(arena, name, n);
+}
+
+/* ---- headings ---- */
+
+typedef struct heading {
+    wl_arena *arena;
+    char *text; /* with room for nothing more than the name that it is made of */
+    size_t n;
+} heading;
+
+/* After the bracket that closes the one at `open`; the end of the text where none does. */
+static const char *after_closing(const char *open)
+{
+    int depth = 0;
+    const char *p = open;
+    while (*p) {
+        depth += strchr("(<[{", *p) != NULL;
+        depth -= strchr(")>]}", *p) != NULL;
+        p++;
+        if (depth == 0)
+            break;
+    }
+    return p;
+}
+
+/* Takes back "main::" or "ns::run<T>(int)::" from the end of what is written; its function's name. */
+static const char *take_function(heading *h)
+{
+    char *end = h->text + h->n;
+    if (h->n < 2 || end[-1] != ':' || end[-2] != ':')
+        return "";
+    *end = '\0';
+    end -= 2;
+    const char *p = end;
+    while (p > h->text && !strchr("<, (", p[-1])) {
+        const char *open = strchr(")>}]", p[-1]) ? opening(h->text, p) : p - 1;
+        p = open ? open : h->text;
+    }
+    h->n = (size_t)(p - h->text);
+    const char *path = wl_arena_strndup(h->arena, p, (size_t)(end - p));
+    return path ? prof_plain_name(h->arena, path) : NULL;
+}
+
+/* "{lambda(int)#2}" -> "lambda 2 in main": never longer than with its function's path. */
+static const char *write_lambda(heading *h, const char *p)
+{
+    const char *end = after_closing(p), *mark = end;
+    while (mark > p && *mark != '#')
+        mark--;
+    unsigned long number = *mark == '#' ? strtoul(mark + 1, NULL, 10) : 1;
+    const char *in = take_function(h);
+    if (!in)
+        return NULL;
+    const char *text = number > 1 ? wl_arena_printf(h->arena, "lambda %lu%s%s", number,
+                                                    *in ? " in " : "", in)
+                                  : wl_arena_printf(h->arena, "lambda%s%s", *in ? " in " : "", in);
+    if (!text)
+        return NULL;
+    memcpy(h->text + h->n, text, strlen(text));
+    h->n += strlen(text);
+    return end;
+}
+
+/* nvcc wraps lambdas: "__nv_dl_wrapper_t<__nv_dl_tag<int (*)(), &main, 1u> >" names a function. */
+static const char *write_wrapped(heading *h, const char *p)
+{
+    const char *open = strchr(p, '<'), *end = open ? after_closing(open) : p + strlen(p);
+    const char *name = open ? strchr(open, '&') : NULL;
+    name = name && name < end ? name + 1 + (name[1] == '(') : "";
+    size_t length = strcspn(name, "(<,)> ");
+    const char *path = wl_arena_strndup(h->arena, name, length);
+    const char *text = path ? wl_arena_printf(h->arena, "lambda%s%s", *path ? " in " : "",
+                                              prof_last_name(path))
+                            : NULL;
+    if (!text)
+        return NULL;
+    memcpy(h->text + h->n, text, strlen(text));
+    h->n += strlen(text);
+    return end;
+}
+
+/* Bytes at `p` that nobody wrote: a namespace of a version, a constant's type. */
+static size_t added_length(const char *start, const char *p)
+{
+    static const char *const casts[] = {"(int)",           "(unsigned int)",  "(unsigned long)",
+                                        "(long)",          "(unsigned char)", "(short)",
+                                        "(unsigned short)"};
+    bool begins = p == start || strchr("<, :(", p[-1]);
+    size_t n = strcspn(p, ":<>(), ");
+    bool ends = begins && n && strncmp(p + n, "::", 2) == 0;
+    bool of_library = strncmp(p, "THRUST_", 7) == 0 || strncmp(p, "CUB_", 4) == 0;
+    bool standard = strncmp(p, "__cxx11", n) == 0 || strncmp(p, "__1", n) == 0 ||
+                    strncmp(p, "__4", n) == 0;
+    if (ends && (of_library || standard))
+        return n + 2;
+    for (size_t i = 0; begins && i < sizeof casts / sizeof *casts; i++) {
+        size_t length = strlen(casts[i]);
+        if (strncmp(p, casts[i], length) == 0 &&
+            (isdigit((unsigned char)p[length]) || p[length] == '-'))
+            return length;
+    }
+    return 0;
+}
+
+const char *prof_heading_name(wl_arena *arena, const char *short_name)
+{
+    heading h = {.arena = arena, .text = wl_arena_alloc(arena, 2 * strlen(short_name) + 32)};
+    for (const char *p = short_name; h.text && p && *p;) {
+        size_t added = added_length(short_name, p);
+        bool truth = strncmp(p, "(bool)", 6) == 0 && (p[6] == '0' || p[6] == '1');
+        if (added) {
+            p += added;
+        } else if (strncmp(p, "{lambda(", 8) == 0) {
+            p = write_lambda(&h, p);
+        } else if (strncmp(p, "__nv_dl_wrapper_t<", 18) == 0 ||
+                   strncmp(p, "__nv_hdl_wrapper_t<", 19) == 0) {
+            p = write_wrapped(&h, p);
+        } else if (truth) {
+            h.n += (size_t)sprintf(h.text + h.n, "%s", p[6] == '1' ? "true" : "false");
+            p += 7;
+        } else {
+            h.text[h.n++] = *p++;
+        }
+        if (!p)
+            return NULL;
+    }
+    if (h.text)
+        h.text[h.n] = '\0';
+    return h.text;
 }

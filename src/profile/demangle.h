@@ -14,6 +14,11 @@ const char *prof_demangle_text(wl_arena *arena, const char *text);
 /* "void gemm<float>(float const*, int)" -> "gemm<float>"; "transpose(float*)::tile" -> itself. */
 const char *prof_short_name(wl_arena *arena, const char *demangled);
 
+/* A short name for headings, without what compilers add to names that people wrote: "run<main::
+ * {lambda(int)#1}, (int)4>" -> "run<lambda in main, 4>", and namespaces of versions go. NULL when
+ * memory is exhausted. */
+const char *prof_heading_name(wl_arena *arena, const char *short_name);
+
 /* What follows the last "::" that is in no bracket: "transpose(float*)::tile" -> "tile". Part
  * of `demangled`. */
 const char *prof_last_name(const char *demangled);

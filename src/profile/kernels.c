@@ -313,7 +313,8 @@ static wl_status make_kernel(prof_builder *b, const cap_launch *launch, module *
                              wl_error *err)
 {
     const char *name = prof_demangle(b->arena, launch->kernel);
-    k->short_name = name ? prof_short_name(b->arena, name) : NULL;
+    const char *short_name = name ? prof_short_name(b->arena, name) : NULL;
+    k->short_name = short_name ? prof_heading_name(b->arena, short_name) : NULL;
     k->id = ++b->nkernels;
     if (!k->short_name || b->nomem)
         return NOMEM(err);

@@ -140,6 +140,30 @@ wl_status prof_load_forms(prof_db *db, uint32_t kernel, wl_arena *arena, prof_fo
                      "forms WHERE " OF_KERNEL "ORDER BY kernel, pc, position", db_int(kernel));
 }
 
+wl_status prof_load_locs(prof_db *db, wl_arena *arena, prof_loc_rows *out, wl_error *err)
+{
+    return LOAD_ALL_ROWS(db, locs, arena, out, err, "locs ORDER BY id");
+}
+
+static void fill_passed(db_row *row, void *item)
+{
+    prof_passed *p = item;
+    p->kernel = row_u32(row);
+    p->object = row_u32(row);
+    p->parameter = row_text(row);
+}
+
+wl_status prof_load_passed(prof_db *db, wl_arena *arena, prof_passed_rows *out, wl_error *err)
+{
+    return LOAD_ALL(db, arena, out, err, fill_passed,
+                    "SELECT DISTINCT l.kernel, coalesce(m.becomes, r.object) AS object, p.name "
+                    "FROM v_same l JOIN reaches r ON r.launch = l.rows_of "
+                    "JOIN parameters p ON p.kernel = l.kernel AND p.name <> '' "
+                    "AND r.offset >= p.offset AND r.offset < p.offset + p.bytes "
+                    "LEFT JOIN moves m ON m.id = l.moves AND m.object = r.object "
+                    "ORDER BY l.kernel, object, p.position");
+}
+
 /* ---- launches ---- */
 
 typedef struct mix_rows {

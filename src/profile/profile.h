@@ -381,6 +381,12 @@ typedef struct prof_parameter {
     const char *name;       /* "" where no debug information tells */
 } prof_parameter;
 
+/* An object that launches of a kernel were given by a parameter that has a name. */
+typedef struct prof_passed {
+    uint32_t kernel, object;
+    const char *parameter;
+} prof_passed;
+
 /* A word of a launch's parameters that was the address of live memory. */
 typedef struct prof_reach {
     uint32_t launch, object;
@@ -445,6 +451,8 @@ PROF_ROWS(file)
 PROF_ROWS(kernel)
 PROF_ROWS(code)
 PROF_ROWS(form)
+PROF_ROWS(passed)
+PROF_ROWS(loc)
 PROF_ROWS(launch)
 PROF_ROWS(instruction)
 PROF_ROWS(block)
@@ -477,6 +485,10 @@ wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_cod
 /* By kernel, pc, position. */
 wl_status prof_load_forms(prof_db *db, uint32_t kernel, wl_arena *arena, prof_form_rows *out,
                           wl_error *err);
+/* By id, which counts from 1. */
+wl_status prof_load_locs(prof_db *db, wl_arena *arena, prof_loc_rows *out, wl_error *err);
+/* By kernel, object, place among the parameters; each once. */
+wl_status prof_load_passed(prof_db *db, wl_arena *arena, prof_passed_rows *out, wl_error *err);
 wl_status prof_load_launches(prof_db *db, uint32_t kernel, wl_arena *arena, prof_launch_rows *out,
                              wl_error *err);
 /* By kernel, launch, pc, object, space; kernel and launch may be PROF_ALL. */

@@ -63,11 +63,13 @@ static void draw_line(const rep_terminal *t, const ana_line *l, const ana_findin
     }
     source += strspn(source, " ");
     place = rep_printable(t, place);
-    size_t used = 5 + rep_width(place) + 2;
+    const char *before = l->inside ? "in " : "";
+    size_t used = 5 + strlen(before) + rep_width(place) + 2;
     if (t->o->width && t->o->width > used)
         source = rep_shorten_end(t->arena, source, t->o->width - used);
-    fprintf(t->out, "     %s%s%s%s%s\n", t->s.warn, place, t->s.off, *source ? "  " : "", source);
-    if (l->requests == 0)
+    fprintf(t->out, "     %s%s%s%s%s%s\n", before, t->s.warn, place, t->s.off, *source ? "  " : "",
+            source);
+    if (l->requests == 0 || l->inside)
         return;
     fputs("       ", t->out);
     rep_wrap(t, 7, line_cost(t, l, f));
@@ -101,6 +103,29 @@ static const char *object_text(const rep_terminal *t, const ana_finding *f, size
     return wl_arena_printf(t->arena, "%s%s", name, more ? more : "");
 }
 
+/* "x (a.cu:5), parameter x of spmv" */
+static void draw_object(const rep_terminal *t, const ana_finding *f)
+{
+    const char *passed = rep_passed_text(t->d, t->arena, f->kernel, f->object);
+    const char *object = object_text(t, f, 12);
+    fputs("     object ", t->out);
+    if (passed)
+        rep_wrap_at(t, 12, 12, wl_arena_printf(t->arena, "%s, %s", object, passed));
+    else
+        fprintf(t->out, "%s\n", object);
+}
+
+/* The parameters of the place's kernel that the object was given by. */
+static const char *parameters_cell(const rep_terminal *t, const ana_finding *f)
+{
+    uint32_t count;
+    const prof_passed *rows = rep_passed(t->d, f->kernel, f->object, &count);
+    const char *text = "";
+    for (uint32_t i = 0; text && rows && i < count; i++)
+        text = wl_arena_printf(t->arena, "%s%s%s", text, i ? ", " : "", rows[i].parameter);
+    return text ? rep_printable(t, text) : "";
+}
+
 /* How many places the table leaves out, and in which kernels they are. */
 static void draw_more_places(const rep_terminal *t, const ana_finding_group *g)
 {
@@ -127,6 +152,7 @@ static void draw_places(const rep_terminal *t, const ana_finding_group *g)
     static const rep_column columns[] = {
         {"kernel", .flexible = true, .middle = true},
         {"object", .flexible = true, .middle = true},
+        {"parameter", .spare = 2},
         {"avoidable", .right = true},
         {"of the program", .right = true},
         {"of the kernel", .right = true, .spare = 1},
@@ -137,7 +163,7 @@ static void draw_places(const rep_terminal *t, const ana_finding_group *g)
     if (g->nkernels == 1)
         fprintf(t->out, "     kernel %s\n", kernel_text(t, rows->kernel, 12));
     if (one_object)
-        fprintf(t->out, "     object %s\n", object_text(t, rows, 12));
+        draw_object(t, rows);
     if (g->count == 1)
         return;
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
@@ -145,6 +171,7 @@ static void draw_places(const rep_terminal *t, const ana_finding_group *g)
         const char *cells[] = {
             g->nkernels <= 1 ? "" : kernel_text(t, rows[i].kernel, t->o->width * 3 / 5),
             one_object || !g->nobjects ? "" : object_text(t, &rows[i], 0),
+            parameters_cell(t, &rows[i]),
             rep_short_count(t->arena, rows[i].cost.excess),
             rep_percent(t->arena, rows[i].cost.share_of_program),
             rows[i].kernel ? rep_percent(t->arena, rows[i].cost.share_of_kernel) : ""};

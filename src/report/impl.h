@@ -41,6 +41,13 @@ char *rep_quantity(wl_arena *arena, double value, const char *unit);
 
 const char *rep_kernel_name(const rep_data *data, uint32_t kernel); /* NULL: unknown */
 const char *rep_object_name(const rep_data *data, uint32_t object); /* NULL: unknown */
+/* The parameters by which the kernel was given the object: the first of *count; NULL: none known. */
+const prof_passed *rep_passed(const rep_data *data, uint32_t kernel, uint32_t object,
+                              uint32_t *count);
+/* "parameter x of spmv", "parameters in and out of step"; NULL where none is known. */
+char *rep_passed_text(const rep_data *data, wl_arena *arena, uint32_t kernel, uint32_t object);
+/* Their names; NULL where none is known. */
+json_t *rep_passed_json(const rep_data *data, uint32_t kernel, uint32_t object);
 /* Of a process's device by its ordinal; NULL: unknown. */
 const char *rep_device_name(const rep_data *data, uint32_t process, uint32_t ordinal);
 const ana_use *rep_use_of(const rep_data *data, uint32_t object); /* NULL: not known */

@@ -252,6 +252,8 @@ static json_t *lines_json(const ana_line *rows, uint32_t count)
         json_t *row = json_object();
         rep_put_text(row, K(place, file), rows[i].file);
         rep_put_count(row, K(place, line), rows[i].line);
+        if (rows[i].inside)
+            rep_put(row, K(place, inside), json_true());
         json_array_append_new(lines, row);
     }
     return lines;
@@ -274,6 +276,7 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
     rep_put_text(row, K(finding, subject), ana_scope_name(f->scope));
     rep_put_text(row, K(finding, kernel), rep_kernel_name(d, f->kernel));
     rep_put_text(row, K(finding, object), rep_object_name(d, f->object));
+    rep_put(row, K(finding, parameters), rep_passed_json(d, f->kernel, f->object));
     rep_put(row, K(finding, lines), lines_json(f->lines, f->nlines));
     rep_put_count(row, cost_key(f->cost.unit), f->cost.excess);
     for (uint32_t i = 0; i < f->nevidence; i++)

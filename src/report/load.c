@@ -25,6 +25,7 @@ static wl_status load_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *
     LOAD(prof_load_instruction_totals(db, PROF_ALL, arena, &d->totals, err));
     LOAD(rep_load_failures(db, arena, d, err));
     LOAD(prof_load_gaps(db, arena, &d->gaps, err));
+    LOAD(prof_load_passed(db, arena, &d->passed, err));
     LOAD(prof_load_skips(db, arena, &d->skips, err));
     LOAD(prof_load_messages(db, arena, &d->messages, err));
     LOAD(prof_load_unsupported(db, arena, &d->unsupported, err));

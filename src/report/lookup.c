@@ -16,6 +16,50 @@ const char *rep_object_name(const rep_data *data, uint32_t object)
     return found ? found->name : NULL;
 }
 
+const prof_passed *rep_passed(const rep_data *data, uint32_t kernel, uint32_t object,
+                              uint32_t *count)
+{
+    const prof_passed_rows *all = &data->passed;
+    uint32_t first = 0;
+    *count = 0;
+    while (first < all->count &&
+           (all->rows[first].kernel != kernel || all->rows[first].object != object))
+        first++;
+    while (first + *count < all->count && all->rows[first + *count].kernel == kernel &&
+           all->rows[first + *count].object == object)
+        ++*count;
+    return *count ? &all->rows[first] : NULL;
+}
+
+char *rep_passed_text(const rep_data *data, wl_arena *arena, uint32_t kernel, uint32_t object)
+{
+    enum { COLUMNS = 40 };
+    uint32_t count;
+    const prof_passed *rows = rep_passed(data, kernel, object, &count);
+    const prof_kernel *of = prof_find_kernel(&data->kernels, kernel);
+    char *text = rows && of ? wl_arena_printf(arena, count == 1 ? "parameter" : "parameters")
+                            : NULL;
+    for (uint32_t i = 0; text && i < count; i++)
+        text = wl_arena_printf(arena, "%s%s%s", text,
+                               i == 0           ? " "
+                               : i + 1 == count ? " and "
+                                                : ", ",
+                               rows[i].parameter);
+    return text ? wl_arena_printf(arena, "%s of %s", text,
+                                  rep_shorten_name(arena, of->short_name, COLUMNS))
+                : NULL;
+}
+
+json_t *rep_passed_json(const rep_data *data, uint32_t kernel, uint32_t object)
+{
+    uint32_t count;
+    const prof_passed *rows = rep_passed(data, kernel, object, &count);
+    json_t *names = rows ? json_array() : NULL;
+    for (uint32_t i = 0; rows && i < count; i++)
+        json_array_append_new(names, rep_text_json(rows[i].parameter));
+    return names;
+}
+
 const char *rep_device_name(const rep_data *data, uint32_t process, uint32_t ordinal)
 {
     for (uint32_t i = 0; i < data->devices.count; i++) {

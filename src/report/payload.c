@@ -435,6 +435,8 @@ static json_t *finding_line_json(const rep_data *d, const ana_line *l)
         rep_put_count(row, K(page_line, line), l->line);
     }
     rep_put_count(row, K(page_line, pc), l->pc);
+    if (l->inside)
+        rep_put(row, K(page_line, inside), json_true());
     rep_put_count(row, K(page_line, requests), l->requests);
     rep_put_count(row, K(page_line, sectors), l->sectors);
     rep_put_count(row, K(page_line, sectors_min), l->sectors_min);
@@ -507,6 +509,7 @@ static json_t *page_finding_json(const rep_data *d, const ana_finding *f)
         rep_put_count(row, K(page_finding, kernel), f->kernel);
     if (f->object)
         rep_put_count(row, K(page_finding, object), f->object);
+    rep_put(row, K(page_finding, parameters), rep_passed_json(d, f->kernel, f->object));
     put_page_cost(row, f);
     rep_put_text(row, K(page_finding, summary), f->summary ? f->summary : "");
     rep_put(row, K(page_finding, lines), lines);

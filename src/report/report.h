@@ -48,6 +48,7 @@ typedef struct rep_data {
     uint32_t nfailures;
     rep_failure *failures; /* what failed or was cut off: it is shown first */
     prof_gap_rows gaps;
+    prof_passed_rows passed; /* which objects kernels were given by which parameters */
     prof_skip_rows skips;
     prof_message_rows messages;
     prof_unsupported_rows unsupported;

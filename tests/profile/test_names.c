@@ -24,6 +24,30 @@ static void test_messages(void **state)
     check("_ZN30_INTERNAL_7c3dc7c2_4_x_cu_main4gemmEv runs", "gemm() runs");
 }
 
+static void check_heading(const char *short_name, const char *expected)
+{
+    wl_arena *arena = wl_arena_new();
+    assert_string_equal(prof_heading_name(arena, short_name), expected);
+    wl_arena_free(arena);
+}
+
+static void test_headings(void **state)
+{
+    (void)state;
+    check_heading("gemm<float>", "gemm<float>");
+    check_heading("each<main::{lambda(int)#1}>", "each<lambda in main>");
+    check_heading("each<ns::run<float>(int)::{lambda(int, float)#2}, int>",
+                  "each<lambda 2 in run, int>");
+    check_heading("each<{lambda()#1}>", "each<lambda>");
+    check_heading("each<__nv_dl_wrapper_t<__nv_dl_tag<int (*)(), &(main), 1u>, float*> >",
+                  "each<lambda in main >");
+    check_heading("tile<(int)16, (bool)1, (unsigned int)4>", "tile<16, true, 4>");
+    check_heading("cub::CUB_300001_SM_800::for_each<thrust::THRUST_300001_SM_800_NS::plus<int> >",
+                  "cub::for_each<thrust::plus<int> >");
+    check_heading("f<{lambda(", "f<lambda");
+    check_heading("{lambda()#1}::operator()", "lambda::operator()");
+}
+
 static void test_others(void **state)
 {
     (void)state;
@@ -73,8 +97,8 @@ static void test_long_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_messages),
-                                       cmocka_unit_test(test_others),
-                                       cmocka_unit_test(test_long_names)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_messages), cmocka_unit_test(test_others),
+        cmocka_unit_test(test_headings), cmocka_unit_test(test_long_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -267,9 +267,9 @@ static ana_device_memory device_memory[] = {
     {.process = 1, .peak_bytes = 2097152, .npoints = COUNT(course), .points = course}};
 
 static ana_line conflict_lines[] = {
-    {"/home/dev/src/transpose.cu", 11, 31, REQUESTS, 0, 0, REQUESTS * 32, REQUESTS}};
+    {"/home/dev/src/transpose.cu", 11, 31, false, REQUESTS, 0, 0, REQUESTS * 32, REQUESTS}};
 static ana_line strided_lines[] = {
-    {"/home/dev/src/transpose.cu", 8, 17, REQUESTS, REQUESTS * 32, REQUESTS * 4, 0, 0}};
+    {"/home/dev/src/transpose.cu", 8, 17, false, REQUESTS, REQUESTS * 32, REQUESTS * 4, 0, 0}};
 static ana_evidence evidence[] = {{"sectors_per_request", "sectors per request", 32, ""},
                                   {"mean_word_temperature", "warps per word", 1.0625, "warps"}};
 static ana_sector example_sectors[] = {{0, 8, {1, 1, 1, 1, 1, 1, 1, 1}},

@@ -208,6 +208,7 @@ export interface FindingLine {
   sectors_min: number;
   wavefronts: number;
   wavefronts_min: number;
+  inside?: true; // Of a helper that was inlined at the line before: its requests are the same ones.
   file?: number;
   line?: number;
 }
@@ -242,6 +243,8 @@ export interface Finding {
   subject: Scope; // What it is about.
   kernel?: number; // Absent for findings that concern no single kernel.
   object?: number; // The costliest.
+  /** By which the kernel was given the object; absent where that is not known. */
+  parameters?: string[];
   unit: Unit; // Of the excess.
   excess: number; // What could be saved.
   share_of_kernel?: number; // Of what the kernel pays in this unit.

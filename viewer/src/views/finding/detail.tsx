@@ -46,11 +46,12 @@ const WHOLE: Record<Unit, string> = {
 
 /** The lines that cost more than they must; all of them where the cost is not within single requests. */
 function guilty(finding: Finding): FindingLine[] {
-  const lines = finding.lines.filter((l) => {
+  const own = finding.lines.filter((l) => !l.inside);
+  const lines = own.filter((l) => {
     const { now, min } = cost(l, finding.unit);
     return now > min;
   });
-  return lines.length > 0 ? lines : finding.lines;
+  return lines.length > 0 ? lines : own;
 }
 
 /** How much of the device time the kernel takes, where that was measured. */
@@ -290,7 +291,14 @@ function Places({ m, group, finding }: Props) {
                 <td class="text">
                   {f.kernel !== undefined && <KernelName m={m} id={f.kernel} most={40} />}
                 </td>
-                <td class="text">{isAboutObject(f) && <ObjectName m={m} id={f.object} />}</td>
+                <td class="text">
+                  {isAboutObject(f) && (
+                    <>
+                      <ObjectName m={m} id={f.object} />
+                      <Parameters finding={f} />
+                    </>
+                  )}
+                </td>
                 <td class="num">{count(f.excess)}</td>
                 <td class="num">{percent(f.share_of_program)}</td>
                 <td class="num">
@@ -302,6 +310,18 @@ function Places({ m, group, finding }: Props) {
         </table>
       </div>
     </section>
+  );
+}
+
+/** By which of its parameters the kernel has the object. */
+function Parameters({ finding }: { finding: Finding }) {
+  const names = finding.parameters;
+  if (names === undefined) return null;
+  return (
+    <span class="muted">
+      , {names.length === 1 ? "parameter" : "parameters"}{" "}
+      <span class="mono">{names.join(", ")}</span>
+    </span>
   );
 }
 
@@ -329,6 +349,7 @@ function Header({ m, group, finding }: Props) {
           <>
             <span class="dot">·</span>
             <ObjectName m={m} id={finding.object} />
+            <Parameters finding={finding} />
           </>
         )}
         {object?.bytes !== undefined && (

@@ -12,6 +12,7 @@ function LineTable({ m, finding }: { m: Model; finding: Finding }) {
     return (
       <tr key={`${l.file}:${l.line}:${l.pc}`}>
         <td class="text">
+          {l.inside && "in "}
           <Place m={m} file={l.file} line={l.line} link />
         </td>
         <td class="text code">
