@@ -4,6 +4,7 @@
 #define WL_CLI_CLI_H
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "replay/settings.h"
 #include "report/report.h"
 
@@ -57,13 +58,13 @@ int cli_usage_error(const char *command, const char *format, ...)
 /* ---- messages, on stderr after ==WARPLENS== ---- */
 
 int cli_fail(const wl_error *err); /* prints and returns CLI_FAILED */
-bool cli_quiet(void);
-bool cli_terminal(FILE *stream);  /* a terminal that can move its cursor */
-bool cli_color(FILE *stream);     /* that, and NO_COLOR unset */
-unsigned cli_width(FILE *stream); /* columns; 100 where it is no terminal */
-void cli_progress(const char *what, uint64_t done,
-                  uint64_t total); /* one line that rewrites itself; terminals only */
-void cli_progress_end(void);
+bool cli_terminal(FILE *stream);   /* a terminal that can move its cursor */
+bool cli_color(FILE *stream);      /* a terminal that can move its cursor, and NO_COLOR unset */
+unsigned cli_width(FILE *stream);  /* columns; 100 where it is no terminal */
+wl_progress_kind cli_progress_kind(void); /* how stderr is told how far something has come */
+/* Tells, where it is time, how far a step of the command has come, and how long it still takes. */
+void cli_progress(const char *what, uint64_t done, uint64_t total);
+void cli_progress_end(void); /* the step is over */
 
 /* ---- interrupts ---- */
 

@@ -78,11 +78,10 @@ static bool tell_collector(profile_run *run, const char *folder)
     cli_asked *asked = &run->asked;
     char verbosity[12];
     snprintf(verbosity, sizeof verbosity, "%d", (int)wl_log_get_level());
-    bool progress = !cli_quiet() && cli_terminal(stderr);
     return name_devices(asked) && cli_asked_set(asked, PROG_OPTION_capture_dir, folder) &&
            cli_asked_set(asked, PROG_OPTION_command, run->command) &&
            cli_asked_set(asked, PROG_OPTION_verbosity, verbosity) &&
-           cli_asked_set(asked, PROG_OPTION_progress, progress ? "1" : "0");
+           cli_asked_set(asked, PROG_OPTION_progress, wl_progress_name(cli_progress_kind()));
 }
 
 enum { COMPILER_SETTINGS = 5 };

@@ -1,5 +1,4 @@
 /* What stderr may be told: messages, colours, the progress line. */
-#include "base/clock.h"
 #include "base/log.h"
 #include "cli/cli.h"
 
@@ -8,8 +7,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static bool progress_shown;
-
 int cli_fail(const wl_error *err)
 {
     cli_progress_end();
@@ -17,12 +14,12 @@ int cli_fail(const wl_error *err)
     return CLI_FAILED;
 }
 
-bool cli_quiet(void)
+static bool is_quiet(void)
 {
     return wl_log_get_level() < WL_LOG_INFO;
 }
 
-bool cli_terminal(FILE *stream)
+static bool is_terminal(FILE *stream)
 {
     const char *term = getenv("TERM");
     return isatty(fileno(stream)) && !(term && strcmp(term, "dumb") == 0);
@@ -31,7 +28,7 @@ bool cli_terminal(FILE *stream)
 bool cli_color(FILE *stream)
 {
     const char *off = getenv("NO_COLOR");
-    return cli_terminal(stream) && !(off && *off);
+    return is_terminal(stream) && !(off && *off);
 }
 
 unsigned cli_width(FILE *stream)
@@ -44,29 +41,29 @@ unsigned cli_width(FILE *stream)
     return columns && atoi(columns) >= 40 ? (unsigned)atoi(columns) : 100;
 }
 
-static bool due(void)
+static wl_progress progress;
+
+wl_progress_kind cli_progress_kind(void)
 {
-    static double last = -1;
-    double now = wl_seconds();
-    if (now - last < 0.1)
-        return false;
-    last = now;
-    return true;
+    return is_quiet()            ? WL_PROGRESS_NONE
+           : is_terminal(stderr) ? WL_PROGRESS_TERMINAL
+                                 : WL_PROGRESS_LINES;
 }
 
 void cli_progress(const char *what, uint64_t done, uint64_t total)
 {
-    if (cli_quiet() || !cli_terminal(stderr) || !due())
+    char text[256], left[64];
+    progress.kind = cli_progress_kind();
+    if (!wl_progress_due(&progress))
         return;
-    progress_shown = true;
-    fprintf(stderr, "\r==WARPLENS== %s %3.0f %%\033[K", what,
-            total ? 100.0 * (double)done / (double)total : 0);
-    fflush(stderr);
+    wl_progress_left(progress.last - progress.from, done, total, left, sizeof left);
+    snprintf(text, sizeof text, "%s, %.0f %%%s", what,
+             total ? 100.0 * (double)done / (double)total : 0, left);
+    wl_progress_show(&progress, text);
 }
 
 void cli_progress_end(void)
 {
-    if (progress_shown)
-        fputs("\r\033[K", stderr);
-    progress_shown = false;
+    wl_progress_clear(&progress);
+    progress = (wl_progress){0};
 }

@@ -5,17 +5,21 @@
 
 #include <signal.h>
 
-static bool tell_progress(void *ctx, uint64_t done, uint64_t total)
+static bool tell_replay(void *ctx, uint64_t done, uint64_t total)
 {
     (void)ctx;
-    cli_progress("computing what the launches accessed (Ctrl-C leaves the rest out)", done, total);
+    char what[128];
+    snprintf(what, sizeof what,
+             "computing the accesses of launch %llu of %llu (Ctrl-C leaves the rest out)",
+             (unsigned long long)(done < total ? done + 1 : total), (unsigned long long)total);
+    cli_progress(what, done, total);
     return cli_interrupt() == 0;
 }
 
 wl_status cli_replay(const char *const *captures, uint32_t count, const replay_settings *settings,
                      wl_error *err)
 {
-    replay_progress progress = {.tell = tell_progress};
+    replay_progress progress = {.tell = tell_replay};
     wl_status status = replay_captures(captures, count, settings, &progress, err);
     cli_progress_end();
     if (status == WL_OK && cli_interrupt() == SIGINT) {

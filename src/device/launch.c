@@ -1,4 +1,6 @@
 /* Launches: checked as the driver does, run by the emulator, observed and recorded. */
+#include "base/clock.h"
+#include "base/progress.h"
 #include "device/impl.h"
 #include "inject/guard.h"
 
@@ -219,24 +221,43 @@ static void print(void *ctx, const char *text, size_t length)
     context->printed.count += length;
 }
 
-typedef struct progress {
-    const char *kernel;
-    int64_t start_ns;
-    bool shown;
-} progress;
+static wl_progress progress;
+static uint64_t launches; /* of the process, with that which runs */
 
-static bool show_block_progress(void *ctx, uint64_t done, uint64_t total)
+/* Where it is time: "launch 12 of sum: block 10 of 4096, about 30 s left". `since`: when the launch
+ * began, in wl_seconds. */
+static void tell_progress(const char *kernel, double since, uint64_t done, uint64_t total)
 {
-    progress *p = ctx;
-    double seconds = (double)(rec_now() - p->start_ns) * 1e-9;
-    if (seconds < 1 || !total)
-        return true;
-    char base[64];
-    prog_base_name(p->kernel, base, sizeof base);
-    fprintf(stderr, "\r==WARPLENS== %s: block %" PRIu64 " of %" PRIu64 ", %.0f s \x1b[K", base,
-            done, total, seconds);
-    p->shown = true;
+    char base[64], left[64], text[256];
+    if (!wl_progress_due(&progress))
+        return;
+    prog_base_name(kernel, base, sizeof base);
+    wl_progress_left(wl_seconds() - since, done, total, left, sizeof left);
+    snprintf(text, sizeof text, "launch %" PRIu64 ", of %s: block %" PRIu64 " of %" PRIu64 "%s",
+             launches, base, done + (done < total), total, left);
+    wl_progress_show(&progress, text);
+}
+
+typedef struct launch_progress {
+    const char *kernel;
+    double since;
+} launch_progress;
+
+static bool tell_block(void *ctx, uint64_t done, uint64_t total)
+{
+    const launch_progress *p = ctx;
+    tell_progress(p->kernel, p->since, done, total);
     return true;
+}
+
+/* Of a launch that begins. */
+static launch_progress begin_progress(const dev_op_launch *l)
+{
+    launch_progress p = {l->function->name, wl_seconds()};
+    if (launches++ == 0)
+        progress.kind = wl_progress_named(prog_options_get()->progress);
+    tell_progress(p.kernel, p.since, 0, (uint64_t)l->grid.x * l->grid.y * l->grid.z);
+    return p;
 }
 
 emu_launch dev_launch_emulated(const dev_op *op)
@@ -273,7 +294,7 @@ static void settle_launch(dev_op *op, uint32_t call, wl_status status, emu_resul
 static wl_status run_kernel(dev_op *op, uint32_t call, const acc_observer *observer,
                             emu_result *result, wl_error *err)
 {
-    progress shown = {.kernel = op->launch.function->name, .start_ns = rec_now()};
+    launch_progress shown = begin_progress(&op->launch);
     const prog_options *options = prog_options_get();
     emu_launch launch = dev_launch_emulated(op);
     launch.observer = observer;
@@ -281,14 +302,13 @@ static wl_status run_kernel(dev_op *op, uint32_t call, const acc_observer *obser
     launch.time_limit = (double)options->time_limit;
     launch.print = print;
     launch.print_ctx = op->context;
-    launch.progress = options->progress ? show_block_progress : NULL;
+    launch.progress = progress.kind != WL_PROGRESS_NONE ? tell_block : NULL;
     launch.progress_ctx = &shown;
     inj_guard_begin(shown.kernel);
     wl_status status = emu_run(op->context->device->machine, op->launch.function->kernel, &launch,
                                result, err);
     inj_guard_end();
-    if (shown.shown)
-        fputs("\r\x1b[K", stderr);
+    wl_progress_clear(&progress);
     dev_heap_write_made(op, call);
     return status;
 }

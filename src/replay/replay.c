@@ -6,9 +6,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { STEP = 256 }; /* records between two looks at the progress */
+enum { STEP = 256 }; /* records between two looks at the progress, where no launch is */
 
 typedef struct run {
     const replay_settings *settings;
@@ -17,7 +16,7 @@ typedef struct run {
     cap_reader *reader;
     cap_writer *writer;
     replay_recorded *recorded;
-    uint64_t before, total; /* bytes of the captures before this one, and of all */
+    uint64_t launches, total; /* done, and of all captures */
     bool stopped;
 } run;
 
@@ -28,7 +27,7 @@ static bool go_on(void *ctx)
     run *r = ctx;
     const replay_progress *p = r->progress;
     if (!r->stopped && p)
-        r->stopped = !p->tell(p->ctx, r->before + cap_position(r->reader), r->total);
+        r->stopped = !p->tell(p->ctx, r->launches, r->total);
     return !r->stopped;
 }
 
@@ -87,24 +86,30 @@ static wl_status walk(run *r, uint64_t size, wl_error *err)
             return wl_fail(err, status, "%s", damage.text);
         if (status != WL_OK)
             continue;
-        status = record.type == CAP_NOTE ? complete(r, &record.note, err)
-                                         : replay_see(r->session, &record, err);
+        bool note = record.type == CAP_NOTE;
+        if (note || n % STEP == 0)
+            go_on(r);
+        status = note ? complete(r, &record.note, err) : replay_see(r->session, &record, err);
         if (status != WL_OK)
             return status;
-        if (n % STEP == 0)
-            go_on(r);
+        r->launches += note;
     }
 }
 
-/* Bytes of whole records; 0 where the process needs no replay, or had it. */
-static wl_status measure_capture(const char *path, uint64_t *size, wl_error *err)
+typedef struct measure { /* of a capture; zero where the process needs no replay, or had it */
+    uint64_t bytes;      /* of whole records */
+    uint64_t launches;   /* noted */
+} measure;
+
+static wl_status measure_capture(const char *path, measure *out, wl_error *err)
 {
     cap_reader *reader;
     cap_record record;
     wl_error damage;
-    bool end = false, inside = false, notes = false, done = false;
+    bool end = false, inside = false, done = false;
+    uint64_t notes = 0;
     wl_status status = cap_open(path, &reader, err);
-    *size = 0;
+    *out = (measure){0};
     if (status != WL_OK)
         return status;
     cap_skip(reader, ~(1u << CAP_PROCESS));
@@ -112,27 +117,23 @@ static wl_status measure_capture(const char *path, uint64_t *size, wl_error *err
         status = cap_read(reader, &record, &end, &damage);
         if (status == WL_OK && !end) {
             inside |= record.type == CAP_PROCESS && !strcmp(record.process.collector, "inline");
-            notes |= record.type == CAP_NOTE;
+            notes += record.type == CAP_NOTE;
             done |= record.type == CAP_WAY || record.type == CAP_REPEAT;
         }
         if (!inside)
             break;
     }
     if (notes && !done)
-        *size = cap_position(reader);
+        *out = (measure){cap_position(reader), notes};
     cap_reader_free(reader);
     return WL_OK;
 }
 
-static wl_status replay_one(run *r, const char *path, double seconds, wl_error *err)
+static wl_status replay_one(run *r, const char *path, uint64_t size, double seconds, wl_error *err)
 {
-    uint64_t size;
     replay_settings settings = *r->settings;
     settings.budget.seconds = seconds;
-    wl_status status = measure_capture(path, &size, err);
-    if (status != WL_OK || !size)
-        return status;
-    status = cap_append(path, size, &r->writer, err);
+    wl_status status = cap_append(path, size, &r->writer, err);
     if (status == WL_OK)
         status = cap_open(path, &r->reader, err);
     if (status == WL_OK) {
@@ -158,25 +159,26 @@ static wl_status replay_one(run *r, const char *path, double seconds, wl_error *
 
 /* ---- all of them ---- */
 
-static uint64_t file_size_of(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
-}
-
 wl_status replay_captures(const char *const *paths, uint32_t count, const replay_settings *settings,
                           const replay_progress *progress, wl_error *err)
 {
     run r = {.settings = settings, .progress = progress};
     double all = settings->budget.seconds, end = wl_seconds() + all;
-    wl_status status = WL_OK;
-    for (uint32_t i = 0; i < count; i++)
-        r.total += file_size_of(paths[i]);
+    measure *measures = calloc((size_t)count + 1, sizeof *measures);
+    wl_status status = measures ? WL_OK : wl_fail(err, WL_NOMEM, "out of memory");
     for (uint32_t i = 0; i < count && status == WL_OK; i++) {
-        uint64_t size = file_size_of(paths[i]);
-        double left = end - wl_seconds();
-        status = replay_one(&r, paths[i], all <= 0 ? 0 : left > 0 ? left : 1e-9, err);
-        r.before += size;
+        status = measure_capture(paths[i], &measures[i], err);
+        r.total += status == WL_OK ? measures[i].launches : 0;
     }
+    for (uint32_t i = 0; i < count && status == WL_OK; i++) {
+        double left = end - wl_seconds();
+        if (measures[i].bytes)
+            status = replay_one(&r, paths[i], measures[i].bytes,
+                                all <= 0   ? 0
+                                : left > 0 ? left
+                                           : 1e-9,
+                                err);
+    }
+    free(measures);
     return status;
 }

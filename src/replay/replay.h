@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 typedef struct replay_progress {
-    /* Now and then with bytes of captures read and in all, also during a long launch; false ends
-     * the replay: what is done is kept, and the launches left say so. */
+    /* Now and then with the number of launches done and of all, also during a long launch; false
+     * ends the replay: what is done is kept, and the launches left say so. */
     bool (*tell)(void *ctx, uint64_t done, uint64_t total);
     void *ctx;
 } replay_progress;

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import termios
 
-from case import HERE, NVCC, WARPLENS, Case, compile_program, main, run
+from case import HERE, NVCC, WARPLENS, WORK, Case, compile_program, main, run
 
 
 def in_terminal(columns, environment, *command):
@@ -217,6 +217,23 @@ class CudaPrograms(Case):
             sums[first] = [(i["requests"], i["sectors"]) for i in stats["instructions"]]
         self.assertEqual(sums["0"], sums["1"])
         self.assertIn("in 28 of 35 launches", run(WARPLENS, "stats", self.wlprof).stdout)
+
+    def test_progress(self):
+        """By a clock that goes on a second at each look: lines, one in a terminal, none with -q."""
+        clock = {"LD_PRELOAD": os.path.join(os.path.dirname(WORK), "clock.so")}
+        options = [WARPLENS, "profile", "-f", "-o", self.wlprof]
+        program = ["--", compile_program("many"), "40"]
+        launch = r"==WARPLENS== launch (\d+), of fill: block 1 of \d"
+        lines = run(*options, *program, env={**os.environ, **clock})
+        self.assertEqual(lines.returncode, 0, lines.stderr)
+        told = [int(n) for n in re.findall(launch, lines.stderr)]
+        self.assertGreater(len(told), 3)
+        self.assertLess(len(told), 35)  # not of each launch
+        self.assertEqual(told, sorted(set(told)))
+        self.assertNotIn("\r", lines.stderr)
+        self.assertNotIn("launch", run(*options, "-q", *program, env={**os.environ, **clock}).stderr)
+        self.assertRegex(in_terminal(100, clock, *options, *program), "\r" + launch)
+        self.assertNotIn("block 1", run(*options, *program).stderr)
 
     def test_memory_of_two_devices(self):
         done = self.profile(compile_program("devices"), options=["--device", "h200,h200"])

@@ -131,7 +131,8 @@ static void defaults(void **state)
     assert_string_equal(o.kernel_name, "");
     assert_true(o.blocks.automatic && !o.blocks.all && o.blocks.count == 0);
     assert_true(o.replay_budget.seconds == 60 && o.replay_budget.bytes == UINT64_C(4) << 30);
-    assert_true(o.memo && !o.check_replay && !o.progress);
+    assert_true(o.memo && !o.check_replay);
+    assert_string_equal(o.progress, "none");
     assert_int_equal(o.verbosity, 2);
     prog_options_clear(&o);
 }

@@ -1,5 +1,6 @@
 /* Notes made by hand: what replay makes of them. */
 #include <string.h>
+#include <unistd.h>
 
 #include "replay/replay.h"
 #include "replay/session.h"
@@ -75,12 +76,10 @@ static bool go_on(void *ctx)
     return !((fixture *)ctx)->stopped;
 }
 
-static void begin(fixture *f, double seconds)
+static void begin_with(fixture *f, const replay_settings *settings)
 {
     *f = (fixture){0};
-    replay_settings settings = {
-        .threads = 1, .blocks = {.automatic = true}, .memo = true, .budget = {.seconds = seconds}};
-    assert_int_equal(replay_session_new(&settings, go_on, f, &f->session, &f->err), WL_OK);
+    assert_int_equal(replay_session_new(settings, go_on, f, &f->session, &f->err), WL_OK);
     see(f, &(cap_record){.type = CAP_DEVICE,
                          .device = {.cc_major = 9, .num_sms = 132, .global_bytes = 1 << 30}});
     see(f, &(cap_record){
@@ -91,6 +90,14 @@ static void begin(fixture *f, double seconds)
     object(f, A, CAP_OBJECT_DEVICE, base_a, BYTES, "");
     object(f, B, CAP_OBJECT_DEVICE, base_b, BYTES, "");
     object(f, C, CAP_OBJECT_DEVICE, base_c, BYTES, "");
+}
+
+static void begin(fixture *f, double seconds)
+{
+    begin_with(f, &(replay_settings){.threads = 1,
+                                     .blocks = {.automatic = true},
+                                     .memo = true,
+                                     .budget = {.seconds = seconds}});
 }
 
 static void end(fixture *f)
@@ -323,6 +330,91 @@ static void interrupted(void **state)
     end(&f);
 }
 
+/* The first two launches of a shape, then every power of two; each of them is counted. */
+static void maps_of_some(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_with(&f,
+               &(replay_settings){.threads = 1, .blocks = {.automatic = true}, .heat_launches = 2});
+    static const bool mapped[] = {true, true, true, false, true, false};
+    scale_params other = {base_a, base_b, 2, 100};
+    for (size_t i = 0; i < sizeof mapped; i++) {
+        assert_int_equal(scale(&f, base_a, base_b, 2, 1000), REPLAY_LAUNCH);
+        assert_int_equal(f.out.launch.summary.nheats > 0, mapped[i]);
+        assert_int_equal(f.out.launch.summary.blocks_sampled > 0, mapped[i]);
+        assert_int_equal(row(&f, B, ACC_LOAD)->requests, 32);
+    }
+    assert_int_equal(launch(&f, "scale", 1, 128, &other, sizeof other), REPLAY_LAUNCH);
+    assert_true(f.out.launch.summary.nheats > 0); /* another shape */
+    end(&f);
+}
+
+/* ---- whole captures ---- */
+
+static void write_captured(cap_writer *w, uint32_t launches)
+{
+    static const scale_params p = {base_a, base_b, 2, 1000};
+    cap_process process = {.pid = 1, .executable = "/app", .collector = "inline"};
+    cap_device device = {.name = "", .cc_major = 9, .num_sms = 132, .global_bytes = 1 << 30};
+    cap_module module = {.id = MODULE, .name = "m", .code = ptx, .length = sizeof ptx - 1};
+    assert_int_equal(cap_write_process(w, &process), WL_OK);
+    assert_int_equal(cap_write_device(w, &device), WL_OK);
+    assert_int_equal(cap_write_module(w, &module), WL_OK);
+    for (uint32_t i = 1; i <= launches; i++) {
+        cap_note note = {.id = i,
+                         .module = MODULE,
+                         .kernel = "scale",
+                         .grid = {4, 1, 1},
+                         .block = {256, 1, 1},
+                         .cluster = {1, 1, 1},
+                         .params = (const char *)&p,
+                         .nparams = sizeof p};
+        assert_int_equal(cap_write_note(w, &note), WL_OK);
+    }
+}
+
+typedef struct told {
+    uint64_t calls, last, total, stop; /* stop: the number of launches done at which to end */
+} told;
+
+static bool note_progress(void *ctx, uint64_t done, uint64_t total)
+{
+    told *t = ctx;
+    assert_true(done >= t->last && done <= total);
+    t->calls++;
+    t->last = done;
+    t->total = total;
+    return !t->stop || done < t->stop;
+}
+
+/* Launches are counted over all captures, and looked at one by one. */
+static void progress_of_captures(void **state)
+{
+    (void)state;
+    const char *paths[] = {WL_BINARY_DIR "/tests/progress-1.wlcap",
+                           WL_BINARY_DIR "/tests/progress-2.wlcap"};
+    for (uint64_t stop = 0; stop < 6; stop += 3) {
+        told t = {.stop = stop};
+        replay_progress progress = {note_progress, &t};
+        replay_settings settings = {.threads = 1, .memo = true};
+        wl_error err = {0};
+        for (uint32_t i = 0; i < 2; i++) {
+            cap_writer *w;
+            unlink(paths[i]);
+            assert_int_equal(cap_create(paths[i], &w, &err), WL_OK);
+            write_captured(w, 2 + i);
+            cap_close(w);
+        }
+        assert_int_equal(replay_captures(paths, 2, &settings, &progress, &err), WL_OK);
+        assert_int_equal(t.total, 5);
+        assert_int_equal(t.last, stop ? stop : 4);
+        assert_true(t.calls >= t.last);
+        unlink(paths[0]);
+        unlink(paths[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +428,8 @@ int main(void)
         cmocka_unit_test(estimates),
         cmocka_unit_test(nothing_left),
         cmocka_unit_test(interrupted),
+        cmocka_unit_test(maps_of_some),
+        cmocka_unit_test(progress_of_captures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
