@@ -134,7 +134,7 @@ static ana_use uses[] = {{.object = 1,
                           .mean = 85,
                           .variation = 86}};
 
-static ana_line lines[] = {{"/src/a.cu", 91, 17, 1, 1, 1, 0, 0}};
+static ana_line lines[] = {{"/src/a.cu", 91, 17, false, 1, 1, 1, 0, 0}};
 static ana_evidence evidence[] = {{"part", "a part", 92, ""}};
 static ana_access about = {.launches = 93};
 static ana_finding rows[] = {
