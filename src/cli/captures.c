@@ -88,7 +88,7 @@ static void leave_out_others(capture_list *list, wl_error *err)
             list->data[kept++] = list->data[i];
             continue;
         }
-        wl_log(WL_LOG_WARN, "left out: %s", err->text);
+        wl_log(WL_LOG_WARN, "left out of the profile: %s", err->text);
         free(list->data[i].path);
     }
     list->count = kept;
@@ -144,7 +144,7 @@ static void tell_running(const capture_list *list, const char *folder)
     if (count)
         wl_log(WL_LOG_WARN,
                "%zu process%s still run%s: the profile has what %s recorded until now; when %s "
-               "ended, 'warplens import -o NAME %s' makes one of all of it",
+               "ended, 'warplens import -o NAME %s' makes a profile of all of it",
                count, count == 1 ? "" : "es", count == 1 ? "s" : "", count == 1 ? "it" : "they",
                count == 1 ? "it has" : "they have", folder);
 }

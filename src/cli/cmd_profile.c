@@ -243,7 +243,7 @@ static bool nothing_recorded(const char *folder, bool outlived)
     if (cli_has_captures(folder))
         return false;
     if (outlived)
-        wl_log(WL_LOG_WARN, "what processes record that still run is kept in %s", folder);
+        wl_log(WL_LOG_WARN, "the captures of processes that still run are kept in %s", folder);
     else
         rmdir(folder);
     return true;

@@ -343,7 +343,8 @@ static void run_repeat(dev_op *op, const dev_turn *turn, const replay_repeat *re
     if (status == WL_FAULT)
         write_failed(op, turn, &result);
     else if (status == WL_OK && !dev_same_write(op, turn, repeat, &result))
-        rec_skipped(turn->call, op->launch.function->name, "it was not what it was taken for");
+        rec_skipped(turn->call, op->launch.function->name,
+                    "it did not do what the launch did that it was taken to repeat");
     settle_launch(op, turn->call, status, &result, &err);
     emu_result_clear(&result);
 }

@@ -205,8 +205,10 @@ static const char *maps_text(const rep_terminal *t, const prof_coverage *c)
                      : even
                          ? wl_arena_printf(t->arena, " (%llu per launch)", (unsigned long long)each)
                          : "";
-    return wl_arena_printf(t->arena, "%s with heat maps%s, which %s for the others", blocks,
-                           of ? of : "", c->blocks_sampled == 1 ? "stands" : "stand");
+    const char *stand = c->blocks_sampled == c->blocks_run ? ""
+                        : c->blocks_sampled == 1           ? ", which stands for the others"
+                                                           : ", which stand for the others";
+    return wl_arena_printf(t->arena, "%s with heat maps%s%s", blocks, of ? of : "", stand);
 }
 
 void rep_coverage(const rep_terminal *t)

@@ -99,7 +99,7 @@ class Compiled(unittest.TestCase):
 
     def test_cubin_found(self):
         self.assertEqual(run([PTXAS, "-arch=sm_90", self.ptx, "-o", self.cubin]).returncode, 0)
-        self.assertIn("no PTX", self.reasons(PROGRAM, "load", self.cubin, "fill"))
+        self.assertIn("without PTX", self.reasons(PROGRAM, "load", self.cubin, "fill"))
         with open(self.cubin, "rb") as f, sqlite3.connect(self.path("p.wlprof")) as database:
             modules = database.execute("SELECT n.name, m.bytes, k.mangled FROM modules m JOIN kernels k ON k.module = m.id "
                                        "JOIN names n ON n.kind = 'module' AND n.value = m.kind").fetchall()
@@ -108,9 +108,9 @@ class Compiled(unittest.TestCase):
             self.assertEqual(reached.fetchall(), [(0, 4096, 0)])
         # The program compiles it itself, by what TRITON_PTXAS_PATH names.
         script = f'"$TRITON_PTXAS_PATH" -arch=sm_90 "{self.ptx}" -o "{self.cubin}" && "{PROGRAM}" load "{self.cubin}" fill'
-        self.assertNotIn("no PTX", self.reasons("sh", "-c", script, TRITON_PTXAS_PATH=PTXAS))
+        self.assertNotIn("without PTX", self.reasons("sh", "-c", script, TRITON_PTXAS_PATH=PTXAS))
         # Compiled in an earlier run.
-        self.assertNotIn("no PTX", self.reasons(PROGRAM, "load", self.cubin, "fill"))
+        self.assertNotIn("without PTX", self.reasons(PROGRAM, "load", self.cubin, "fill"))
 
     def test_parameters_of_cubins(self):
         """With a driver that tells how parameters lie, and with one that does not."""
@@ -126,8 +126,8 @@ class Compiled(unittest.TestCase):
 
     def test_linked(self):
         self.assertEqual(run([PTXAS, "-arch=sm_90", self.ptx, "-o", self.cubin]).returncode, 0)
-        self.assertNotIn("no PTX", self.reasons(PROGRAM, "link", self.ptx, "fill", NULL_DRIVER_CUBIN=self.cubin))
-        self.assertIn("no PTX", self.reasons(PROGRAM, "link", self.cubin, "fill", NULL_DRIVER_CUBIN=self.cubin))
+        self.assertNotIn("without PTX", self.reasons(PROGRAM, "link", self.ptx, "fill", NULL_DRIVER_CUBIN=self.cubin))
+        self.assertIn("without PTX", self.reasons(PROGRAM, "link", self.cubin, "fill", NULL_DRIVER_CUBIN=self.cubin))
 
     def messages(self):
         with sqlite3.connect(self.path("p.wlprof")) as database:
@@ -154,7 +154,7 @@ class Compiled(unittest.TestCase):
         self.reasons(*command, options=["--collect", "probe"])
         self.assertNotIn("refused", self.messages())
         self.reasons(*command, options=["--collect", "probe"], NULL_DRIVER_REFUSES="__wl_")
-        self.assertIn("refused it with them (error 218)", self.messages())
+        self.assertIn("refused it with probes (error 218)", self.messages())
         self.reasons(*command, options=["--collect", "replay"], NULL_DRIVER_REFUSES="__wl_")
         self.assertNotIn("refused", self.messages())
 

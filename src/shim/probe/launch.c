@@ -254,8 +254,9 @@ void probe_launch_keep(probe_launch *p, uint32_t note, CUresult result)
 void probe_tell_missing(void)
 {
     if (without_memory)
-        rec_message(WL_LOG_INFO,
-                    "%u launches ran without probes, since what launches record would have taken "
-                    "more than %u MiB of the device's memory (--device-memory).",
-                    without_memory, (unsigned)prog_options_get()->device_memory);
+        rec_message(
+            WL_LOG_INFO,
+            "%u launches ran without probes, since recording would have taken more than %u MiB "
+            "of the device's memory (--device-memory gives more).",
+            without_memory, (unsigned)prog_options_get()->device_memory);
 }

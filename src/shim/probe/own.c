@@ -201,17 +201,17 @@ static bool load_fitting(probe_own *o, const probe_kernel *k, const drv_function
 {
     CUresult result = load_own_module(o, k, f, 0);
     if (result != CUDA_SUCCESS)
-        return unload_saying_why(o, "the driver refused it with them (error %d)", (int)result);
+        return unload_saying_why(o, "the driver refused it with probes (error %d)", (int)result);
     o->resources = probe_resources_of(o->function);
     if (!is_small(o))
         return true;
     uint32_t most = REGISTERS / o->original.threads / REGISTERS_UNIT * REGISTERS_UNIT;
     unload(o);
     if (load_own_module(o, k, f, most) != CUDA_SUCCESS)
-        return unload_saying_why(o, "with them, blocks could not be as large as without");
+        return unload_saying_why(o, "with probes its blocks could not be as large as without");
     o->resources = probe_resources_of(o->function);
     return !is_small(o) ||
-           unload_saying_why(o, "with them, blocks could not be as large as without");
+           unload_saying_why(o, "with probes its blocks could not be as large as without");
 }
 
 /* ---- variables ---- */
@@ -229,8 +229,7 @@ static bool find_addresses(probe_own *o, const rewrite_alone *a, const drv_modul
     size_t bytes;
     for (uint32_t i = 0; i < a->nglobals; i++)
         if (!drv_module_variable(m, a->globals[i]->name, &addresses[i], &bytes))
-            return unload_saying_why(o, "the driver does not tell where %s is",
-                                     a->globals[i]->name);
+            return unload_saying_why(o, "the driver does not say where %s is", a->globals[i]->name);
     return true;
 }
 
@@ -264,7 +263,7 @@ static bool find_constants(probe_own *o, const rewrite_alone *a, const drv_modul
         constant *c = &o->constants[i];
         if (!drv_module_variable(m, a->constants[i]->name, &c->from, &there) ||
             !find_here(o, a->constants[i]->name, &c->to, &here))
-            return unload_saying_why(o, "the driver does not tell where %s is",
+            return unload_saying_why(o, "the driver does not say where %s is",
                                      a->constants[i]->name);
         c->bytes = here < there ? here : there;
     }

@@ -476,10 +476,11 @@ static void drop_pending(selector which, const void *what, bool keep)
         }
     }
     if (dropped)
-        rec_message(WL_LOG_INFO,
-                    "What %u launches recorded is lost: they were not over when "
-                    "their module or context went.",
-                    dropped);
+        rec_message(
+            WL_LOG_INFO,
+            "What %u launches recorded is lost: they had not ended when the program unloaded "
+            "their module or destroyed their context.",
+            dropped);
 }
 
 void probe_context_gone(CUcontext context)

@@ -154,8 +154,8 @@ function mapsText(c: Coverage): string {
   const mapped = c.launches_mapped ?? launches;
   let of = launches > 1 && blocks % launches === 0 ? ` (${blocks / launches} per launch)` : "";
   if (mapped < launches) of = ` in ${exact(mapped)} of ${exact(launches)} launches`;
-  const stand = blocks === 1 ? "stands" : "stand";
-  return `${plural(blocks, "block")} with heat maps${of}, which ${stand} for the others`;
+  const stand = `, which ${blocks === 1 ? "stands" : "stand"} for the others`;
+  return `${plural(blocks, "block")} with heat maps${of}${blocks === c.blocks_run ? "" : stand}`;
 }
 
 /** The end of every page: what was observed, and what was not. */

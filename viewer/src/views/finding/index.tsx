@@ -93,7 +93,7 @@ export function FindingsView({ m, id }: { m: Model; id: number | undefined }) {
       <CardList
         ranked
         label="Findings"
-        head="Avoidable part of the program's traffic"
+        head="Costliest first; bars: the avoidable share"
         filter={<FilterBar m={m} shown={listed.length} all={groups.length} />}
         items={listed}
         idOf={(item) => item.number}

@@ -3,7 +3,7 @@ import { SECTOR_BYTES, WORDS, warmthOf, warpsOf } from "../../data/heat";
 import { NOBODY, SEVERAL_WARPS } from "../../data/owner";
 import type { Level } from "../../data/pyramid";
 import type { Summary } from "../../data/summary";
-import { bytes, count, exact } from "../format";
+import { bytes, count, exact, plural } from "../format";
 import { Far } from "./far";
 import { columnWidth, columnX, type Geometry, rowsShown, STRIP, TEXT_HEIGHT } from "./geometry";
 import { type Ink, inks, type Mode, meanPalette, palette, pixelOf } from "./palette";
@@ -131,7 +131,7 @@ export class Painter {
   private untouched(row: number, middle: number): void {
     const sectors = (this.grid.repeat[row] ?? 1) * this.grid.layout.sectors;
     const size = bytes(sectors * SECTOR_BYTES);
-    const text = `⋯ ${exact(sectors)} sectors (${size}) not touched`;
+    const text = `⋯ ${plural(sectors, "sector")} (${size}) not touched`;
     this.text(text, (this.g.layers[0] ?? 0) + 2, middle, "left");
   }
 
