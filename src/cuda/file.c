@@ -87,7 +87,7 @@ static wl_status scan_sections(cuda_file *file, Elf *elf, fatbin_list *list, wl_
         if (!section)
             continue;
         if (header.sh_offset > file->size || header.sh_size > file->size - header.sh_offset)
-            return wl_fail(err, WL_TRUNCATED, "the section %s lies behind the end of the file",
+            return wl_fail(err, WL_TRUNCATED, "the section %s lies beyond the end of the file",
                            section);
         status = scan(file, header.sh_offset, header.sh_size, section, list, err);
     }

@@ -200,11 +200,11 @@ void ptx_parse_attribute(ptx_parser *p, uint64_t *attributes, uint64_t unified[2
 
 /* parse_func.c */
 void ptx_parse_func(ptx_parser *p, ir_linkage linkage);
-ir_func *ptx_parse_prototype(ptx_parser *p); /* behind .callprototype, with the ';' */
+ir_func *ptx_parse_prototype(ptx_parser *p); /* after .callprototype, with the ';' */
 
 /* parse_body.c */
-void ptx_parse_body(ptx_parser *p); /* behind the '{', with the '}' */
+void ptx_parse_body(ptx_parser *p); /* after the '{', with the '}' */
 void ptx_parse_file(ptx_parser *p);
-const char *ptx_parse_pragma(ptx_parser *p); /* behind .pragma, with the ';' */
+const char *ptx_parse_pragma(ptx_parser *p); /* after .pragma, with the ';' */
 
 #endif

@@ -38,10 +38,10 @@ static void set_place(ptx_lexer *x, const char *from)
     x->tok.column = (uint32_t)(from - x->line_start) + 1;
 }
 
-static void newline(ptx_lexer *x, const char *behind)
+static void newline(ptx_lexer *x, const char *after)
 {
     x->line++;
-    x->line_start = behind;
+    x->line_start = after;
 }
 
 /* Behind a comment that starts at `at`. */
@@ -134,7 +134,7 @@ static void lex_ieee(ptx_lexer *x, const char *from)
     x->tok.value = bits;
     x->at = at;
     if (at - from != (is_double ? 18 : 10) || is_class(*at, C_WORD))
-        fail(x, "a number that starts with 0%c has %d hexadecimal digits behind it", from[1],
+        fail(x, "a number that starts with 0%c has %d hexadecimal digits after it", from[1],
              is_double ? 16 : 8);
 }
 

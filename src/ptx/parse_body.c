@@ -50,7 +50,7 @@ const char *ptx_parse_pragma(ptx_parser *p)
             ptx_fail_memory(&p->lex);
         ptx_next(&p->lex);
     } while (ptx_accept(&p->lex, ','));
-    ptx_expect(&p->lex, ';', "behind the pragma");
+    ptx_expect(&p->lex, ';', "after the pragma");
     return text;
 }
 
@@ -127,7 +127,7 @@ static uint32_t parse_inlined_at(ptx_parser *p)
 static void parse_function_name(ptx_parser *p, ir_loc *loc)
 {
     if (p->lex.tok.kind != TOK_NAME && p->lex.tok.kind != TOK_DOT) {
-        ptx_fail(p, "expected a label or section behind function_name");
+        ptx_fail(p, "expected a label or section after function_name");
         return;
     }
     const char *text = ptx_tok_text(p);
@@ -219,7 +219,7 @@ static void parse_targets(ptx_parser *p, ir_label *label)
     do
         parse_label_names(p, &names);
     while (ptx_accept(&p->lex, ','));
-    ptx_expect(&p->lex, ';', "behind the targets");
+    ptx_expect(&p->lex, ';', "after the targets");
     if (!names.count)
         ptx_fail_pos(p, pos, "a list of targets cannot be empty");
     if (!p->lex.failed)

@@ -59,7 +59,7 @@ static ptx_value parse_paren(ptx_parser *p, ptx_value (*unary)(ptx_parser *))
     bool to_signed = ptx_is_dot(&p->lex, "s64");
     if (to_signed || ptx_is_dot(&p->lex, "u64")) {
         ptx_next(&p->lex);
-        ptx_expect(&p->lex, ')', "behind the type of a cast");
+        ptx_expect(&p->lex, ')', "after the type of a cast");
         ptx_value v = unary(p);
         return int_value(v.kind == PTX_VALUE_INT ? v.bits : (uint64_t)0, !to_signed);
     }
@@ -295,6 +295,6 @@ uint64_t ptx_parse_angle_count(ptx_parser *p, const char *what, uint64_t limit)
 {
     ir_pos pos = ptx_tok_pos(&p->lex);
     uint64_t count = checked_count(p, pos, parse_unary(p), what, limit);
-    ptx_expect(&p->lex, '>', "behind the count");
+    ptx_expect(&p->lex, '>', "after the count");
     return count;
 }

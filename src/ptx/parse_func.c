@@ -14,7 +14,7 @@ static ir_func *new_func(ptx_parser *p)
     return func;
 }
 
-/* The directives between the head and the body: name and the most numbers behind it. */
+/* The directives between the head and the body: name and the most numbers after it. */
 static const struct perf_directive {
     const char *name;
     uint32_t most;

@@ -124,7 +124,7 @@ static void push_section_line(ptx_parser *p, line_list *lines, const char *from,
     (void)ptx_push(p, lines, copy);
 }
 
-/* From behind the opening brace to behind the closing one. */
+/* From after the opening brace to after the closing one. */
 static void parse_section_lines(ptx_parser *p, line_list *lines)
 {
     const char *at = p->lex.at;
@@ -167,7 +167,7 @@ static void parse_section(ptx_parser *p)
         parse_section_lines(p, &lines);
         ptx_next(&p->lex);
     } else {
-        ptx_fail(p, "expected '{' behind the name of the section");
+        ptx_fail(p, "expected '{' after the name of the section");
     }
     ptx_take(p, &lines, section.lines, section.nlines);
     wl_vec_free(&lines);

@@ -1,5 +1,5 @@
 /* Instructions: guard, opcode, suffixes, operands. The operands' syntax does not depend on the
- * opcode, with one exception: behind `call` a parenthesis opens a list. */
+ * opcode, with one exception: after `call` a parenthesis opens a list. */
 #include "ptx/internal.h"
 
 #include <stdio.h>
@@ -156,7 +156,7 @@ static void parse_index(ptx_parser *p, ir_operand *o, const ir_var *var)
     }
     o->imm = ptx_parse_count(p, "an index", UINT32_MAX) * ir_type_get(var->type)->bytes *
              var->vector;
-    ptx_expect(&p->lex, ']', "behind the index");
+    ptx_expect(&p->lex, ']', "after the index");
 }
 
 bool ptx_parse_addend(ptx_parser *p, const char *wrong, ptx_value *v, bool *minus)
@@ -351,7 +351,7 @@ static ir_operand parse_negated(ptx_parser *p, ir_op op)
     ptx_next(&p->lex);
     ir_operand o = parse_name_operand(p, op);
     if (o.kind != IR_OPD_REG && !p->lex.failed)
-        ptx_fail_pos(p, pos, "only a register can stand behind this sign");
+        ptx_fail_pos(p, pos, "only a register can follow this sign");
     o.neg = true;
     o.pos = pos;
     return o;

@@ -81,17 +81,17 @@ static uint32_t parse_align(ptx_parser *p)
 /* (.managed, .unified(1, 2)) */
 void ptx_parse_attribute(ptx_parser *p, uint64_t *attributes, uint64_t unified[2])
 {
-    ptx_expect(&p->lex, '(', "behind .attribute");
+    ptx_expect(&p->lex, '(', "after .attribute");
     do {
         if (ptx_accept_dot(&p->lex, "managed")) {
             *attributes |= 1;
         } else if (ptx_accept_dot(&p->lex, "unified")) {
             *attributes |= 2;
-            ptx_expect(&p->lex, '(', "behind .unified");
+            ptx_expect(&p->lex, '(', "after .unified");
             unified[0] = ptx_parse_const(p).bits;
             ptx_expect(&p->lex, ',', "between the halves of the identifier");
             unified[1] = ptx_parse_const(p).bits;
-            ptx_expect(&p->lex, ')', "behind the identifier");
+            ptx_expect(&p->lex, ')', "after the identifier");
         } else {
             ptx_fail(p, "unknown attribute");
         }
@@ -99,7 +99,7 @@ void ptx_parse_attribute(ptx_parser *p, uint64_t *attributes, uint64_t unified[2
     ptx_expect(&p->lex, ')', "at the end of the attributes");
 }
 
-/* .ptr [space] [.align n], behind the type of a kernel's parameter */
+/* .ptr [space] [.align n], after the type of a kernel's parameter */
 static void parse_ptr(ptx_parser *p, ir_var *var)
 {
     var->is_ptr = true;
@@ -156,7 +156,7 @@ static void parse_dims(ptx_parser *p, ir_var *var)
         dims[var->ndims++] = ptx_is(&p->lex, ']')
                                  ? 0
                                  : ptx_parse_count(p, "an array's size", PTX_MAX_VAR_BYTES);
-        ptx_expect(&p->lex, ']', "behind the array's size");
+        ptx_expect(&p->lex, ']', "after the array's size");
     }
     var->dims = ptx_keep(p, dims, var->ndims, sizeof *dims);
     uint64_t size = (uint64_t)ir_type_get(var->type)->bytes * var->vector;
@@ -227,7 +227,7 @@ static void parse_init_address(ptx_parser *p, ir_init *init)
     if (ptx_is_word(&p->lex, "generic")) {
         ptx_next(&p->lex);
         init->generic = true;
-        ptx_expect(&p->lex, '(', "behind 'generic'");
+        ptx_expect(&p->lex, '(', "after 'generic'");
     }
     if (p->lex.tok.kind != TOK_NAME) {
         ptx_fail(p, "expected the name of a variable or function");
@@ -238,7 +238,7 @@ static void parse_init_address(ptx_parser *p, ir_init *init)
     ptx_next(&p->lex);
     if (init->generic) {
         parse_addend(p, init);
-        ptx_expect(&p->lex, ')', "behind the symbol");
+        ptx_expect(&p->lex, ')', "after the symbol");
     }
     parse_addend(p, init);
 }
@@ -258,9 +258,9 @@ static void parse_masked(ptx_parser *p, ir_init *init, uint64_t mask)
 {
     if (!is_mask(mask, &init->mask))
         ptx_fail(p, "a mask of an address selects one byte: 0xFF, 0xFF00, ...");
-    ptx_expect(&p->lex, '(', "behind the mask");
+    ptx_expect(&p->lex, '(', "after the mask");
     parse_init_address(p, init);
-    ptx_expect(&p->lex, ')', "behind the masked address");
+    ptx_expect(&p->lex, ')', "after the masked address");
 }
 
 /* name = value */
@@ -282,7 +282,7 @@ static void parse_field(ptx_parser *p, ir_init *init)
     pop_inits(p, init, base, pos);
 }
 
-/* The character behind the current token, blanks left out. */
+/* The character after the current token, blanks left out. */
 static char next_char(const ptx_parser *p)
 {
     const char *at = p->lex.at;

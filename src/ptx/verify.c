@@ -220,7 +220,7 @@ static bool complain_operands(verifier *v, const ir_form_info *form)
         if (!role_takes(&roles[i], o))
             return complain(v, o->pos, "operand %u of '%s' must be %s%s", i + 1, op,
                             letter_text(roles[i].letter),
-                            roles[i].pair && !roles[i].pair_optional ? " and a predicate behind '|'"
+                            roles[i].pair && !roles[i].pair_optional ? " and a predicate after '|'"
                                                                      : "");
     }
     return complain(v, v->insn->pos, "the operands of '%s' do not fit together", op);

@@ -289,7 +289,7 @@ static void test_verify_messages(void **state)
         {"fma.f32 %f1, %f2, %f3, %f4;",
          "x:7:1: 'fma' lacks a suffix: one of rn|rz|rm|rp\n\tfma.f32 %f1, %f2, %f3, %f4;"},
         {"elect.sync %r1, -1;", "x:7:12: operand 1 of 'elect' must be a register or '_' and a "
-                                "predicate behind '|'\n\telect.sync %r1, -1;"},
+                                "predicate after '|'\n\telect.sync %r1, -1;"},
         {"mov.u32 %r1, %tid;", "x:7:14: '%tid' needs a component\n\tmov.u32 %r1, %tid;"},
         {"ld.global.u32 %r1, [%p1];",
          "x:7:20: '%p1' cannot hold an address\n\tld.global.u32 %r1, [%p1];"},

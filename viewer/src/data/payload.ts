@@ -83,7 +83,7 @@ export interface Kernel {
   launches: number; // Observed.
   grid: [number, number, number]; // Of the costliest launch.
   block: [number, number, number];
-  device_seconds?: number; // Of all `noted` launches, an estimate unless as many were `timed`.
+  device_seconds?: number; // Of all `noted` launches; an estimate unless as many were `timed`.
   timed?: number;
   noted?: number;
   requests: number;
@@ -296,7 +296,7 @@ export interface HeatMap {
   first_sector: number; // Of row 0: bytes from the object's start / 32, rounded down.
   rows: number; // Runs.
   sectors: number;
-  dropped: number; // Sectors that the collector left out.
+  dropped: number; // Sectors that are left out, since the map was full.
   left_out: number; // Sectors that the report left out.
   merged: boolean; // `warmth` in place of `word`; the rest is of the first sector of each run.
   pcsets: number[][];
