@@ -260,6 +260,18 @@ static void test_bytes_of_steps(void **state)
     free(page.data);
 }
 
+/* A stride is told from the first active lane on, whichever that is. */
+static void test_bytes_of_a_stride(void **state)
+{
+    (void)state;
+    wl_page_writer page = {0};
+    wl_step step = step_of(0, 6, 0, 8, 4);
+    assert_true(wl_page_put_step(&page, &step));
+    assert_int_equal(page.size, 5);
+    assert_memory_equal(page.data, "\0\6\1\20\11", 5);
+    free(page.data);
+}
+
 /* Lanes apart by what 64 bits hold, and one that no number of a stride holds. */
 static void test_offsets_at_the_edges_of_64_bits(void **state)
 {
@@ -391,6 +403,7 @@ int main(void)
         cmocka_unit_test(test_sums_of_every_overlap),
         cmocka_unit_test(test_sums_with_damage),
         cmocka_unit_test(test_bytes_of_steps),
+        cmocka_unit_test(test_bytes_of_a_stride),
         cmocka_unit_test(test_offsets_at_the_edges_of_64_bits),
         cmocka_unit_test(test_damaged_steps),
         cmocka_unit_test(test_warps),
