@@ -384,7 +384,7 @@ class Rings:
 
     def labelled(self, labels):
         """Tests of these labels that have a say, the quick ones first."""
-        return sorted((test for test in self.tests.values() if set(labels) & set(test.labels) and self.times.get(test.name, 1)),
+        return sorted((test for test in self.tests.values() if set(labels) & set(test.labels) and 0 < (self.times.get(test.name, UNKNOWN) or 0) <= self.worker.slowest),
                       key=lambda test: (test.seconds or UNKNOWN, test.name))
 
     def of(self, file):
@@ -443,7 +443,9 @@ class Run:
         self.rows, self.lock = [], threading.Lock()
         self.total = len(sites)
         self.files = queue.SimpleQueue()
-        for file in sorted({site.file for site in sites}):
+        files = sorted({site.file for site in sites})
+        random.Random(options.seed).shuffle(files)  # a run that is ended early has seen some of all
+        for file in files:
             self.files.put([site for site in sites if site.file == file])
 
     def say(self, line):
@@ -508,6 +510,8 @@ class Run:
         """Ends the tests, too, which run in sessions of their own."""
         for worker in self.workers:
             worker.stop()
+        print_summary(self.rows)
+        sys.stdout.flush()
         os._exit(128 + number)
 
     def whole(self):
