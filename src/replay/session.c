@@ -143,10 +143,25 @@ static wl_status say_repeat(const work *w, replay_outcome *out)
     return WL_OK;
 }
 
+/* Why recorded accesses fill no gap of the launch; NULL: none of its kernel's launches has any. */
+static const char *why_not_recorded(const work *w)
+{
+    if (w->completed)
+        return NULL;
+    if (w->outdated)
+        return "another version of warplens recorded it, and this one cannot read that";
+    if (w->note->flags & CAP_NOTE_PROBED)
+        return "what it recorded could not be read from the device";
+    return replay_recorded_kernel(w->s->recorded, w->note->kernel)
+               ? "only some launches of the kernel record accesses (--probe-launches 0: all do)"
+               : NULL;
+}
+
 /* The kernel's gaps without those that recorded accesses have filled. */
 static wl_status list_unfilled_gaps(const work *w, const uint8_t *covered, cap_way *way)
 {
     const replay_world_kernel *k = w->kernel;
+    const char *why = why_not_recorded(w);
     way->gaps = wl_new_array(w->s->arena, cap_gap, k->ngaps + 1);
     if (!way->gaps)
         return WL_NOMEM;
@@ -154,12 +169,8 @@ static wl_status list_unfilled_gaps(const work *w, const uint8_t *covered, cap_w
         if (covered[k->gaps[i].pc])
             continue;
         way->gaps[way->count] = k->gaps[i];
-        if (!w->completed && replay_recorded_kernel(w->s->recorded, w->note->kernel))
-            way->gaps[way->count].reason =
-                w->outdated
-                    ? "another version of warplens recorded it, and this one cannot read that"
-                    : "only some launches of the kernel record accesses (--probe-launches 0: all "
-                      "do)";
+        if (why)
+            way->gaps[way->count].reason = why;
         way->count++;
     }
     return WL_OK;

@@ -305,11 +305,13 @@ API CUresult cuLinkDestroy(CUlinkState state)
 
 /* ---- streams and launches ---- */
 
+static CUstream captured; /* NULL: none is, but where null_driver_behave() says so */
+
 API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status);
 API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
 {
-    (void)stream;
-    *status = capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    bool is = capturing || (stream && stream == captured);
+    *status = is ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
 }
 
@@ -451,7 +453,8 @@ API CUresult cuCtxRecordEvent(CUcontext context, CUevent event)
 API CUresult cuStreamBeginCapture_v2(CUstream stream, int mode);
 API CUresult cuStreamBeginCapture_v2(CUstream stream, int mode)
 {
-    (void)stream, (void)mode;
+    (void)mode;
+    captured = stream;
     return CUDA_SUCCESS;
 }
 
@@ -459,6 +462,7 @@ API CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph);
 API CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
     (void)stream;
+    captured = NULL;
     *graph = (CUgraph)names;
     return CUDA_SUCCESS;
 }
@@ -503,6 +507,13 @@ API CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
         recorded_at = 0;
     }
     return CUDA_SUCCESS;
+}
+
+API CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, void **extra);
+API CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
+{
+    return cuLaunchKernel(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY,
+                          c->blockDimZ, c->sharedMemBytes, c->hStream, params, extra);
 }
 
 API CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream);

@@ -26,6 +26,7 @@ typedef struct graph { /* a CUgraphExec */
     node_list nodes; /* in the order in which they run, a child graph's after their node */
     rec_graph recorded;
     uint32_t conditional; /* nodes whose kernels the device decides on */
+    uint32_t unread;      /* nodes, or graphs of them, with kernels perhaps that nobody told us */
     UT_hash_handle hh;
 } graph;
 
@@ -160,7 +161,7 @@ static bool read_node_work(node *n)
     }
 }
 
-/* The nodes in the order in which they were added; malloc'ed. */
+/* The nodes in the order in which they were added; malloc'ed. NULL: they cannot be had. */
 static CUgraphNode *list_nodes(CUgraph source, size_t *count)
 {
     CUgraphNode *nodes;
@@ -170,9 +171,10 @@ static CUgraphNode *list_nodes(CUgraph source, size_t *count)
         !(nodes = calloc(*count + 1, sizeof *nodes)))
         return NULL;
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphGetNodes, (CUgraph, CUgraphNode *, size_t *),
-               source, nodes, count) != CUDA_SUCCESS)
-        *count = 0;
-    return nodes;
+               source, nodes, count) == CUDA_SUCCESS)
+        return nodes;
+    free(nodes);
+    return NULL;
 }
 
 typedef struct reading { /* of a graph, or of one within a graph */
@@ -213,9 +215,10 @@ static void read_node(reading *r, size_t index)
     graph *g = r->into;
     uint32_t number = (uint32_t)g->nodes.count;
     node n = {.type = CU_GRAPH_NODE_TYPE_EMPTY, .handle = r->nodes[index], .child = r->child};
-    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphNodeGetType, (CUgraphNode, CUgraphNodeType *), n.handle,
-           &n.type);
+    bool typed = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphNodeGetType,
+                        (CUgraphNode, CUgraphNodeType *), n.handle, &n.type) == CUDA_SUCCESS;
     n.known = read_node_work(&n);
+    g->unread += !typed || (n.type == CU_GRAPH_NODE_TYPE_KERNEL && !n.known);
     if (!wl_push(&g->nodes, n)) {
         free((char *)n.params.data);
         g->recorded.lost = true;
@@ -236,6 +239,7 @@ static void read_graph(graph *g, CUgraph source, CUgraphNode child, uint32_t par
     r.numbered = r.nodes ? calloc(r.count + 1, sizeof *r.numbered) : NULL;
     if (!r.numbered || !hook_sort_nodes(source, r.nodes, r.count, &r.edges))
         g->recorded.edges_unknown = true;
+    g->unread += !r.numbered;
     for (size_t i = 0; r.numbered && i < r.count; i++)
         read_node(&r, i);
     wl_vec_free(&r.edges);
@@ -548,6 +552,8 @@ static void note_nodes(hook_call *call, graph *g)
     if (number && ordinals)
         rec_graph_ran(number, call->rec.id, ordinals, count);
     free(ordinals);
+    for (uint32_t i = 0; i < g->unread; i++)
+        rec_skipped(call->rec.id, "(kernels of a graph)", "the driver did not tell them");
     for (uint32_t i = 0; i < g->conditional; i++)
         rec_skipped(call->rec.id, "(kernels of a conditional node)",
                     "the device decided how often they ran");

@@ -7,7 +7,9 @@
 
 enum { FIRST_ROWS = 2560 }; /* of a warp; a launch that needed more gives the next one more */
 
-static uint32_t without_memory; /* launches that would have recorded */
+/* Launches that would have recorded: there was no memory left of what the options allow, or the
+ * driver refused what recording takes. */
+static uint32_t without_memory, refused;
 
 /* ---- which launches record ---- */
 
@@ -112,8 +114,8 @@ static void take_recording(probe_launch *p, const drv_function *f, const probe_c
     need.rows = choose_rows(f->probe, l->shape, need.ntraced);
     find_pointers(f->probe->kernel, a, pointers);
     need.pointers = pointers;
-    p->recording = probe_recording_take(&need, l->stream);
-    p->without_memory = !p->recording;
+    p->recording = probe_recording_take(&need, l->stream, &p->without_memory);
+    p->refused = !p->recording && !p->without_memory;
     if (p->recording)
         rewrite_param_init(p->recording->address, &p->recording->head, l->shape->grid[0],
                            &p->hidden);
@@ -191,6 +193,7 @@ static void start_recording(probe_launch *p, const probe_candidate *l, void **pa
     if (!probe_own_mirror(own, l->stream)) {
         probe_recording_give_back(p->recording);
         p->recording = NULL;
+        p->refused = true;
         return;
     }
     add_hidden(p, k->kernel, params, extra);
@@ -244,6 +247,7 @@ bool probe_launch_records(const probe_launch *p)
 void probe_launch_keep(probe_launch *p, uint32_t note, CUresult result)
 {
     without_memory += p->without_memory && result == CUDA_SUCCESS;
+    refused += p->refused && result == CUDA_SUCCESS;
     if (p->recording && result == CUDA_SUCCESS)
         probe_recording_launched(p->recording, note, p->stream);
     else if (p->recording)
@@ -259,4 +263,9 @@ void probe_tell_missing(void)
             "%u launches ran without probes, since recording would have taken more than %u MiB "
             "of the device's memory (--device-memory gives more).",
             without_memory, (unsigned)prog_options_get()->device_memory);
+    if (refused)
+        rec_message(WL_LOG_INFO,
+                    "%u launches ran without probes, since the driver refused the memory, the "
+                    "copies or the events that recording takes.",
+                    refused);
 }

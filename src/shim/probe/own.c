@@ -355,8 +355,12 @@ probe_own *probe_own_get(probe_kernel *k, const drv_function *f, bool *later)
     while (k->making)
         pthread_cond_wait(&made, &rec_g.lock);
     probe_kernel_rewrite(k);
-    if (!k->kernel->probes || !context || !drv_module_in(f->module, context))
+    if (!k->kernel->probes)
         return NULL;
+    if (!context || !drv_module_in(f->module, context)) {
+        probe_own_unfit(k, "it is not known that their module is in the current context");
+        return NULL;
+    }
     if (!find_own_module(k, context))
         make_once(k, f, context);
     probe_own *o = find_own_module(k, context);

@@ -20,7 +20,8 @@ typedef struct probe_launch {
     void *function, **params, **extra; /* for the driver */
     struct probe_kernel *kernel;       /* of the recording */
     struct probe_recording *recording; /* NULL: the launch does not record */
-    bool without_memory;               /* it would have */
+    bool without_memory, refused;      /* it would have: there is no memory left of what the options
+                                          allow; the driver refused what that takes */
     uint64_t stream;
     /* Set where the launch records. */
     rewrite_param hidden;

@@ -17,6 +17,7 @@ static uint64_t launched;        /* so far; read without the lock */
 static uint32_t waiting;         /* pending ones; read without the lock as a hint */
 static uint32_t uncovered;       /* of those: no event is after them */
 static bool reading;
+static uint32_t unread; /* launches whose recording the driver did not give */
 
 uint64_t probe_launched(void)
 {
@@ -347,17 +348,21 @@ static void read_tables(const probe_recording *r)
     packed_end(&p);
 }
 
-static void read_recording(const probe_recording *r)
+/* False where the device failed, or the driver. */
+static bool read_recording(const probe_recording *r)
 {
     rewrite_state head;
-    if (!rec_g.writer || !r->kernel || r->failed ||
-        !read_recorded_bytes(r, 0, &head, sizeof head) || !wait_for_bytes(r))
-        return;
+    if (r->failed || !read_recorded_bytes(r, 0, &head, sizeof head) || !wait_for_bytes(r))
+        return false;
     learn_from_head(r, &head);
     uint32_t rows = head.rows;
     head.rows = rewrite_rows_used(&head);
-    if (r->note && read_probe(r, &head, rows))
-        read_tables(r);
+    if (!r->note)
+        return true;
+    if (!read_probe(r, &head, rows))
+        return false;
+    read_tables(r);
+    return true;
 }
 
 static void remove_pending(probe_recording *r)
@@ -388,7 +393,7 @@ static bool read_over(CUcontext context, const probe_wait *wait)
     DL_FOREACH_SAFE(over, r, next)
     {
         probe_list_take(&over, r);
-        read_recording(r);
+        unread += rec_g.writer && r->kernel && !read_recording(r);
         probe_recording_renew(r);
     }
     if (any)
@@ -527,5 +532,9 @@ void probe_finish(void)
             DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPopCurrent_v2, (CUcontext *), &previous);
     }
     probe_tell_missing();
+    if (unread)
+        rec_message(WL_LOG_INFO,
+                    "What %u launches recorded is lost: it could not be read from the device.",
+                    unread);
     probe_own_finish();
 }

@@ -13,8 +13,9 @@ typedef struct own_stream {
     UT_hash_handle hh;
 } own_stream;
 
-static probe_recording *idle, *ready;        /* the earliest first */
-static uint64_t taken;                       /* bytes of all recordings */
+static probe_recording *idle, *ready; /* the earliest first */
+static uint64_t taken;                /* bytes of all recordings */
+static bool full; /* the latest that was asked for would have been more than the options allow */
 static own_stream *own_streams, *latest_own; /* latest: that was asked for; NULL: none */
 
 /* ---- lists ---- */
@@ -139,7 +140,8 @@ static probe_recording *allocate_recording(CUcontext context, uint64_t bytes)
     uint64_t limit = prog_options_get()->device_memory * MIB;
     probe_recording *r;
     trim_recordings(context, bytes, limit);
-    if (taken + bytes > limit || !(r = calloc(1, sizeof *r)))
+    full = taken + bytes > limit;
+    if (full || !(r = calloc(1, sizeof *r)))
         return NULL;
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemAlloc_v2, (CUdeviceptr *, size_t), &r->address,
                bytes) != CUDA_SUCCESS) {
@@ -431,10 +433,11 @@ static probe_recording *take_prepared(const probe_need *need, CUcontext context,
     return NULL;
 }
 
-probe_recording *probe_recording_take(const probe_need *need, uint64_t stream)
+probe_recording *probe_recording_take(const probe_need *need, uint64_t stream, bool *is_full)
 {
     CUstreamCaptureMode mode;
     CUcontext context = drv_current().handle;
+    *is_full = full = false;
     if (!context)
         return NULL;
     for (probe_recording *r = need->kernel->ready; r; r = r->sibling)
@@ -445,6 +448,7 @@ probe_recording *probe_recording_take(const probe_need *need, uint64_t stream)
     bool relaxed = probe_relax(&mode);
     probe_recording *r = take_prepared(need, context, stream);
     probe_restore(relaxed, mode);
+    *is_full = !r && full;
     return r;
 }
 
