@@ -92,7 +92,8 @@ static wl_status load_program(prof_db *db, wl_arena *arena, ana_program *p, wl_e
     status = status == WL_OK ? prof_load_objects(db, arena, &p->objects, err) : status;
     status = status == WL_OK ? prof_load_files(db, arena, &p->files, err) : status;
     status = status == WL_OK ? prof_load_locs(db, arena, &p->locs, err) : status;
-    status = status == WL_OK ? prof_load_launches(db, PROF_ALL, arena, &p->launches, err) : status;
+    status = status == WL_OK ? prof_load_launch_kinds(db, PROF_ALL, arena, &p->launches, err)
+                             : status;
     status = status == WL_OK ? prof_load_devices(db, arena, &p->devices, err) : status;
     return status == WL_OK ? prof_load_gaps(db, arena, &p->gaps, err) : status;
 }

@@ -21,7 +21,7 @@ typedef struct effort {
 static void add_effort(effort *e, const prof_launch *l, double seconds)
 {
     e->seconds = e->seconds < 0 || seconds < 0 ? -1 : e->seconds + seconds;
-    e->instructions += (double)l->warp_instructions;
+    e->instructions += (double)l->count * (double)l->warp_instructions;
 }
 
 static uint32_t sms_of(const gain_input *in, const prof_launch *l)

@@ -41,6 +41,7 @@ static void attach(ana_input *input, const prof_traffic_rows *traffic,
              t < traffic->count && is_of_group(traffic->rows[t].object, traffic->rows[t].space, g);
              t++) {
             g->ntraffic++;
+            g->launches += traffic->rows[t].count;
         }
         for (; h < heats->count && is_of_group(heats->rows[h].object, heats->rows[h].space, g); h++)
             g->nheats++;
@@ -94,7 +95,7 @@ static void add_room(ana_input *input)
     for (uint32_t i = 0; i < launches->count; i++) {
         const prof_launch *l = &launches->rows[i];
         input->totals[ANA_INSTRUCTIONS] += l->kernel == input->kernel->id
-                                               ? ana_room_of(input->program, l)
+                                               ? (double)l->count * ana_room_of(input->program, l)
                                                : 0;
     }
 }
@@ -127,7 +128,8 @@ wl_status ana_input_load(ana_input *input, wl_error *err)
     status = status == WL_OK ? prof_load_forms(db, kernel, arena, &input->forms, err) : status;
     status = status == WL_OK ? prof_load_instruction_totals(db, kernel, arena, &totals, err)
                              : status;
-    status = status == WL_OK ? prof_load_samples(db, kernel, arena, &input->samples, err) : status;
+    status = status == WL_OK ? prof_load_kind_samples(db, kernel, arena, &input->samples, err)
+                             : status;
     status = status == WL_OK ? prof_load_traffic(db, kernel, arena, &traffic, err) : status;
     status = status == WL_OK ? prof_load_heats(db, kernel, arena, &heats, err) : status;
     if (status != WL_OK)

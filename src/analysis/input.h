@@ -16,7 +16,7 @@ typedef struct ana_program {
     prof_object_rows objects;
     prof_file_rows files;
     prof_loc_rows locs;        /* by id */
-    prof_launch_rows launches; /* of all kernels */
+    prof_launch_rows launches; /* of all kernels, those that are alike in one row */
     prof_device_rows devices;
     prof_gap_rows gaps;
     /* What the whole program pays; known to detectors of scope OBJECT and PROGRAM. */
@@ -29,7 +29,8 @@ typedef struct ana_group { /* a kernel's instructions on one object in one space
     uint32_t ninsns;
     const prof_instruction *insns; /* totals over all launches; ascend by pc */
     uint32_t ntraffic;
-    const prof_traffic *traffic; /* ascend by launch */
+    const prof_traffic *traffic; /* ascend by launch, the first of those that are alike */
+    uint64_t launches;           /* that all of these are of */
     uint32_t nheats;
     const prof_heat_info *heats; /* ascend by launch, block */
 } ana_group;

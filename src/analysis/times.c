@@ -45,7 +45,7 @@ static bool add_timed_launch(kind **kinds, const prof_launch *l, bool shape, wl_
         HASH_ADD(hh, *kinds, key, sizeof k->key, k);
     }
     k->seconds += l->device_seconds;
-    k->timed++;
+    k->timed += l->timed;
     return true;
 }
 
@@ -66,8 +66,8 @@ static bool list_kinds(const prof_launch_rows *launches, kind **kinds, wl_arena 
 {
     for (uint32_t i = 0; i < launches->count; i++) {
         const prof_launch *l = &launches->rows[i];
-        if (l->device_seconds >= 0 && (!add_timed_launch(kinds, l, true, arena) ||
-                                       !add_timed_launch(kinds, l, false, arena))) {
+        if (l->timed && (!add_timed_launch(kinds, l, true, arena) ||
+                         !add_timed_launch(kinds, l, false, arena))) {
             return false;
         }
     }
@@ -81,8 +81,10 @@ double *ana_launch_seconds(const prof_launch_rows *launches, wl_arena *arena)
     bool listed = seconds && list_kinds(launches, &kinds, arena);
     for (uint32_t i = 0; listed && i < launches->count; i++) {
         const prof_launch *l = &launches->rows[i];
-        seconds[i] = l->device_seconds >= 0 && !l->recorded ? l->device_seconds
-                                                            : estimate(kinds, l);
+        uint64_t own = l->recorded ? 0 : l->timed;
+        double each = own < l->count ? estimate(kinds, l) : 0;
+        seconds[i] = each < 0 ? -1
+                              : (own ? l->device_seconds : 0) + each * (double)(l->count - own);
     }
     HASH_CLEAR(hh, kinds);
     return listed ? seconds : NULL;
@@ -96,14 +98,14 @@ ana_device_time ana_device_time_of(const prof_launch_rows *launches, const doubl
         const prof_launch *l = &launches->rows[i];
         if (l->kernel != kernel)
             continue;
-        t.launches++;
+        t.launches += l->count;
         if (seconds[i] >= 0)
             t.seconds = (t.seconds < 0 ? 0 : t.seconds) + seconds[i];
-        if (l->device_seconds < 0)
+        if (!l->timed)
             continue;
-        t.least = t.timed && t.least < l->device_seconds ? t.least : l->device_seconds;
-        t.most = l->device_seconds > t.most ? l->device_seconds : t.most;
-        t.timed++;
+        t.least = t.timed && t.least < l->device_least ? t.least : l->device_least;
+        t.most = l->device_most > t.most ? l->device_most : t.most;
+        t.timed += l->timed;
     }
     return t;
 }
@@ -134,7 +136,7 @@ static bool on_device(const prof_object_rows *objects, uint32_t id)
     return o && o->kind != CAP_OBJECT_PINNED && o->kind != CAP_OBJECT_REGISTERED;
 }
 
-static ana_direction direction_of(const prof_call *c, const prof_object_rows *objects)
+static ana_direction direction_of(const prof_transfer *c, const prof_object_rows *objects)
 {
     bool from = on_device(objects, c->source_object), to = on_device(objects, c->target_object);
     if (c->kind == CAP_CALL_SET)
@@ -143,21 +145,17 @@ static ana_direction direction_of(const prof_call *c, const prof_object_rows *ob
                 : (to ? ANA_COPY_TO_DEVICE : ANA_COPY_ON_HOST);
 }
 
-void ana_copies(const prof_call_rows *calls, const prof_object_rows *objects,
+void ana_copies(const prof_transfer_rows *transfers, const prof_object_rows *objects,
                 ana_copy_sum sums[ANA_DIRECTIONS])
 {
     memset(sums, 0, ANA_DIRECTIONS * sizeof *sums);
-    for (uint32_t i = 0; i < calls->count; i++) {
-        const prof_call *c = &calls->rows[i];
-        if ((c->kind != CAP_CALL_COPY && c->kind != CAP_CALL_SET) || c->result)
-            continue;
+    for (uint32_t i = 0; i < transfers->count; i++) {
+        const prof_transfer *c = &transfers->rows[i];
         ana_copy_sum *sum = &sums[direction_of(c, objects)];
-        sum->calls++;
+        sum->calls += c->count;
         sum->bytes += c->bytes;
-        if (c->device_seconds >= 0) {
-            sum->timed++;
-            sum->timed_bytes += c->bytes;
-            sum->seconds += c->device_seconds;
-        }
+        sum->timed += c->timed;
+        sum->timed_bytes += c->timed_bytes;
+        sum->seconds += c->device_seconds;
     }
 }

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "profile/profile.h"
 
-/* Seconds of each launch in `launches`, without what probes cost; negative where no launch of its
+/* Seconds of each row of `launches`, of all launches that it stands for together, without what probes cost; negative where no launch of its
  * kernel was timed. A launch counts with its own time if it has one and did not record, else with
  * the mean of launches like it: those of the same kernel and shape that did not record, those that
  * did, those of the same kernel. NULL when memory is exhausted. */
@@ -39,7 +39,7 @@ typedef struct ana_copy_sum { /* successful copies of one direction, or sets */
 } ana_copy_sum;
 
 /* Managed memory counts as the device's. Copies in graphs are not in it. */
-void ana_copies(const prof_call_rows *calls, const prof_object_rows *objects,
+void ana_copies(const prof_transfer_rows *transfers, const prof_object_rows *objects,
                 ana_copy_sum sums[ANA_DIRECTIONS]);
 
 #endif

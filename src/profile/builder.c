@@ -98,17 +98,27 @@ wl_status prof_create(const char *path, const prof_options *options, prof_builde
 
 /* ---- ending ---- */
 
+static void id_map_clear(id_map *map)
+{
+    HASH_CLEAR(hh, map->others);
+    wl_vec_free(&map->ids);
+}
+
 static void process_clear(process *p)
 {
-    HASH_CLEAR(hh, p->objects_by_number);
-    HASH_CLEAR(hh, p->graphs);
-    HASH_CLEAR(hh, p->calls_by_number);
+    id_map_clear(&p->objects_by_number);
+    id_map_clear(&p->graphs);
+    id_map_clear(&p->calls_by_number);
     HASH_CLEAR(hh, p->modules);
     HASH_CLEAR(hh, p->stacks);
     HASH_CLEAR(hh, p->streams);
     HASH_CLEAR(hh, p->threads);
     HASH_CLEAR(hh, p->skips);
-    HASH_CLEAR(hh, p->launches);
+    HASH_CLEAR(hh, p->kinds);
+    HASH_CLEAR(hh, p->reaches);
+    HASH_CLEAR(hh, p->gaps);
+    HASH_CLEAR(hh, p->texts);
+    wl_vec_free(&p->launches);
     HASH_CLEAR(hh, p->moves);
     wl_vec_free(&p->objects);
     wl_vec_free(&p->places);

@@ -28,6 +28,12 @@ typedef struct id_entry {
     UT_hash_handle hh;
 } id_entry;
 
+/* Those of one kind of record. Numbers count up from 1, so that an array has nearly all of them. */
+typedef struct id_map {
+    wl_vec(uint32_t) ids; /* by number - 1; 0: not given out, or elsewhere */
+    id_entry *others;     /* far beyond the end of the array */
+} id_map;
+
 typedef struct stack_frame {
     const char *function, *binary;
     uint32_t file, line, column;
@@ -135,21 +141,56 @@ typedef struct stream_entry {
     UT_hash_handle hh;
 } stream_entry;
 
-/* A launch, by its number in the capture. Its row is written when the process ends: until then
- * records may add to it. */
-typedef struct launch_entry {
-    uint32_t number;
-    prof_launch row; /* without a mix */
+typedef struct text_entry {
+    const char *text;
+    UT_hash_handle hh;
+} text_entry;
+
+/* Words of parameters that lead to objects; equal ones are kept once. */
+typedef struct launch_reaches {
+    uint32_t count;
+    const prof_reach *rows; /* launch is 0 */
+    UT_hash_handle hh;
+} launch_reaches;
+
+typedef struct launch_gap {
+    uint64_t pc;
+    const char *reason; /* of builder_text */
+} launch_gap;
+
+/* Instructions whose accesses were not observed; equal ones are kept once. */
+typedef struct launch_gaps {
+    uint32_t count;
+    const launch_gap *rows;
+    UT_hash_handle hh;
+} launch_gaps;
+
+/* What is known of a launch but for its number and times. Equal facts are equal byte for byte: texts
+ * are of builder_text, and what lies between the members is 0. */
+typedef struct launch_facts {
+    prof_launch row; /* rows_of 0: the launch itself; without what is of each launch, and a mix */
     kernel *kernel;
-    bool noted, done;   /* noted and not done: it waits */
-    bool gaps;          /* some of its accesses were not observed */
     const char *name;   /* of the kernel, mangled; of a note */
     const char *reason; /* why it was not worked out, as far as is known */
-    uint32_t call;      /* of a note, as the capture numbers it */
-    prof_reach *reaches;
-    uint32_t nreaches;
+    const launch_reaches *reaches;
+    const launch_gaps *gaps; /* NULL: all of its accesses were observed */
     const prof_fault *fault; /* NULL: the launch went to its end, as far as is known */
+    uint64_t noted, done;    /* noted and not done: it waits */
+} launch_facts;
+
+typedef struct launch_kind {
+    launch_facts facts;
+    size_t users; /* launches of which this is all that is known */
+    struct launch_kind *next_spare;
     UT_hash_handle hh;
+} launch_kind;
+
+/* A launch, by its number in the capture. */
+typedef struct launch_entry {
+    uint32_t number, id, call;
+    uint64_t ordinal;
+    double host_seconds, device_seconds, device_start;
+    launch_kind *kind;
 } launch_entry;
 
 typedef struct moves_entry { /* a set of moves, by content */
@@ -170,7 +211,7 @@ typedef struct process {
     wl_arena *arena;
     const char *directory;
     int64_t end_ns;
-    id_entry *objects_by_number, *calls_by_number, *graphs;
+    id_map objects_by_number, calls_by_number, graphs;
     wl_vec(object_info) objects;
     wl_vec(live_place) places; /* that live at this point of the capture, by address */
     uint32_t first_call;
@@ -179,8 +220,13 @@ typedef struct process {
     stack_entry *stacks;
     stream_entry *streams, *threads;
     uint32_t nstreams, nthreads;
-    bool emulated; /* launches without a note were run by the emulator */
-    launch_entry *launches;
+    bool emulated;                 /* launches without a note were run by the emulator */
+    wl_vec(launch_entry) launches; /* by number */
+    bool launches_unordered;       /* their ids do not ascend */
+    launch_kind *kinds, *spare_kinds;
+    launch_reaches *reaches;
+    launch_gaps *gaps;
+    text_entry *texts;
     moves_entry *moves;
     uint32_t last_launch; /* number of the LAUNCH before; 0: it has its USES */
     uint32_t arrays_of;   /* number of the LAUNCH before */
@@ -207,8 +253,8 @@ struct prof_builder {
     loc_entry *locs;
     content_entry *contents, *spans, *sequences;
     uint32_t nmoves;
-    uint32_t nprocesses, nlaunches, nobjects, ncalls, nkernels, nmodules, nstacks, nlocs, ncontents,
-        nspans, nsequences, nwarp_groups, ngraphs;
+    uint32_t nprocesses, nlaunches, nlaunch_kinds, nobjects, ncalls, nkernels, nmodules, nstacks,
+        nlocs, ncontents, nspans, nsequences, nwarp_groups, ngraphs;
     bool nomem; /* a hash had no room */
     blob packed, compressed;
 };
@@ -216,7 +262,7 @@ struct prof_builder {
 #define NOMEM(err) wl_fail((err), WL_NOMEM, "Cannot write the profile: out of memory.")
 
 /* id of a record's number, made on first mention; 0 for number 0. */
-uint32_t builder_id(prof_builder *b, id_entry **table, uint32_t number, uint32_t *counter);
+uint32_t builder_id(prof_builder *b, id_map *map, uint32_t number, uint32_t *counter);
 
 /* processes.c: PROCESS, DEVICE, MAPS, MODULE, OBJECT, FREE, CALL, SKIPPED, UNSUPPORTED, MESSAGE,
  * END */
@@ -235,12 +281,12 @@ wl_status builder_parameters(prof_builder *b, uint32_t kernel_id, const ir_func 
                              wl_error *err);
 wl_status builder_layout(prof_builder *b, uint32_t kernel_id, const cuda_layout *layout,
                          wl_error *err);
-wl_status builder_reaches(prof_builder *b, launch_entry *e, const char *params, uint64_t length,
+wl_status builder_reaches(prof_builder *b, launch_facts *facts, const char *params, uint64_t length,
                           wl_error *err);
 wl_status builder_indirect(prof_builder *b, const cap_indirect *record, wl_error *err);
 /* The object that an address belongs to, or that it misses by least; 0: there is none. */
 uint32_t builder_nearest_object(const prof_builder *b, uint64_t address);
-wl_status builder_write_reaches(prof_builder *b, const launch_entry *e, wl_error *err);
+wl_status builder_write_reaches(prof_builder *b, const launch_facts *facts, wl_error *err);
 bool builder_place(process *p, uint32_t object, uint64_t base, uint64_t bytes);
 void builder_displace(process *p, uint32_t object, uint64_t base);
 
@@ -267,11 +313,20 @@ wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *co
 
 /* launches.c */
 wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *err);
+
+/* kinds.c: the process's launches. An entry is valid until the next launch is opened. */
 /* The launch that a record announces, with what is known before it runs; WL_CORRUPT where it is
  * there already. */
 wl_status builder_open_launch(prof_builder *b, const cap_launch *launch, launch_entry **out,
                               wl_error *err);
-/* Writes the rows of the process's launches. */
+launch_entry *builder_find_launch(const prof_builder *b, uint32_t number);
+/* To be changed, and handed to builder_change_launch: what is known of the launch now is that. */
+launch_facts builder_launch_facts(const launch_entry *e);
+wl_status builder_change_launch(prof_builder *b, launch_entry *e, const launch_facts *facts,
+                                wl_error *err);
+/* The text, kept once a process; NULL without memory. */
+const char *builder_text(prof_builder *b, const char *text);
+/* Writes the rows of the process's launches; nothing may be asked of them after it. */
 wl_status builder_launches(prof_builder *b, wl_error *err);
 
 /* uses.c: USES, which follows its LAUNCH */
@@ -298,6 +353,5 @@ wl_status builder_way(prof_builder *b, const cap_way *way, wl_error *err);
 wl_status builder_repeat(prof_builder *b, const cap_repeat *repeat, wl_error *err);
 /* Counts the notes that were never completed as skipped. */
 wl_status builder_notes_left(prof_builder *b, wl_error *err);
-launch_entry *builder_find_launch(const prof_builder *b, uint32_t number);
 
 #endif

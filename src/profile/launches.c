@@ -58,77 +58,18 @@ static bool samples_valid(const obs_summary *s)
 
 /* ---- the launch ---- */
 
-static prof_launch launch_row_of(prof_builder *b, const cap_launch *l)
-{
-    return (prof_launch){
-        .id = ++b->nlaunches,
-        .process = b->process.id,
-        .number = l->id,
-        .call = builder_call(b, l->call),
-        .grid = {l->grid[0], l->grid[1], l->grid[2]},
-        .block = {l->block[0], l->block[1], l->block[2]},
-        .cluster = {l->cluster[0], l->cluster[1], l->cluster[2]},
-        .dynamic_shared = l->dynamic_shared,
-        .static_shared = l->static_shared,
-        .local_bytes = l->local_bytes,
-        .registers = l->registers,
-        .stream = builder_stream(b, l->stream),
-        .device = l->device,
-        .context = l->context,
-        .ordinal = l->ordinal,
-        .host_seconds = -1,
-        .device_seconds = l->device_seconds,
-        .device_start = -1,
-        .fault = "",
-        .rows_of = b->nlaunches,
-        .registers_by = b->process.emulated ? PROF_REGISTERS_ESTIMATE : PROF_REGISTERS_PTXAS,
-        .warps_dropped = UINT64_MAX,
-        .way = b->process.emulated ? CAP_WAY_EMULATE : CAP_WAY_NONE,
-    };
-}
-
-wl_status builder_open_launch(prof_builder *b, const cap_launch *launch, launch_entry **out,
-                              wl_error *err)
-{
-    if (builder_find_launch(b, launch->id))
-        return wl_fail(err, WL_CORRUPT, "The capture tells of launch %u twice.", launch->id);
-    kernel *k;
-    wl_status status = builder_kernel(b, launch, &k, err);
-    launch_entry *e = status == WL_OK ? wl_new(b->process.arena, launch_entry) : NULL;
-    if (!e)
-        return status == WL_OK ? NOMEM(err) : status;
-    e->number = launch->id;
-    e->kernel = k;
-    e->row = launch_row_of(b, launch);
-    e->row.kernel = k->id;
-    HASH_ADD(hh, b->process.launches, number, sizeof e->number, e);
-    *out = e;
-    return WL_OK;
-}
-
-wl_status builder_launches(prof_builder *b, wl_error *err)
-{
-    wl_status status = WL_OK;
-    for (const launch_entry *e = b->process.launches; e && status == WL_OK; e = e->hh.next) {
-        status = table_insert_launches(b->insert[TABLE_launches], &e->row, err);
-        status = status == WL_OK ? builder_write_reaches(b, e, err) : status;
-        if (status == WL_OK && e->fault)
-            status = table_insert_faults(b->insert[TABLE_faults], e->fault, err);
-    }
-    return status;
-}
-
 wl_status builder_fault(prof_builder *b, const cap_fault *fault, wl_error *err)
 {
     launch_entry *e = builder_find_launch(b, fault->launch);
     prof_fault *row = e ? wl_new(b->process.arena, prof_fault) : NULL;
+    launch_facts facts;
     if (!e) {
         return wl_fail(err, WL_CORRUPT, "The capture tells what ended launch %u, which it lacks.",
                        fault->launch);
     }
     if (!row)
         return NOMEM(err);
-    *row = (prof_fault){.launch = e->row.id,
+    *row = (prof_fault){.launch = e->id,
                         .kind = wl_arena_strdup(b->process.arena, fault->kind),
                         .what = wl_arena_strdup(b->process.arena, fault->what),
                         .pc = fault->pc,
@@ -137,15 +78,17 @@ wl_status builder_fault(prof_builder *b, const cap_fault *fault, wl_error *err)
                         .object = fault->in_memory ? builder_nearest_object(b, fault->address) : 0};
     memcpy(row->block, fault->block, sizeof row->block);
     memcpy(row->thread, fault->thread, sizeof row->thread);
-    e->fault = row;
-    return row->kind && row->what ? WL_OK : NOMEM(err);
+    if (!row->kind || !row->what)
+        return NOMEM(err);
+    facts = builder_launch_facts(e);
+    facts.fault = row;
+    return builder_change_launch(b, e, &facts, err);
 }
 
 /* ---- rows ---- */
 
 typedef struct writer {
     prof_builder *b;
-    launch_entry *entry;
     kernel *kernel;
     uint32_t id;
     const cap_launch *launch;
@@ -162,35 +105,44 @@ static bool counts_all(const obs_summary *s, const kernel *k)
     return counted && counted == k->ncode;
 }
 
+static wl_status set_launch_results(writer *w, const launch_entry *e, launch_facts *facts)
+{
+    const cap_launch *l = w->launch;
+    const obs_summary *s = &l->summary;
+    const char *fault = prof_demangle_text(w->b->process.arena, l->fault);
+    prof_launch *row = &facts->row;
+    row->fault = fault ? builder_text(w->b, fault) : NULL;
+    facts->done = true;
+    row->rows_of = e->id;
+    row->error = l->error;
+    row->warp_instructions = s->warp_instructions;
+    row->thread_instructions = s->thread_instructions;
+    row->blocks_run = s->blocks_run;
+    row->blocks_observed = s->blocks_observed;
+    row->blocks_sampled = s->blocks_sampled;
+    row->dropped = s->dropped;
+    row->accesses_known = !facts->gaps && !s->dropped && !l->error;
+    row->mix_whole = counts_all(s, facts->kernel);
+    return row->fault ? builder_reaches(w->b, facts, l->params, l->nparams, w->err) : NOMEM(w->err);
+}
+
 /* What it did; the launch is a new one, or a note that waits for it. */
 static wl_status complete_launch(writer *w)
 {
-    const obs_summary *s = &w->launch->summary;
     launch_entry *e = builder_find_launch(w->b, w->launch->id);
-    if (!e || !e->noted || e->done) {
-        wl_status status = builder_open_launch(w->b, w->launch, &e, w->err);
-        if (status != WL_OK)
-            return status;
-    }
-    e->done = true;
-    e->row.host_seconds = w->launch->host_seconds;
-    e->row.error = w->launch->error;
-    e->row.fault = prof_demangle_text(w->b->process.arena, w->launch->fault);
-    e->row.warp_instructions = s->warp_instructions;
-    e->row.thread_instructions = s->thread_instructions;
-    e->row.blocks_run = s->blocks_run;
-    e->row.blocks_observed = s->blocks_observed;
-    e->row.blocks_sampled = s->blocks_sampled;
-    e->row.dropped = s->dropped;
-    e->row.accesses_known = !e->gaps && !s->dropped && !w->launch->error;
-    e->row.mix_whole = counts_all(s, e->kernel);
-    wl_status status = builder_reaches(w->b, e, w->launch->params, w->launch->nparams, w->err);
+    wl_status status = WL_OK;
+    if (!e || !e->kind->facts.noted || e->kind->facts.done)
+        status = builder_open_launch(w->b, w->launch, &e, w->err);
     if (status != WL_OK)
         return status;
-    w->entry = e;
-    w->kernel = e->kernel;
-    w->id = e->row.id;
-    return e->row.fault ? WL_OK : NOMEM(w->err);
+    launch_facts facts = builder_launch_facts(e);
+    status = set_launch_results(w, e, &facts);
+    if (status != WL_OK)
+        return status;
+    e->host_seconds = w->launch->host_seconds;
+    w->kernel = facts.kernel;
+    w->id = e->id;
+    return builder_change_launch(w->b, e, &facts, w->err);
 }
 
 static wl_status write_launch_mix(writer *w)

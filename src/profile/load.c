@@ -201,7 +201,7 @@ static wl_status load_mix(prof_db *db, uint32_t kernel, wl_arena *arena, prof_la
     mix_rows rows;
     uint32_t count;
     wl_status status = LOAD_ROWS(db, mix, arena, &rows, err,
-                                 "mix WHERE launch IN (SELECT rows_of FROM launches "
+                                 "mix WHERE launch IN (SELECT rows_of FROM launch_kinds "
                                  "WHERE " OF_KERNEL ") ORDER BY launch, class",
                                  db_int(kernel));
     const launch_mix *mixes = status == WL_OK ? group_mix(&rows, arena, &count) : NULL;
@@ -217,12 +217,67 @@ static wl_status load_mix(prof_db *db, uint32_t kernel, wl_arena *arena, prof_la
     return WL_OK;
 }
 
+wl_status prof_load_launch_kinds(prof_db *db, uint32_t kernel, wl_arena *arena,
+                                 prof_launch_rows *out, wl_error *err)
+{
+    wl_status status = LOAD_ROWS(db, launch_kinds, arena, out, err,
+                                 "launch_kinds WHERE " OF_KERNEL "ORDER BY first", db_int(kernel));
+    return status == WL_OK ? load_mix(db, kernel, arena, out, err) : status;
+}
+
+typedef struct time_rows {
+    uint32_t count;
+    row_launch_time *rows;
+} time_rows;
+
+static int compare_kind(const void *key, const void *item)
+{
+    uint32_t a = *(const uint32_t *)key, b = ((const prof_launch *)item)->kind;
+    return a < b ? -1 : a > b;
+}
+
+/* The launch of its kind that ran then; false where there is no such kind. */
+static bool single_launch(const prof_launch_rows *kinds, const row_launch_time *t, prof_launch *out)
+{
+    const prof_launch *kind = kinds->count ? bsearch(&t->kind, kinds->rows, kinds->count,
+                                                     sizeof *kinds->rows, compare_kind)
+                                           : NULL;
+    if (!kind)
+        return false;
+    *out = *kind;
+    out->id = t->id;
+    out->count = 1;
+    out->number = t->number;
+    out->call = t->call;
+    out->ordinal = t->ordinal;
+    out->host_seconds = t->host_seconds;
+    out->device_seconds = out->device_least = out->device_most = t->device_seconds;
+    out->timed = t->device_seconds >= 0;
+    out->device_start = t->device_start;
+    return true;
+}
+
 wl_status prof_load_launches(prof_db *db, uint32_t kernel, wl_arena *arena, prof_launch_rows *out,
                              wl_error *err)
 {
-    wl_status status = LOAD_ROWS(db, launches, arena, out, err,
-                                 "launches WHERE " OF_KERNEL "ORDER BY id", db_int(kernel));
-    return status == WL_OK ? load_mix(db, kernel, arena, out, err) : status;
+    prof_launch_rows kinds;
+    time_rows times = {0};
+    *out = (prof_launch_rows){0};
+    wl_status status = prof_load_launch_kinds(db, kernel, arena, &kinds, err);
+    if (status == WL_OK)
+        status = LOAD_ROWS(db, launch_times, arena, &times, err,
+                           "launch_times WHERE ?1 = 0 OR kind IN (SELECT id FROM launch_kinds "
+                           "WHERE kernel = ?1) ORDER BY id",
+                           db_int(kernel));
+    if (status != WL_OK)
+        return status;
+    out->rows = wl_new_array(arena, prof_launch, (size_t)times.count + 1);
+    if (!out->rows)
+        return wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
+    for (; out->count < times.count; out->count++)
+        if (!single_launch(&kinds, &times.rows[out->count], &out->rows[out->count]))
+            return wl_fail(err, WL_CORRUPT, "The profile is damaged: a launch is of no kind.");
+    return WL_OK;
 }
 
 wl_status prof_load_instructions(prof_db *db, uint32_t kernel, uint32_t launch, wl_arena *arena,
@@ -233,6 +288,13 @@ wl_status prof_load_instructions(prof_db *db, uint32_t kernel, uint32_t launch, 
         "launch_instructions WHERE " OF_KERNEL
         "AND (?2 = 0 OR launch = ?2) ORDER BY kernel, launch, pc, object, space, position",
         db_int(kernel), db_int(launch));
+}
+
+wl_status prof_load_kind_instructions(prof_db *db, wl_arena *arena, prof_instruction_rows *out,
+                                      wl_error *err)
+{
+    return LOAD_ALL_ROWS(db, instructions, arena, out, err,
+                         "kind_instructions ORDER BY kernel, launch, pc, object, space, position");
 }
 
 wl_status prof_load_instruction_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
@@ -247,6 +309,7 @@ static void fill_traffic(db_row *row, void *item)
 {
     prof_traffic *t = item;
     t->kernel = row_u32(row);
+    t->count = row_u64(row);
     t->launch = row_u32(row);
     t->object = row_u32(row);
     t->space = row_u32(row);
@@ -262,8 +325,8 @@ wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_
                             wl_error *err)
 {
     return LOAD(db, arena, out, err, fill_traffic,
-                "SELECT kernel, launch, object, space, requests, sectors, sectors_min, wavefronts, "
-                "wavefronts_min FROM launch_traffic WHERE " OF_KERNEL
+                "SELECT kernel, count, launch, object, space, requests, sectors, sectors_min, "
+                "wavefronts, wavefronts_min FROM kind_traffic WHERE " OF_KERNEL
                 "ORDER BY kernel, object, space, launch",
                 db_int(kernel));
 }
@@ -277,7 +340,34 @@ wl_status prof_load_objects(prof_db *db, wl_arena *arena, prof_object_rows *out,
 
 wl_status prof_load_calls(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_error *err)
 {
-    return LOAD_ALL_ROWS(db, calls, arena, out, err, "calls ORDER BY id");
+    return LOAD_ALL_ROWS(db, calls, arena, out, err,
+                         "calls WHERE id IN (SELECT alloc_call FROM objects UNION "
+                         "SELECT free_call FROM objects UNION "
+                         "SELECT min(id) FROM calls WHERE result <> 0 GROUP BY process, result) "
+                         "ORDER BY id");
+}
+
+static void fill_transfer(db_row *row, void *item)
+{
+    prof_transfer *c = item;
+    c->kind = row_u32(row);
+    c->source_object = row_u32(row);
+    c->target_object = row_u32(row);
+    c->count = row_u64(row);
+    c->bytes = row_u64(row);
+    c->timed = row_u64(row);
+    c->timed_bytes = row_u64(row);
+    c->device_seconds = row_seconds(row);
+    c->device_seconds = c->device_seconds < 0 ? 0 : c->device_seconds;
+}
+
+wl_status prof_load_transfers(prof_db *db, wl_arena *arena, prof_transfer_rows *out, wl_error *err)
+{
+    return LOAD_ALL(db, arena, out, err, fill_transfer,
+                    "SELECT kind, source_object, target_object, count(*), sum(bytes), "
+                    "count(device_seconds), sum(bytes) FILTER (WHERE device_seconds NOT NULL), "
+                    "sum(device_seconds) FROM calls WHERE kind IN (2, 3) AND result = 0 "
+                    "GROUP BY kind, source_object, target_object");
 }
 
 /* ---- heat maps ---- */
@@ -286,8 +376,7 @@ wl_status prof_load_heats(prof_db *db, uint32_t kernel, wl_arena *arena, prof_he
                           wl_error *err)
 {
     return LOAD_ROWS(db, heats, arena, out, err,
-                     "launch_heats WHERE " OF_KERNEL
-                     "ORDER BY kernel, object, space, launch, block",
+                     "kind_heats WHERE " OF_KERNEL "ORDER BY kernel, object, space, launch, block",
                      db_int(kernel));
 }
 
@@ -315,7 +404,7 @@ wl_status prof_load_uses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_use
                          wl_error *err)
 {
     return LOAD_ROWS(db, uses, arena, out, err,
-                     "launch_uses WHERE " OF_KERNEL "ORDER BY object, space, kernel, launch",
+                     "kind_uses WHERE " OF_KERNEL "ORDER BY object, space, kernel, launch",
                      db_int(kernel));
 }
 
@@ -370,6 +459,13 @@ wl_status prof_load_samples(prof_db *db, uint32_t kernel, wl_arena *arena, prof_
                      "launch_samples WHERE " OF_KERNEL "ORDER BY launch, block", db_int(kernel));
 }
 
+wl_status prof_load_kind_samples(prof_db *db, uint32_t kernel, wl_arena *arena,
+                                 prof_sample_rows *out, wl_error *err)
+{
+    return LOAD_ROWS(db, samples, arena, out, err,
+                     "kind_samples WHERE " OF_KERNEL "ORDER BY launch, block", db_int(kernel));
+}
+
 wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *out, wl_error *err)
 {
     prof_heat_info_rows infos = {0};
@@ -378,7 +474,7 @@ wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *o
     *out = (prof_heat){0};
     wl_status status = scratch
                            ? LOAD_ROWS(db, heats, arena, &infos, err,
-                                       "launch_heats WHERE id = ? AND launch = rows_of", db_int(id))
+                                       "kind_heats WHERE id = ? AND launch = rows_of", db_int(id))
                            : wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
     if (status == WL_OK && infos.count != 1)
         status = wl_fail(err, WL_NOENT, "The profile has no heat map %u.", id);
@@ -490,21 +586,22 @@ wl_status prof_load_coverage(prof_db *db, wl_arena *arena, prof_coverage *out, w
         {&out->launches_seen,
          /* a launch that only a GPU saw has a row and, with the reason, is counted among the
           * skips */
-         "SELECT (SELECT count(*) FROM launches WHERE blocks_run > 0 OR error <> 0) + "
+         "SELECT (SELECT coalesce(sum(count), 0) FROM launch_kinds WHERE blocks_run > 0 OR error "
+         "<> 0) + "
          "(SELECT coalesce(sum(count), 0) FROM skips)"},
         {&out->launches_observed,
-         "SELECT count(*) FROM launches WHERE blocks_observed > 0 AND error = 0"},
-        {&out->launches_failed, "SELECT count(*) FROM launches WHERE error <> 0"},
+         "SELECT sum(count) FROM launch_kinds WHERE blocks_observed > 0 AND error = 0"},
+        {&out->launches_failed, "SELECT sum(count) FROM launch_kinds WHERE error <> 0"},
         {&out->kernels_seen,
          "SELECT count(*) FROM (SELECT name FROM kernels UNION SELECT kernel FROM skips)"},
         {&out->kernels_observed,
-         "SELECT count(DISTINCT kernel) FROM launches WHERE blocks_observed > 0"},
-        {&out->blocks_run, "SELECT sum(blocks_run) FROM launches"},
-        {&out->blocks_observed, "SELECT sum(blocks_observed) FROM launches"},
-        {&out->blocks_sampled, "SELECT sum(blocks_sampled) FROM launches"},
+         "SELECT count(DISTINCT kernel) FROM launch_kinds WHERE blocks_observed > 0"},
+        {&out->blocks_run, "SELECT sum(count * blocks_run) FROM launch_kinds"},
+        {&out->blocks_observed, "SELECT sum(count * blocks_observed) FROM launch_kinds"},
+        {&out->blocks_sampled, "SELECT sum(count * blocks_sampled) FROM launch_kinds"},
         {&out->launches_mapped,
-         "SELECT count(*) FROM launches WHERE blocks_sampled > 0 AND error = 0"},
-        {&out->records_dropped, "SELECT sum(dropped) FROM launches"},
+         "SELECT sum(count) FROM launch_kinds WHERE blocks_sampled > 0 AND error = 0"},
+        {&out->records_dropped, "SELECT sum(count * dropped) FROM launch_kinds"},
         {&out->sectors_dropped, "SELECT sum(dropped) FROM heats"},
         {&out->processes, "SELECT count(*) FROM processes"},
         {&out->processes_cut_off, "SELECT count(*) FROM processes WHERE cut_off IS NOT NULL"},
@@ -512,8 +609,9 @@ wl_status prof_load_coverage(prof_db *db, wl_arena *arena, prof_coverage *out, w
         {&out->objects_without_site,
          "SELECT count(*) FROM objects WHERE alloc_call IS NOT NULL AND line IS NULL"},
         {&out->sources_missing, "SELECT count(*) FROM files WHERE text IS NULL AND NOT system"},
-        {&out->launches_estimated, "SELECT count(*) FROM launches WHERE estimated"},
-        {&out->launches_repeated, "SELECT count(*) FROM launches WHERE rows_of <> id"},
+        {&out->launches_estimated, "SELECT sum(count) FROM launch_kinds WHERE estimated"},
+        {&out->launches_repeated,
+         "SELECT sum(count) - sum(rows_of = first) FROM launch_kinds WHERE blocks_run > 0"},
     };
     *out = (prof_coverage){0};
     wl_status status = WL_OK;

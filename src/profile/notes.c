@@ -2,14 +2,8 @@
  * ones did. */
 #include "profile/builder.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-launch_entry *builder_find_launch(const prof_builder *b, uint32_t number)
-{
-    launch_entry *entry = NULL;
-    HASH_FIND(hh, b->process.launches, &number, sizeof number, entry);
-    return entry;
-}
 
 static const char *reason_of(const prof_builder *b, const cap_note *note)
 {
@@ -28,15 +22,16 @@ wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
     wl_status status = builder_open_launch(b, &launch, &entry, err);
     if (status != WL_OK)
         return status;
-    entry->noted = true;
-    if (builder_reaches(b, entry, note->params, note->nparams, err) != WL_OK)
-        return WL_NOMEM;
-    entry->call = note->call;
-    entry->row.way = CAP_WAY_NONE;
-    entry->row.recorded = (note->flags & CAP_NOTE_PROBED) != 0;
-    entry->name = wl_arena_strdup(b->process.arena, note->kernel);
-    entry->reason = reason_of(b, note);
-    return entry->name ? WL_OK : NOMEM(err);
+    launch_facts facts = builder_launch_facts(entry);
+    facts.noted = true;
+    facts.row.way = CAP_WAY_NONE;
+    facts.row.recorded = (note->flags & CAP_NOTE_PROBED) != 0;
+    facts.name = builder_text(b, note->kernel);
+    facts.reason = reason_of(b, note);
+    if (!facts.name)
+        return NOMEM(err);
+    status = builder_reaches(b, &facts, note->params, note->nparams, err);
+    return status == WL_OK ? builder_change_launch(b, entry, &facts, err) : status;
 }
 
 wl_status builder_times(prof_builder *b, const cap_times *times, wl_error *err)
@@ -45,7 +40,7 @@ wl_status builder_times(prof_builder *b, const cap_times *times, wl_error *err)
     for (uint32_t i = 0; i < times->count; i++) {
         launch_entry *entry = builder_find_launch(b, times->times[i].note);
         if (entry)
-            entry->row.device_seconds = times->times[i].seconds;
+            entry->device_seconds = times->times[i].seconds;
     }
     return WL_OK;
 }
@@ -67,7 +62,7 @@ wl_status builder_starts(prof_builder *b, const cap_starts *starts, wl_error *er
         const cap_start *s = &starts->starts[i];
         launch_entry *entry = s->note ? builder_find_launch(b, s->note) : NULL;
         if (entry)
-            entry->row.device_start = s->seconds;
+            entry->device_start = s->seconds;
         if (s->call && s->seconds >= 0) {
             status = db_run(b->stmt[ST_CALL_START], err, db_int(builder_call(b, s->call)),
                             db_real(s->seconds));
@@ -76,25 +71,51 @@ wl_status builder_starts(prof_builder *b, const cap_starts *starts, wl_error *er
     return status == WL_OK && b->nomem ? NOMEM(err) : status;
 }
 
+/* Equal lists are kept once. NULL without memory. */
+static const launch_gaps *intern_gaps(process *p, const launch_gap *rows, uint32_t count)
+{
+    launch_gaps *found = NULL;
+    size_t bytes = count * sizeof *rows;
+    HASH_FIND(hh, p->gaps, rows, bytes, found);
+    if (found)
+        return found;
+    found = wl_new(p->arena, launch_gaps);
+    if (!found || !(found->rows = wl_arena_copy(p->arena, rows, bytes)))
+        return NULL;
+    found->count = count;
+    HASH_ADD_KEYPTR(hh, p->gaps, found->rows, bytes, found);
+    return found;
+}
+
+static bool keep_gaps(prof_builder *b, const cap_way *way, launch_facts *facts)
+{
+    launch_gap *rows = calloc((size_t)way->count + 1, sizeof *rows);
+    bool room = rows != NULL;
+    for (uint32_t i = 0; i < way->count && room; i++) {
+        rows[i].pc = way->gaps[i].pc;
+        rows[i].reason = builder_text(b, way->gaps[i].reason);
+        room = rows[i].reason != NULL;
+    }
+    facts->gaps = room && way->count ? intern_gaps(&b->process, rows, way->count) : NULL;
+    free(rows);
+    return room && (!way->count || facts->gaps);
+}
+
 wl_status builder_way(prof_builder *b, const cap_way *way, wl_error *err)
 {
     launch_entry *entry = builder_find_launch(b, way->note);
-    if (!entry || !entry->noted || entry->done) {
+    if (!entry || !entry->kind->facts.noted || entry->kind->facts.done) {
         return wl_fail(err, WL_CORRUPT, "The capture tells of launch %u, which is not open.",
                        way->note);
     }
-    entry->row.way = way->way;
-    entry->row.estimated = way->estimated != 0;
-    entry->gaps = way->count != 0;
-    if (*way->reason && !(entry->reason = wl_arena_strdup(b->process.arena, way->reason)))
+    launch_facts facts = builder_launch_facts(entry);
+    facts.row.way = way->way;
+    facts.row.estimated = way->estimated != 0;
+    if (*way->reason)
+        facts.reason = builder_text(b, way->reason);
+    if (!facts.reason || !keep_gaps(b, way, &facts))
         return NOMEM(err);
-    wl_status status = WL_OK;
-    for (uint32_t i = 0; i < way->count && status == WL_OK; i++) {
-        const prof_gap row = {
-            .launch = entry->row.id, .pc = way->gaps[i].pc, .reason = way->gaps[i].reason};
-        status = table_insert_gaps(b->insert[TABLE_gaps], &row, err);
-    }
-    return status;
+    return builder_change_launch(b, entry, &facts, err);
 }
 
 /* ---- repeats ---- */
@@ -149,7 +170,6 @@ static wl_status intern_moves(prof_builder *b, const cap_repeat *r, uint32_t *id
 /* All that is known of a launch from the rows of another. */
 static void same_results(prof_launch *to, const prof_launch *from)
 {
-    to->rows_of = from->id;
     to->way = from->way;
     to->estimated |= from->estimated;
     to->warp_instructions = from->warp_instructions;
@@ -169,28 +189,34 @@ wl_status builder_repeat(prof_builder *b, const cap_repeat *r, wl_error *err)
 {
     launch_entry *entry = builder_find_launch(b, r->note);
     const launch_entry *from = builder_find_launch(b, r->same_as);
+    const launch_facts *same = from ? &from->kind->facts : NULL;
     uint32_t moves;
-    if (!entry || !entry->noted || entry->done || !from || !from->done ||
-        from->kernel != entry->kernel) {
+    if (!entry || !entry->kind->facts.noted || entry->kind->facts.done || !same || !same->done ||
+        same->kernel != entry->kind->facts.kernel) {
         return wl_fail(err, WL_CORRUPT, "The capture repeats launch %u as %u, which cannot be.",
                        r->same_as, r->note);
     }
     wl_status status = intern_moves(b, r, &moves, err);
     if (status != WL_OK)
         return status;
-    entry->done = true;
-    entry->row.host_seconds = r->host_seconds;
-    entry->row.moves = moves;
-    same_results(&entry->row, &from->row);
-    return WL_OK;
+    launch_facts facts = builder_launch_facts(entry);
+    same_results(&facts.row, &same->row);
+    facts.row.rows_of = from->id;
+    facts.row.moves = moves;
+    facts.done = true;
+    facts.gaps = NULL; /* those of the other */
+    facts.reaches = NULL;
+    entry->host_seconds = r->host_seconds;
+    return builder_change_launch(b, entry, &facts, err);
 }
 
 wl_status builder_notes_left(prof_builder *b, wl_error *err)
 {
     wl_status status = WL_OK;
-    for (launch_entry *e = b->process.launches; e && status == WL_OK; e = e->hh.next) {
-        if (e->noted && !e->done) {
-            cap_skipped skipped = {.kernel = e->name, .reason = e->reason, .call = e->call};
+    for (size_t i = 0; i < b->process.launches.count && status == WL_OK; i++) {
+        const launch_facts *facts = &b->process.launches.data[i].kind->facts;
+        if (facts->noted && !facts->done) {
+            cap_skipped skipped = {.kernel = facts->name, .reason = facts->reason};
             status = builder_skipped(b, &skipped, err);
         }
     }

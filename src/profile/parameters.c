@@ -3,6 +3,7 @@
 #include "profile/declared.h"
 #include "profile/demangle.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- types, as the name tells ---- */
@@ -232,35 +233,55 @@ uint32_t builder_nearest_object(const prof_builder *b, uint64_t address)
 
 /* ---- what a launch was given ---- */
 
+/* Equal lists are kept once. NULL without memory. */
+static const launch_reaches *intern_reaches(process *p, const prof_reach *rows, uint32_t count)
+{
+    launch_reaches *found = NULL;
+    size_t bytes = count * sizeof *rows;
+    HASH_FIND(hh, p->reaches, rows, bytes, found);
+    if (found)
+        return found;
+    found = wl_new(p->arena, launch_reaches);
+    if (!found || !(found->rows = wl_arena_copy(p->arena, rows, bytes)))
+        return NULL;
+    found->count = count;
+    HASH_ADD_KEYPTR(hh, p->reaches, found->rows, bytes, found);
+    return found;
+}
+
 /* Any aligned word of the parameters may be a pointer, also within a structure. */
-wl_status builder_reaches(prof_builder *b, launch_entry *e, const char *params, uint64_t length,
+wl_status builder_reaches(prof_builder *b, launch_facts *facts, const char *params, uint64_t length,
                           wl_error *err)
 {
     size_t most = length / sizeof(uint64_t);
-    if (!most || e->nreaches)
+    if (!most || facts->reaches)
         return WL_OK;
-    e->reaches = wl_new_array(b->process.arena, prof_reach, most);
-    if (!e->reaches)
-        return NOMEM(err);
-    for (size_t i = 0; i < most; i++) {
+    prof_reach *rows = calloc(most, sizeof *rows);
+    uint32_t count = 0;
+    for (size_t i = 0; rows && i < most; i++) {
         uint64_t address;
         memcpy(&address, params + i * sizeof address, sizeof address);
         const live_place *place = place_at(&b->process, address);
         if (place) {
-            e->reaches[e->nreaches++] = (prof_reach){.launch = e->row.id,
-                                                     .offset = i * sizeof address,
-                                                     .object = place->object,
-                                                     .object_offset = address - place->base};
+            rows[count++] = (prof_reach){.offset = i * sizeof address,
+                                         .object = place->object,
+                                         .object_offset = address - place->base};
         }
     }
-    return WL_OK;
+    bool kept = rows && (!count || (facts->reaches = intern_reaches(&b->process, rows, count)));
+    free(rows);
+    return kept ? WL_OK : NOMEM(err);
 }
 
-wl_status builder_write_reaches(prof_builder *b, const launch_entry *e, wl_error *err)
+wl_status builder_write_reaches(prof_builder *b, const launch_facts *facts, wl_error *err)
 {
     wl_status status = WL_OK;
-    for (uint32_t i = 0; i < e->nreaches && e->row.rows_of == e->row.id && status == WL_OK; i++)
-        status = table_insert_reaches(b->insert[TABLE_reaches], &e->reaches[i], err);
+    uint32_t count = facts->reaches ? facts->reaches->count : 0;
+    for (uint32_t i = 0; i < count && status == WL_OK; i++) {
+        prof_reach row = facts->reaches->rows[i];
+        row.launch = facts->row.id;
+        status = table_insert_reaches(b->insert[TABLE_reaches], &row, err);
+    }
     return status;
 }
 
@@ -268,7 +289,7 @@ wl_status builder_indirect(prof_builder *b, const cap_indirect *record, wl_error
 {
     const launch_entry *e = builder_find_launch(b, record->launch);
     wl_status status = WL_OK;
-    if (!e || !e->done) {
+    if (!e || !e->kind->facts.done) {
         return wl_fail(err, WL_CORRUPT,
                        "The capture tells of objects of launch %u, which is not there.",
                        record->launch);
@@ -277,7 +298,7 @@ wl_status builder_indirect(prof_builder *b, const cap_indirect *record, wl_error
         const cap_reached *r = &record->objects[i];
         const object_info *object = builder_object(b, r->object);
         if (object) {
-            status = db_run(b->stmt[ST_INDIRECT], err, db_int(e->row.id), db_int(object->id),
+            status = db_run(b->stmt[ST_INDIRECT], err, db_int(e->id), db_int(object->id),
                             db_int((r->accesses & CAP_REACHED_LOADED) != 0),
                             db_int((r->accesses & CAP_REACHED_STORED) != 0),
                             db_int((r->accesses & CAP_REACHED_ATOMIC) != 0));

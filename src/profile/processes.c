@@ -2,24 +2,52 @@
 #include "profile/builder.h"
 #include "profile/demangle.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-uint32_t builder_id(prof_builder *b, id_entry **table, uint32_t number, uint32_t *counter)
+/* 0 where none was given out. */
+static uint32_t id_of_number(const id_map *map, uint32_t number)
 {
     id_entry *found = NULL;
-    if (number == 0)
-        return 0;
-    HASH_FIND(hh, *table, &number, sizeof number, found);
-    if (found)
-        return found->id;
-    found = wl_new(b->process.arena, id_entry);
-    if (!found) {
-        b->nomem = true;
-        return 0;
-    }
-    *found = (id_entry){.key = number, .id = ++*counter};
-    HASH_ADD(hh, *table, key, sizeof number, found);
-    return found->id;
+    if (number - 1 < map->ids.count && map->ids.data[number - 1])
+        return map->ids.data[number - 1];
+    HASH_FIND(hh, map->others, &number, sizeof number, found);
+    return found ? found->id : 0;
+}
+
+static bool keep_other_id(prof_builder *b, id_map *map, uint32_t number, uint32_t id)
+{
+    id_entry *entry = wl_new(b->process.arena, id_entry);
+    if (!entry)
+        return false;
+    *entry = (id_entry){.key = number, .id = id};
+    HASH_ADD(hh, map->others, key, sizeof number, entry);
+    return true;
+}
+
+/* Numbers that leave a gap, as only a capture that was tampered with has them, cost no array. */
+static bool keep_id(prof_builder *b, id_map *map, uint32_t number, uint32_t id)
+{
+    enum { LARGEST_GAP = 64 };
+    if (number - 1 > map->ids.count + LARGEST_GAP)
+        return keep_other_id(b, map, number, id);
+    while (map->ids.count < number)
+        if (!wl_push(&map->ids, 0))
+            return false;
+    map->ids.data[number - 1] = id;
+    return true;
+}
+
+uint32_t builder_id(prof_builder *b, id_map *map, uint32_t number, uint32_t *counter)
+{
+    uint32_t id = number ? id_of_number(map, number) : 0;
+    if (id || !number)
+        return id;
+    if (keep_id(b, map, number, *counter + 1))
+        return ++*counter;
+    b->nomem = true;
+    return 0;
 }
 
 uint32_t builder_call(prof_builder *b, uint32_t number)
@@ -30,9 +58,7 @@ uint32_t builder_call(prof_builder *b, uint32_t number)
 /* An object that no OBJECT record has announced is unknown. */
 static uint32_t known_object(const prof_builder *b, uint32_t number)
 {
-    id_entry *found = NULL;
-    HASH_FIND(hh, b->process.objects_by_number, &number, sizeof number, found);
-    return found ? found->id : 0;
+    return number ? id_of_number(&b->process.objects_by_number, number) : 0;
 }
 
 static uint32_t numbered(prof_builder *b, stream_entry **table, uint64_t handle, uint32_t *counter)
@@ -240,7 +266,7 @@ static wl_status keep_call(prof_builder *b, uint32_t id, const cap_call *r, stac
         if (!wl_push(&p->calls, (call_info){0}))
             return NOMEM(err);
     const char *api = s && s->runtime ? s->runtime : r->api;
-    p->calls.data[index] = (call_info){s, wl_arena_strdup(p->arena, api)};
+    p->calls.data[index] = (call_info){s, builder_text(b, api)};
     return p->calls.data[index].api ? WL_OK : NOMEM(err);
 }
 
@@ -318,7 +344,11 @@ wl_status builder_skipped(prof_builder *b, const cap_skipped *r, wl_error *err)
 {
     process *p = &b->process;
     skip *found = NULL;
-    char *key = wl_arena_printf(p->arena, "%s\n%s", r->kernel, r->reason);
+    char *both;
+    if (asprintf(&both, "%s\n%s", r->kernel, r->reason) < 0)
+        return NOMEM(err);
+    const char *key = builder_text(b, both);
+    free(both);
     if (!key)
         return NOMEM(err);
     HASH_FIND_STR(p->skips, key, found);

@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 6 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 7 };
 
 typedef struct prof_db prof_db;
 
@@ -189,20 +189,27 @@ typedef enum prof_registers {
     PROF_REGISTERS_COUNT
 } prof_registers;
 
+/* A launch, or all launches that differ in nothing but when they ran and how long. */
 typedef struct prof_launch {
-    uint32_t id, process, number; /* number: in its process, from 1 */
-    uint32_t kernel, call;        /* call: prof_call, 0 unknown */
+    uint32_t id, process;  /* id: of several, the first's */
+    uint64_t count;        /* launches that this stands for; 1 in prof_load_launches */
+    uint32_t number;       /* in its process, from 1; 0 of a kind */
+    uint32_t kind;         /* equal for launches that are alike; ascends with the first's id */
+    uint32_t kernel, call; /* call: prof_call, 0 unknown, or of a kind */
     uint32_t grid[3], block[3], cluster[3];
     uint32_t dynamic_shared, static_shared, local_bytes, registers;
     uint32_t stream;     /* 0: the default stream; others numbered as they appear in the process */
     uint32_t device;     /* ordinal */
     uint64_t context;    /* in its process, from 1 */
-    uint64_t ordinal;    /* as prof_call.ordinal */
-    double host_seconds; /* negative: not measured */
-    double device_seconds;
+    uint64_t ordinal;    /* as prof_call.ordinal; 0 of a kind */
+    double host_seconds; /* of all that it stands for together; negative: not measured */
+    double device_seconds;            /* likewise, of `timed` of them */
+    uint64_t timed;                   /* launches whose device_seconds are known */
+    double device_least, device_most; /* of one of these; negative: none */
     double
-        device_start; /* since the first that was timed in its context began; negative: not known */
-    int32_t error;    /* CUDA error, 0 on success */
+        device_start; /* since the first that was timed in its context began; negative: not known, or
+                            of a kind */
+    int32_t error;    /* CUDA error, 0 on success; this and what follows is of each launch */
     const char *fault; /* "" on success */
     uint64_t warp_instructions, thread_instructions;
     uint64_t blocks_run, blocks_observed, blocks_sampled;
@@ -321,6 +328,15 @@ typedef struct prof_call {
     cap_shape shape;         /* of a copy or set of several rows or slices; else 0 */
 } prof_call;
 
+/* Calls that succeeded in copying or setting memory between the same objects. */
+typedef struct prof_transfer {
+    uint32_t kind; /* CAP_CALL_COPY or CAP_CALL_SET */
+    uint32_t source_object, target_object;
+    uint64_t count, bytes;       /* of all */
+    uint64_t timed, timed_bytes; /* of those whose time on the device is known */
+    double device_seconds;       /* together; 0 where none is timed */
+} prof_transfer;
+
 typedef struct prof_stream {
     uint32_t process, stream; /* stream: as prof_launch.stream */
     uint32_t kind;            /* cap_stream_kind */
@@ -334,6 +350,7 @@ typedef struct prof_stream {
  * the same have maps with the same id. */
 typedef struct prof_heat_info {
     uint32_t id, launch, kernel, object, space;
+    uint64_t count; /* of launches alike: `launch` is the first of them */
     uint64_t block;
     uint32_t block_index[3];
     uint32_t warps, nrows;
@@ -344,6 +361,7 @@ typedef struct prof_heat_info {
 /* A block that was chosen for heat maps. */
 typedef struct prof_sample {
     uint32_t launch, kernel;
+    uint64_t count; /* of launches that it is a sample of; `launch` is the first */
     obs_sample s;
     uint64_t of; /* blocks of the launch that were observed */
 } prof_sample;
@@ -363,6 +381,7 @@ typedef struct prof_heat {
 /* How often the elements of an object were accessed in one launch (obs_use). */
 typedef struct prof_use {
     uint32_t launch, kernel, object, space;
+    uint64_t count;             /* of launches alike; `launch` is the first */
     uint32_t known;             /* obs_known: what of the following is there */
     uint64_t elements, touched; /* of the object; accessed */
     uint64_t times[WL_CLASSES]; /* over all elements, by class */
@@ -397,6 +416,7 @@ typedef struct prof_reach {
 /* What one launch moved of one object. */
 typedef struct prof_traffic {
     uint32_t launch, kernel, object, space;
+    uint64_t count; /* of launches alike, each of which moved this; `launch` is the first */
     uint64_t requests, sectors, sectors_min, wavefronts, wavefronts_min;
 } prof_traffic;
 
@@ -458,6 +478,7 @@ PROF_ROWS(instruction)
 PROF_ROWS(block)
 PROF_ROWS(object)
 PROF_ROWS(call)
+PROF_ROWS(transfer)
 PROF_ROWS(heat_info)
 PROF_ROWS(sample)
 PROF_ROWS(use)
@@ -478,7 +499,10 @@ wl_status prof_load_devices(prof_db *db, wl_arena *arena, prof_device_rows *out,
 wl_status prof_load_files(prof_db *db, wl_arena *arena, prof_file_rows *out, wl_error *err);
 wl_status prof_load_kernels(prof_db *db, wl_arena *arena, prof_kernel_rows *out, wl_error *err);
 wl_status prof_load_objects(prof_db *db, wl_arena *arena, prof_object_rows *out, wl_error *err);
+/* Those that allocated or freed an object, and of those that failed the first of each process and
+ * result. */
 wl_status prof_load_calls(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_error *err);
+wl_status prof_load_transfers(prof_db *db, wl_arena *arena, prof_transfer_rows *out, wl_error *err);
 /* By pc. */
 wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_code_rows *out,
                          wl_error *err);
@@ -489,26 +513,36 @@ wl_status prof_load_forms(prof_db *db, uint32_t kernel, wl_arena *arena, prof_fo
 wl_status prof_load_locs(prof_db *db, wl_arena *arena, prof_loc_rows *out, wl_error *err);
 /* By kernel, object, place among the parameters; each once. */
 wl_status prof_load_passed(prof_db *db, wl_arena *arena, prof_passed_rows *out, wl_error *err);
+/* Every launch: where there are many, prof_load_launch_kinds says the same in few rows. */
 wl_status prof_load_launches(prof_db *db, uint32_t kernel, wl_arena *arena, prof_launch_rows *out,
                              wl_error *err);
+/* A row for all launches that are alike. */
+wl_status prof_load_launch_kinds(prof_db *db, uint32_t kernel, wl_arena *arena,
+                                 prof_launch_rows *out, wl_error *err);
 /* By kernel, launch, pc, object, space; kernel and launch may be PROF_ALL. */
 wl_status prof_load_instructions(prof_db *db, uint32_t kernel, uint32_t launch, wl_arena *arena,
                                  prof_instruction_rows *out, wl_error *err);
+/* Of all kernels, of the first launch of each kind. */
+wl_status prof_load_kind_instructions(prof_db *db, wl_arena *arena, prof_instruction_rows *out,
+                                      wl_error *err);
 /* Summed over the kernel's launches, by kernel, pc, object, space; `launch` is the one with most
  * sectors and wavefronts, `c.stride` the one of that launch. */
 wl_status prof_load_instruction_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
                                        prof_instruction_rows *out, wl_error *err);
-/* By kernel, object, space, launch; kernel may be PROF_ALL. */
+/* Of the first launch of each kind, by kernel, object, space, launch; kernel may be PROF_ALL. */
 wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_traffic_rows *out,
                             wl_error *err);
-/* By kernel, object, space, launch, block. */
+/* Of the first launch of each kind, by kernel, object, space, launch, block. */
 wl_status prof_load_heats(prof_db *db, uint32_t kernel, wl_arena *arena, prof_heat_info_rows *out,
                           wl_error *err);
-/* By launch, block. */
+/* By launch, block; of every launch. */
 wl_status prof_load_samples(prof_db *db, uint32_t kernel, wl_arena *arena, prof_sample_rows *out,
                             wl_error *err);
+/* The same of the first launch of each kind. */
+wl_status prof_load_kind_samples(prof_db *db, uint32_t kernel, wl_arena *arena,
+                                 prof_sample_rows *out, wl_error *err);
 wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *out, wl_error *err);
-/* By object, space, kernel, launch. */
+/* Of the first launch of each kind, by object, space, kernel, launch. */
 wl_status prof_load_uses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_use_rows *out,
                          wl_error *err);
 /* A reader of checked spans, which lie in the arena. */

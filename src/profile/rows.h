@@ -21,6 +21,12 @@ typedef struct row_argument {
     const char *value;
 } row_argument;
 
+typedef struct row_launch_time { /* of a launch, what its kind does not say */
+    uint32_t id, kind, number, call;
+    uint64_t ordinal;
+    double host_seconds, device_seconds, device_start;
+} row_launch_time;
+
 typedef struct row_move {
     uint32_t id, object, becomes;
 } row_move;

@@ -1,4 +1,4 @@
--- The profile, schema 6. docs/profile-schema.md explains it. Columns hold NULL where something was
+-- The profile, schema 7. docs/profile-schema.md explains it. Columns hold NULL where something was
 -- not measured or is not known; ids count from 1. Integers above 2^63 - 1 (addresses, hashes) are
 -- stored as their two's complement.
 
@@ -100,16 +100,19 @@ CREATE TABLE forms (
   PRIMARY KEY (kernel, pc, position)
 ) WITHOUT ROWID;
 
-CREATE TABLE launches (
-  id INTEGER PRIMARY KEY, process INTEGER NOT NULL, number INTEGER NOT NULL,
-  kernel INTEGER NOT NULL, call INTEGER,
+-- Launches that differ in nothing but when they ran and how long: a row for all of them. first: the
+-- id of the first; count: how many; timed: those of them whose device_seconds are known. Seconds are
+-- sums over those that have any; device_least and device_most are of one launch.
+CREATE TABLE launch_kinds (
+  id INTEGER PRIMARY KEY, first INTEGER NOT NULL, count INTEGER NOT NULL, timed INTEGER NOT NULL,
+  host_seconds REAL, device_seconds REAL, device_least REAL, device_most REAL,
+  process INTEGER NOT NULL, kernel INTEGER NOT NULL,
   grid_x INTEGER NOT NULL, grid_y INTEGER NOT NULL, grid_z INTEGER NOT NULL,
   block_x INTEGER NOT NULL, block_y INTEGER NOT NULL, block_z INTEGER NOT NULL,
   cluster_x INTEGER NOT NULL, cluster_y INTEGER NOT NULL, cluster_z INTEGER NOT NULL,
   dynamic_shared INTEGER NOT NULL, static_shared INTEGER NOT NULL,
   local_bytes INTEGER NOT NULL, registers INTEGER NOT NULL,
-  stream INTEGER NOT NULL, device INTEGER NOT NULL, context INTEGER NOT NULL, ordinal INTEGER,
-  host_seconds REAL, device_seconds REAL, device_start REAL,
+  stream INTEGER NOT NULL, device INTEGER NOT NULL, context INTEGER NOT NULL,
   error INTEGER NOT NULL, fault TEXT NOT NULL,
   warp_instructions INTEGER NOT NULL, thread_instructions INTEGER NOT NULL,
   blocks_run INTEGER NOT NULL, blocks_observed INTEGER NOT NULL, blocks_sampled INTEGER NOT NULL,
@@ -120,7 +123,15 @@ CREATE TABLE launches (
   objects_known INTEGER, arrays_known INTEGER,
   warps_dropped INTEGER
 );
-CREATE INDEX launches_by_kernel ON launches (kernel);
+CREATE INDEX launch_kinds_by_kernel ON launch_kinds (kernel);
+CREATE INDEX launch_kinds_by_rows ON launch_kinds (rows_of);
+
+-- Every launch.
+CREATE TABLE launch_times (
+  id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, number INTEGER NOT NULL,
+  call INTEGER, ordinal INTEGER,
+  host_seconds REAL, device_seconds REAL, device_start REAL
+);
 
 -- A launch that did what an earlier one did has no rows of its own: rows_of names the launch whose
 -- rows in mix, instructions, blocks, heats, samples and uses are its too (else its own id), and
@@ -234,6 +245,9 @@ CREATE TABLE calls (
   width INTEGER, rows INTEGER, slices INTEGER, source_pitch INTEGER, source_rows INTEGER,
   target_pitch INTEGER, target_rows INTEGER
 );
+
+CREATE INDEX calls_that_copy ON calls (kind) WHERE kind IN (2, 3);
+CREATE INDEX calls_that_failed ON calls (process, result) WHERE result <> 0;
 
 -- Streams; kind: cap_stream_kind, stream: as in calls and launches, never given out again.
 CREATE TABLE streams (
@@ -361,13 +375,27 @@ CREATE TABLE messages (
 
 CREATE TABLE unsupported (api TEXT PRIMARY KEY) WITHOUT ROWID;
 
+-- launch_times and launch_kinds together: a row for every launch.
+CREATE VIEW launches AS
+SELECT t.id, k.process, t.number, k.kernel, t.call,
+       k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z,
+       k.cluster_x, k.cluster_y, k.cluster_z,
+       k.dynamic_shared, k.static_shared, k.local_bytes, k.registers,
+       k.stream, k.device, k.context, t.ordinal,
+       t.host_seconds, t.device_seconds, t.device_start, k.error, k.fault,
+       k.warp_instructions, k.thread_instructions,
+       k.blocks_run, k.blocks_observed, k.blocks_sampled, k.dropped,
+       k.way, k.estimated, k.recorded, k.accesses_known, k.mix_whole, k.registers_by,
+       k.rows_of, k.moves, k.objects_known, k.arrays_known, k.warps_dropped, t.kind
+FROM launch_times t JOIN launch_kinds k ON k.id = t.kind;
+
 -- ---- the rows of each launch ----
 -- A launch that did what an earlier one did has that one's rows, with objects moved. These views
--- resolve that, for warplens too; launch is the launch's own id, kernel its kernel.
+-- resolve that; launch is the launch's own id, kernel its kernel.
 
 -- Launches whose rows are the same: n of them have the rows of one, with these moves.
 CREATE VIEW v_same AS
-SELECT kernel, rows_of, moves, count(*) AS n FROM launches GROUP BY kernel, rows_of, moves;
+SELECT kernel, rows_of, moves, sum(count) AS n FROM launch_kinds GROUP BY kernel, rows_of, moves;
 
 CREATE VIEW launch_mix AS
 SELECT l.kernel, l.id AS launch, x.class, x.warp_instructions, x.thread_instructions
@@ -396,7 +424,7 @@ JOIN contents c ON c.id = h.content
 LEFT JOIN moves m ON m.id = l.moves AND m.object = h.object;
 
 CREATE VIEW launch_samples AS
-SELECT l.kernel, l.blocks_observed, l.id AS launch, s.block, s.block_x, s.block_y, s.block_z,
+SELECT l.kernel, 1 AS count, l.blocks_observed, l.id AS launch, s.block, s.block_x, s.block_y, s.block_z,
        s.why, s.mapped, s.alike, s.instructions, s.requests, s.sectors
 FROM launches l JOIN samples s ON s.launch = l.rows_of;
 
@@ -431,6 +459,48 @@ SELECT l.kernel, l.id AS launch, coalesce(m.becomes, t.object) AS object, t.spac
 FROM launches l
 JOIN traffic t ON t.launch = l.rows_of
 LEFT JOIN moves m ON m.id = l.moves AND m.object = t.object;
+
+-- ---- the rows of each kind of launch ----
+-- The same for the first launch of each kind; count: how many launches it stands for.
+
+CREATE VIEW kind_heats AS
+SELECT l.kernel, l.count, c.nrows, h.id, l.first AS launch, coalesce(m.becomes, h.object) AS object, h.space,
+       h.block, h.block_x, h.block_y, h.block_z, h.warps, h.dropped, h.content,
+       h.launch AS rows_of
+FROM launch_kinds l
+JOIN heats h ON h.launch = l.rows_of
+JOIN contents c ON c.id = h.content
+LEFT JOIN moves m ON m.id = l.moves AND m.object = h.object;
+
+CREATE VIEW kind_samples AS
+SELECT l.kernel, l.count, l.blocks_observed, l.first AS launch, s.block, s.block_x, s.block_y, s.block_z,
+       s.why, s.mapped, s.alike, s.instructions, s.requests, s.sectors
+FROM launch_kinds l JOIN samples s ON s.launch = l.rows_of;
+
+CREATE VIEW kind_uses AS
+SELECT l.kernel, l.count, l.first AS launch, coalesce(m.becomes, u.object) AS object, u.space, u.known,
+       u.elements, u.touched, u.loads, u.stores, u.atomics, u.least, u.most, u.squares, u.spans,
+       u.ranges_loaded, u.ranges_copied, u.ranges_computed,
+       u.accesses_loaded, u.accesses_copied, u.accesses_computed, u.block_words
+FROM launch_kinds l
+JOIN uses u ON u.launch = l.rows_of
+LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object;
+
+CREATE VIEW kind_traffic AS
+SELECT l.kernel, l.count, l.first AS launch, coalesce(m.becomes, t.object) AS object, t.space,
+       t.requests, t.sectors, t.sectors_min, t.wavefronts, t.wavefronts_min
+FROM launch_kinds l
+JOIN traffic t ON t.launch = l.rows_of
+LEFT JOIN moves m ON m.id = l.moves AND m.object = t.object;
+
+CREATE VIEW kind_instructions AS
+SELECT l.kernel, l.count, l.first AS launch, i.position, i.pc, coalesce(m.becomes, i.object) AS object,
+       i.space, i.access, i.bytes, i.flags, i.executions, i.execution_lanes, i.requests,
+       i.active_lanes, i.sectors, i.sectors_min, i.wavefronts, i.wavefronts_min,
+       i.uniform, i.contiguous, i.misaligned, i.strided, i.irregular, i.stride
+FROM launch_kinds l
+JOIN instructions i ON i.launch = l.rows_of
+LEFT JOIN moves m ON m.id = l.moves AND m.object = i.object;
 
 -- ---- sums over the launches of a kernel ----
 
@@ -503,11 +573,11 @@ GROUP BY i.kernel, c.file, c.line;
 -- it.
 CREATE VIEW v_findings_input AS
 SELECT t.kernel_id, k.short_name AS kernel, t.object_id, o.name AS object, s.name AS space,
-       (SELECT count(DISTINCT launch) FROM launch_instructions i
-        WHERE i.kernel = t.kernel_id AND i.object IS t.object_id AND i.space = t.space) AS launches,
+       (SELECT sum(x.count) FROM kind_traffic x
+        WHERE x.kernel = t.kernel_id AND x.object IS t.object_id AND x.space = t.space) AS launches,
        t.requests, t.sectors, t.sectors_min, t.wavefronts, t.wavefronts_min,
        t.uniform, t.contiguous, t.misaligned, t.strided, t.irregular,
-       (SELECT count(*) FROM launch_heats h
+       (SELECT coalesce(sum(h.count), 0) FROM kind_heats h
         WHERE h.kernel = t.kernel_id AND h.object IS t.object_id AND h.space = t.space) AS maps
 FROM (
   SELECT kernel AS kernel_id, object AS object_id, space,
@@ -624,8 +694,8 @@ LEFT JOIN files f ON f.id = c.file;
 
 -- Instructions that were not observed in some launch of their kernel, and why; launch: the first.
 CREATE VIEW kernel_gaps AS
-SELECT l.kernel, min(l.id) AS launch, g.pc, g.reason
-FROM launches l
+SELECT l.kernel, min(l.first) AS launch, g.pc, g.reason
+FROM launch_kinds l
 JOIN gaps g ON g.launch = l.rows_of
 GROUP BY l.kernel, g.pc, g.reason;
 
@@ -647,8 +717,9 @@ LEFT JOIN files w ON w.id = c.file
 LEFT JOIN objects o ON o.id = f.object;
 
 CREATE VIEW v_parameters AS
-SELECT k.short_name AS kernel, p.position, p.type, p.name, o.name AS object, o.variable, count(*) AS launches
-FROM launches l
+SELECT k.short_name AS kernel, p.position, p.type, p.name, o.name AS object, o.variable,
+       sum(l.count) AS launches
+FROM launch_kinds l
 JOIN reaches r ON r.launch = l.rows_of
 JOIN kernels k ON k.id = l.kernel
 LEFT JOIN parameters p ON p.kernel = l.kernel AND r.offset >= p.offset AND r.offset < p.offset + p.bytes
@@ -658,8 +729,8 @@ GROUP BY l.kernel, p.position, r.offset, o.id;
 
 CREATE VIEW v_indirect_reaches AS
 SELECT k.short_name AS kernel, o.name AS object, o.variable, max(r.loads) AS loads,
-       max(r.stores) AS stores, max(r.atomics) AS atomics, count(*) AS launches
-FROM launches l
+       max(r.stores) AS stores, max(r.atomics) AS atomics, sum(l.count) AS launches
+FROM launch_kinds l
 JOIN indirect_reaches r ON r.launch = l.rows_of
 JOIN kernels k ON k.id = l.kernel
 LEFT JOIN moves m ON m.id = l.moves AND m.object = r.object

@@ -132,11 +132,11 @@ static wl_status write_sequence_object(writer *w, uint32_t group, uint32_t slot,
     if (s->space == ACC_SHARED && s->object >= p->nlast_arrays)
         return fail_damaged_sequences(w);
     if (s->space == ACC_SHARED)
-        status = builder_kernel_object(w->b, w->launch->kernel, PROF_OBJECT_SHARED,
+        status = builder_kernel_object(w->b, w->launch->kind->facts.kernel, PROF_OBJECT_SHARED,
                                        &p->last_arrays.data[s->object], &id, w->err);
     else if (s->space == ACC_LOCAL)
-        status = builder_kernel_object(w->b, w->launch->kernel, PROF_OBJECT_LOCAL, NULL, &id,
-                                       w->err);
+        status = builder_kernel_object(w->b, w->launch->kind->facts.kernel, PROF_OBJECT_LOCAL, NULL,
+                                       &id, w->err);
     const row_warp_object row = {group, slot, s->space, id};
     return status == WL_OK
                ? table_insert_warp_objects(w->b->insert[TABLE_warp_objects], &row, w->err)
@@ -157,7 +157,7 @@ static wl_status write_group(writer *w, const obs_warps *g)
         nwarps += g->pages[i].count;
     }
     uint32_t id = ++w->b->nwarp_groups;
-    const row_warp_group row = {id, w->launch->row.id, w->ids[g->sequence], nwarps};
+    const row_warp_group row = {id, w->launch->id, w->ids[g->sequence], nwarps};
     wl_status status = table_insert_warp_groups(w->b->insert[TABLE_warp_groups], &row, w->err);
     for (uint32_t i = 0; i < g->nslots && status == WL_OK; i++)
         status = write_sequence_object(w, id, i, &g->slots[i]);
@@ -176,10 +176,11 @@ wl_status builder_sequences(prof_builder *b, const cap_sequences *record, wl_err
     if (!w.ids)
         return NOMEM(err);
     if (!w.launch || b->process.arrays_of != record->launch ||
-        w.launch->row.warps_dropped != UINT64_MAX)
+        w.launch->kind->facts.row.warps_dropped != UINT64_MAX)
         return fail_damaged_sequences(&w);
-    w.launch->row.warps_dropped = record->dropped;
-    wl_status status = WL_OK;
+    launch_facts facts = builder_launch_facts(w.launch);
+    facts.row.warps_dropped = record->dropped;
+    wl_status status = builder_change_launch(b, w.launch, &facts, err);
     for (uint32_t i = 0; i < record->nsequences && status == WL_OK; i++)
         status = write_sequence(&w, &record->sequences[i], &w.ids[i]);
     for (uint32_t i = 0; i < record->nwarps && status == WL_OK; i++)

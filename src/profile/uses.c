@@ -108,8 +108,8 @@ static wl_status find_used_object(writer *w, const obs_use *use, uint32_t *id, u
         const obs_shared *array = &p->last_arrays.data[use->object];
         base = array->offset;
         bytes = array->bytes;
-        wl_status status = builder_kernel_object(w->b, w->launch->kernel, PROF_OBJECT_SHARED, array,
-                                                 id, w->err);
+        wl_status status = builder_kernel_object(w->b, w->launch->kind->facts.kernel,
+                                                 PROF_OBJECT_SHARED, array, id, w->err);
         if (status != WL_OK)
             return status;
     }
@@ -120,7 +120,7 @@ static wl_status find_used_object(writer *w, const obs_use *use, uint32_t *id, u
 static prof_use use_row_of(const writer *w, const obs_use *use, const sums *s)
 {
     bool counted = use->known == OBS_KNOWN_COUNTED, ranges = use->reuse & OBS_REUSE_RANGES;
-    prof_use row = {.launch = w->launch->row.id,
+    prof_use row = {.launch = w->launch->id,
                     .space = use->space,
                     .known = use->known,
                     .touched = s->touched,
@@ -143,7 +143,7 @@ static wl_status leave_out_spans(writer *w, obs_use *use)
     snprintf(text, sizeof text,
              "Launch %u touched too many elements of one object to keep how often each was "
              "accessed.",
-             w->launch->row.id);
+             w->launch->id);
     use->known = OBS_KNOWN_NOTHING;
     use->length = 0;
     return builder_message(w->b, w->b->process.id, WL_LOG_WARN, text, w->err);
@@ -191,9 +191,10 @@ wl_status builder_uses(prof_builder *b, const cap_uses *uses, wl_error *err)
                        uses->launch);
     }
     b->process.last_launch = 0; /* only once */
-    w.launch->row.objects_known = uses->objects_known;
-    w.launch->row.arrays_known = uses->arrays_known;
-    wl_status status = WL_OK;
+    launch_facts facts = builder_launch_facts(w.launch);
+    facts.row.objects_known = uses->objects_known;
+    facts.row.arrays_known = uses->arrays_known;
+    wl_status status = builder_change_launch(b, w.launch, &facts, err);
     for (uint32_t i = 0; i < uses->count && status == WL_OK; i++)
         status = write_use(&w, &uses->uses[i]);
     return status;

@@ -177,7 +177,7 @@ static void unmapped(const rep_terminal *t)
     uint64_t n = 0;
     for (uint32_t i = 0; i < t->d->samples.count; i++) {
         const prof_sample *p = &t->d->samples.rows[i];
-        n += !p->s.mapped;
+        n += p->s.mapped ? 0 : p->count;
         first = first || p->s.mapped ? first : p;
     }
     if (!first)

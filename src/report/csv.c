@@ -162,7 +162,8 @@ static void launches(csv *c)
 {
     fputs("id,process,kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z,stream,"
           "dynamic_shared,static_shared,registers,warp_instructions,thread_instructions,"
-          "host_seconds,device_seconds,blocks_run,blocks_observed,blocks_sampled,error,fault\r\n",
+          "host_seconds,device_seconds,blocks_run,blocks_observed,blocks_sampled,error,fault,"
+          "count\r\n",
           c->out);
     for (uint32_t i = 0; i < c->d->launches.count; i++) {
         const prof_launch *l = &c->d->launches.rows[i];
@@ -187,6 +188,7 @@ static void launches(csv *c)
         separate(c);
         fprintf(c->out, "%d", l->error);
         text(c, l->fault[0] ? l->fault : NULL);
+        count_cell(c, l->count);
         end(c);
     }
 }

@@ -32,6 +32,8 @@ static void put_launches(rep_json_out *j, const rep_data *d)
         const prof_launch *l = &d->launches.rows[i];
         json_t *row = json_object();
         rep_put_count(row, K(launch, id), l->id);
+        if (l->count > 1)
+            rep_put_count(row, K(launch, count), l->count);
         rep_put_text(row, K(launch, kernel), rep_kernel_name(d, l->kernel));
         rep_put_dim(row, K(launch, grid), l->grid);
         rep_put_dim(row, K(launch, block), l->block);
@@ -54,7 +56,7 @@ static void put_launches(rep_json_out *j, const rep_data *d)
 static void put_copies(rep_json_out *j, const rep_data *d)
 {
     ana_copy_sum sums[ANA_DIRECTIONS];
-    ana_copies(&d->calls, &d->objects, sums);
+    ana_copies(&d->transfers, &d->objects, sums);
     rep_json_array(j, K(output, copies));
     for (int i = 0; i < ANA_DIRECTIONS; i++) {
         if (!sums[i].calls)

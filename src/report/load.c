@@ -3,6 +3,33 @@
 
 #include <string.h>
 
+/* Of so many launches that those that are alike are in one row. */
+static bool are_grouped(const prof_launch_rows *kinds)
+{
+    uint64_t launches = 0;
+    for (uint32_t i = 0; i < kinds->count; i++)
+        launches += kinds->rows[i].count;
+    return launches > REP_MOST_LAUNCHES;
+}
+
+static wl_status load_launches(prof_db *db, wl_arena *arena, rep_data *d, wl_error *err)
+{
+    wl_status status = prof_load_launch_kinds(db, PROF_ALL, arena, &d->launches, err);
+    if (status != WL_OK)
+        return status;
+    if (are_grouped(&d->launches))
+        return prof_load_kind_samples(db, PROF_ALL, arena, &d->samples, err);
+    status = prof_load_launches(db, PROF_ALL, arena, &d->launches, err);
+    return status == WL_OK ? prof_load_samples(db, PROF_ALL, arena, &d->samples, err) : status;
+}
+
+static wl_status load_launch_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *err)
+{
+    return are_grouped(&d->launches)
+               ? prof_load_kind_instructions(db, arena, &d->instructions, err)
+               : prof_load_instructions(db, PROF_ALL, PROF_ALL, arena, &d->instructions, err);
+}
+
 static wl_status load_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *err)
 {
 #define LOAD(call)                  \
@@ -19,9 +46,9 @@ static wl_status load_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *
     LOAD(prof_load_kernels(db, arena, &d->kernels, err));
     LOAD(prof_load_objects(db, arena, &d->objects, err));
     LOAD(prof_load_calls(db, arena, &d->calls, err));
+    LOAD(prof_load_transfers(db, arena, &d->transfers, err));
     LOAD(prof_load_code(db, PROF_ALL, arena, &d->code, err));
-    LOAD(prof_load_launches(db, PROF_ALL, arena, &d->launches, err));
-    LOAD(prof_load_samples(db, PROF_ALL, arena, &d->samples, err));
+    LOAD(load_launches(db, arena, d, err));
     LOAD(prof_load_instruction_totals(db, PROF_ALL, arena, &d->totals, err));
     LOAD(rep_load_failures(db, arena, d, err));
     LOAD(prof_load_gaps(db, arena, &d->gaps, err));
@@ -95,8 +122,7 @@ wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned part
     *out = (rep_data){.findings = findings};
     wl_status status = load_rows(profile, arena, out, err);
     if (status == WL_OK && (parts & REP_PART_LAUNCH_ROWS))
-        status = prof_load_instructions(profile, PROF_ALL, PROF_ALL, arena, &out->instructions,
-                                        err);
+        status = load_launch_rows(profile, arena, out, err);
     if (status == WL_OK && (parts & REP_PART_SOURCES))
         status = load_sources(profile, arena, out, err);
     if (status == WL_OK && (parts & REP_PART_HEATS))

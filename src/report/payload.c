@@ -183,7 +183,8 @@ static json_t *mix_json(const rep_data *d, uint32_t kernel)
         uint64_t sum = 0;
         for (uint32_t i = 0; i < d->launches.count; i++)
             if (d->launches.rows[i].kernel == kernel)
-                sum += d->launches.rows[i].mix->warp_instructions[class];
+                sum += d->launches.rows[i].count *
+                       d->launches.rows[i].mix->warp_instructions[class];
         if (sum == 0)
             continue;
         json_t *row = json_object();
@@ -319,8 +320,9 @@ static json_t *launch_json(const rep_data *d, const prof_launch *l)
     rep_put_count(row, K(page_launch, stream), l->stream);
     if (l->blocks_run > 0)
         rep_put_count(row, K(page_launch, thread_instructions), l->thread_instructions);
-    rep_put_seconds(row, K(page_launch, host_seconds), l->host_seconds);
-    rep_put_seconds(row, K(page_launch, device_seconds), l->device_seconds);
+    rep_put_seconds(row, K(page_launch, host_seconds), l->host_seconds / (double)l->count);
+    rep_put_seconds(row, K(page_launch, device_seconds),
+                    l->timed ? l->device_seconds / (double)l->timed : -1);
     rep_put_count(row, K(page_launch, blocks_run), l->blocks_run);
     rep_put_count(row, K(page_launch, blocks_observed), l->blocks_observed);
     rep_put_count(row, K(page_launch, blocks_sampled), l->blocks_sampled);
@@ -332,10 +334,11 @@ static json_t *launch_json(const rep_data *d, const prof_launch *l)
     return row;
 }
 
-/* Returns how many were left out. */
-static uint32_t put_page_launches(rep_json_out *j, const rep_data *d, wl_arena *arena)
+/* Returns how many were left out: of launches that are alike all but the first. */
+static uint64_t put_page_launches(rep_json_out *j, const rep_data *d, wl_arena *arena)
 {
-    uint32_t left_out = 0, nexamples;
+    uint64_t left_out = 0;
+    uint32_t nexamples;
     const uint32_t *examples = example_launches(d, arena, &nexamples);
     rep_json_array(j, K(page, launches));
     for (uint32_t i = 0; i < d->launches.count; i++) {
@@ -345,6 +348,7 @@ static uint32_t put_page_launches(rep_json_out *j, const rep_data *d, wl_arena *
             rep_json_row(j, launch_json(d, &d->launches.rows[i]));
         else
             left_out++;
+        left_out += d->launches.rows[i].count - 1;
     }
     rep_json_array_end(j);
     return left_out;
@@ -617,7 +621,7 @@ static json_t *messages_json(const rep_data *d, wl_arena *arena)
 }
 
 static json_t *page_coverage_json(const rep_data *d, wl_arena *arena, uint64_t maps_left_out,
-                                  uint32_t launches_left_out)
+                                  uint64_t launches_left_out)
 {
     const prof_coverage *c = &d->coverage;
     json_t *row = json_object(), *calls = json_array();
@@ -728,7 +732,7 @@ static bool put_document(const rep_data *d, rep_parts *parts, wl_arena *arena, F
     if (d->devices.count > 0)
         rep_json_value(&j, K(page, device), page_device_json(d));
     put_tables(&j, d, parts);
-    uint32_t launches_left_out = put_page_launches(&j, d, arena);
+    uint64_t launches_left_out = put_page_launches(&j, d, arena);
     uint64_t maps_left_out = d->heats_left_out + put_maps(&j, d, parts);
     rep_json_value(&j, K(page, memory), page_memory_json(d, arena));
     rep_json_value(&j, K(page, coverage),

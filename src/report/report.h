@@ -38,8 +38,11 @@ typedef struct rep_data {
     prof_file_rows files;
     prof_kernel_rows kernels;
     prof_object_rows objects;
-    prof_call_rows calls;
-    prof_launch_rows launches;          /* of all kernels, by id */
+    prof_call_rows calls; /* those that something refers to */
+    prof_transfer_rows transfers;
+    /* Of all kernels, by id. Every launch; but of more than REP_MOST_LAUNCHES those that are alike
+     * are in one row, and what follows is of the first of them. */
+    prof_launch_rows launches;
     prof_sample_rows samples;           /* of all launches, by launch and block */
     prof_instruction_rows instructions; /* a row a launch; empty without REP_PART_LAUNCH_ROWS */
     prof_instruction_rows totals;       /* over all launches of a kernel */
@@ -64,6 +67,8 @@ typedef struct rep_data {
     bool all_heats;          /* all of the profile, whatever room they take */
     uint64_t heats_left_out; /* maps of the profile that were not chosen */
 } rep_data;
+
+enum { REP_MOST_LAUNCHES = 10000 }; /* that are listed one by one */
 
 enum {
     REP_PART_LAUNCH_ROWS = 1, /* rep_json, rep_csv */

@@ -273,7 +273,7 @@ static void copies(const rep_terminal *t)
     ana_copy_sum sums[ANA_DIRECTIONS];
     uint64_t timed = 0;
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
-    ana_copies(&t->d->calls, &t->d->objects, sums);
+    ana_copies(&t->d->transfers, &t->d->objects, sums);
     for (int i = 0; grid && i < ANA_DIRECTIONS; i++) {
         const ana_copy_sum *s = &sums[i];
         const char *cells[] = {

@@ -353,7 +353,8 @@ static void of_edges(void **state)
 
 /* ---- what the code tells ---- */
 
-static prof_launch launch = {.id = 1, .kernel = 1, .grid = {64, 4, 1}, .block = {256, 1, 1}};
+static prof_launch launch = {
+    .id = 1, .count = 1, .kernel = 1, .grid = {64, 4, 1}, .block = {256, 1, 1}};
 static const prof_instruction first = {.launch = 1, .c = {.pc = 1}},
                               second = {.launch = 1, .c = {.pc = 2}};
 

@@ -18,7 +18,7 @@ static barriers_order order_of(const insn *insns, uint32_t n, uint32_t x, uint32
 {
     prof_code code[MOST] = {0};
     prof_form forms[MOST] = {0};
-    prof_launch launch = {.kernel = 1, .grid = {4, 1, 1}, .block = {x, y, 1}};
+    prof_launch launch = {.count = 1, .kernel = 1, .grid = {4, 1, 1}, .block = {x, y, 1}};
     const prof_kernel kernel = {.id = 1};
     ana_program program = {.launches = {1, &launch}};
     ana_input input = {.program = &program,

@@ -11,6 +11,7 @@
 static prof_launch launch(uint32_t blocks, uint64_t each)
 {
     return (prof_launch){.id = 1,
+                         .count = 1,
                          .process = 1,
                          .kernel = 1,
                          .grid = {blocks, 1, 1},

@@ -11,13 +11,20 @@ static const prof_device_rows device_rows = {1, devices};
 /* 1,000 warps of 8 a block: ten on each multiprocessor. */
 static prof_launch launch(uint32_t kernel, uint64_t instructions, double seconds)
 {
-    return (prof_launch){.process = 1,
+    return (prof_launch){.count = 1,
+                         .process = 1,
                          .kernel = kernel,
                          .grid = {125, 1, 1},
                          .block = {256, 1, 1},
                          .warp_instructions = instructions,
                          .device_seconds = seconds,
                          .blocks_observed = 125};
+}
+
+static void set_time(prof_launch *l, double seconds)
+{
+    l->device_seconds = l->device_least = l->device_most = seconds;
+    l->timed = seconds >= 0;
 }
 
 typedef struct fixture {
@@ -80,12 +87,12 @@ static void tiny(void **state)
     assert_int_equal(judge(f, 0.02), ANA_GAIN_FULL); /* but not of the traffic */
     assert_int_equal(judge(f, 0.01), ANA_GAIN_FULL);
     assert_int_equal(judge(f, 0.0099), ANA_GAIN_TINY);
-    f->launches[0].device_seconds = 0.5; /* one time alone says nothing */
+    set_time(&f->launches[0], 0.5); /* one time alone says nothing */
     assert_int_equal(judge(f, 0.02), ANA_GAIN_FULL);
-    f->launches[1].device_seconds = 1.5; /* both: the time counts */
+    set_time(&f->launches[1], 1.5); /* both: the time counts */
     assert_int_equal(judge(f, 0.001), ANA_GAIN_FULL);
     assert_true(f->finding.kernel_share_of_time == 0.25);
-    f->launches[0].device_seconds = 0.01;
+    set_time(&f->launches[0], 0.01);
     assert_int_equal(judge(f, 0.5), ANA_GAIN_TINY);
     assert_non_null(strstr(f->finding.gain_note, "time"));
 }

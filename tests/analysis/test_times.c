@@ -4,11 +4,15 @@
 
 static prof_launch launch(uint32_t kernel, uint32_t blocks, bool recorded, double seconds)
 {
-    return (prof_launch){.kernel = kernel,
+    return (prof_launch){.count = 1,
+                         .kernel = kernel,
                          .grid = {blocks, 1, 1},
                          .block = {32, 1, 1},
                          .recorded = recorded,
-                         .device_seconds = seconds};
+                         .timed = seconds >= 0,
+                         .device_seconds = seconds,
+                         .device_least = seconds,
+                         .device_most = seconds};
 }
 
 static void estimates(void **state)
@@ -41,6 +45,27 @@ static void estimates(void **state)
     wl_arena_free(arena);
 }
 
+/* Launches that are alike, in one row: five of which two were timed, and two that recorded. */
+static void launches_alike(void **state)
+{
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    prof_launch rows[] = {launch(1, 8, false, 6), launch(1, 8, true, 100)};
+    rows[0].count = 5;
+    rows[0].timed = rows[1].timed = rows[1].count = 2;
+    rows[0].device_least = 2;
+    rows[0].device_most = 4;
+    rows[1].device_least = 40;
+    rows[1].device_most = 60;
+    prof_launch_rows launches = {2, rows};
+    double *seconds = ana_launch_seconds(&launches, arena);
+    assert_non_null(seconds);
+    assert_true(seconds[0] == 6 + 3 * 3 && seconds[1] == 2 * 3);
+    ana_device_time t = ana_device_time_of(&launches, seconds, 1);
+    assert_true(t.launches == 7 && t.timed == 4 && t.seconds == 21 && t.least == 2 && t.most == 60);
+    wl_arena_free(arena);
+}
+
 /* What differs in the block or in dynamic shared memory only is another kind. */
 static void shapes(void **state)
 {
@@ -57,13 +82,17 @@ static void shapes(void **state)
     wl_arena_free(arena);
 }
 
-static prof_call moved(uint32_t kind, uint32_t from, uint32_t to, uint64_t bytes, double seconds)
+static prof_transfer moved(uint32_t kind, uint32_t from, uint32_t to, uint64_t bytes,
+                           double seconds)
 {
-    return (prof_call){.kind = kind,
-                       .source_object = from,
-                       .target_object = to,
-                       .bytes = bytes,
-                       .device_seconds = seconds};
+    return (prof_transfer){.kind = kind,
+                           .source_object = from,
+                           .target_object = to,
+                           .count = 1,
+                           .bytes = bytes,
+                           .timed = seconds > 0,
+                           .timed_bytes = seconds > 0 ? bytes : 0,
+                           .device_seconds = seconds > 0 ? seconds : 0};
 }
 
 /* Objects 1 and 2 lie on the device, 3 is pinned; 0 is memory of the host that nobody
@@ -74,13 +103,11 @@ static void directions(void **state)
     prof_object memory[] = {{.id = 1, .kind = CAP_OBJECT_DEVICE},
                             {.id = 2, .kind = CAP_OBJECT_MANAGED},
                             {.id = 3, .kind = CAP_OBJECT_PINNED}};
-    prof_call rows[] = {moved(CAP_CALL_COPY, 0, 1, 10, 2),   moved(CAP_CALL_COPY, 3, 1, 20, -1),
-                        moved(CAP_CALL_COPY, 2, 3, 40, 4),   moved(CAP_CALL_COPY, 1, 2, 80, -1),
-                        moved(CAP_CALL_COPY, 0, 3, 160, 1),  moved(CAP_CALL_SET, 0, 1, 320, 8),
-                        moved(CAP_CALL_COPY, 0, 1, 640, 16), moved(CAP_CALL_ALLOC, 0, 1, 1280, -1)};
-    rows[6].result = 1; /* refused */
+    prof_transfer rows[] = {moved(CAP_CALL_COPY, 0, 1, 10, 2),  moved(CAP_CALL_COPY, 3, 1, 20, -1),
+                            moved(CAP_CALL_COPY, 2, 3, 40, 4),  moved(CAP_CALL_COPY, 1, 2, 80, -1),
+                            moved(CAP_CALL_COPY, 0, 3, 160, 1), moved(CAP_CALL_SET, 0, 1, 320, 8)};
     ana_copy_sum s[ANA_DIRECTIONS];
-    ana_copies(&(prof_call_rows){8, rows}, &(prof_object_rows){3, memory}, s);
+    ana_copies(&(prof_transfer_rows){6, rows}, &(prof_object_rows){3, memory}, s);
     const ana_copy_sum *in = &s[ANA_COPY_TO_DEVICE];
     assert_true(in->calls == 2 && in->bytes == 30 && in->timed == 1 && in->timed_bytes == 10);
     assert_true(in->seconds == 2);
@@ -93,6 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(estimates),
+        cmocka_unit_test(launches_alike),
         cmocka_unit_test(shapes),
         cmocka_unit_test(directions),
     };

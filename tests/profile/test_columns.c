@@ -267,6 +267,10 @@ static void tell_launches(prof_builder *b)
     tell_note(b, 303, 2, "_Z5loopsPfi");
     tell_note(b, 304, 2, "_Z4lastv");
     tell_note(b, 305, 3, "_Z7machinev");
+    cap_time times[] = {{306, 0.5}, {307, 1.5}};
+    for (size_t i = 0; i < 2; i++)
+        tell_note(b, times[i].note, 2, "_Z4lastv");
+    tell(b, (cap_record){.type = CAP_TIMES, .times = {2, times}});
 }
 
 static void tell_graph(prof_builder *b)
@@ -371,41 +375,57 @@ static const expected_row expected[] = {
     {"skips", "id = 1", "id=1 process=1 kernel=a_kernel reason=a count=2"},
     {"skips", "id = 2", "id=2 process=1 kernel=a_kernel reason=b count=1"},
     {"messages", "id = 2", "id=2 process=1 level=3 text=another"},
-    {"launches", "id = 1",
-     "id=1 process=1 number=301 kernel=1 call=6 grid_x=151 grid_y=152 grid_z=153 "
-     "block_x=154 block_y=155 block_z=156 cluster_x=157 cluster_y=158 cluster_z=159 "
-     "dynamic_shared=160 static_shared=161 local_bytes=162 registers=163 stream=2 "
-     "device=164 context=165 ordinal=166 host_seconds=0.63 device_seconds=0.61 "
-     "device_start=0.62 error=167 fault=a_fault warp_instructions=241 "
-     "thread_instructions=242 blocks_run=243 blocks_observed=244 blocks_sampled=245 "
-     "dropped=246 way=3 estimated=1 recorded=1 accesses_known=0 mix_whole=1 registers_by=1 "
-     "rows_of=1 moves=NULL objects_known=2 arrays_known=1"},
-    {"launches", "id = 2",
-     "id=2 process=1 number=302 kernel=1 call=6 grid_x=151 grid_y=152 grid_z=153 "
-     "block_x=154 block_y=155 block_z=156 cluster_x=157 cluster_y=158 cluster_z=159 "
-     "dynamic_shared=160 static_shared=161 local_bytes=162 registers=163 stream=2 "
-     "device=164 context=165 ordinal=166 host_seconds=0.64 device_seconds=NULL "
-     "device_start=NULL error=0 fault= warp_instructions=241 thread_instructions=242 "
-     "blocks_run=243 blocks_observed=244 blocks_sampled=245 dropped=246 way=3 estimated=1 "
-     "recorded=0 accesses_known=0 mix_whole=1 registers_by=1 rows_of=1 moves=1 "
+    {"launch_kinds", "id = 1",
+     "id=1 first=1 count=1 timed=1 host_seconds=0.63 device_seconds=0.61 device_least=0.61 "
+     "device_most=0.61 process=1 kernel=1 "
+     "grid_x=151 grid_y=152 grid_z=153 block_x=154 block_y=155 block_z=156 cluster_x=157 "
+     "cluster_y=158 cluster_z=159 dynamic_shared=160 static_shared=161 local_bytes=162 "
+     "registers=163 stream=2 device=164 context=165 error=167 fault=a_fault "
+     "warp_instructions=241 thread_instructions=242 blocks_run=243 blocks_observed=244 "
+     "blocks_sampled=245 dropped=246 way=3 estimated=1 recorded=1 accesses_known=0 mix_whole=1 "
+     "registers_by=1 rows_of=1 moves=NULL objects_known=2 arrays_known=1"},
+    {"launch_kinds", "id = 2",
+     "id=2 first=2 count=1 timed=0 host_seconds=0.64 device_seconds=NULL device_least=NULL "
+     "device_most=NULL process=1 kernel=1 "
+     "grid_x=151 grid_y=152 grid_z=153 block_x=154 block_y=155 block_z=156 cluster_x=157 "
+     "cluster_y=158 cluster_z=159 dynamic_shared=160 static_shared=161 local_bytes=162 "
+     "registers=163 stream=2 device=164 context=165 error=0 fault= warp_instructions=241 "
+     "thread_instructions=242 blocks_run=243 blocks_observed=244 blocks_sampled=245 dropped=246 "
+     "way=3 estimated=1 recorded=0 accesses_known=0 mix_whole=1 registers_by=1 rows_of=1 moves=1 "
      "objects_known=2 arrays_known=1"},
-    {"launches", "id = 3",
-     "id=3 process=1 number=303 kernel=2 call=6 grid_x=151 grid_y=152 grid_z=153 "
-     "block_x=154 block_y=155 block_z=156 cluster_x=157 cluster_y=158 cluster_z=159 "
-     "dynamic_shared=160 static_shared=161 local_bytes=162 registers=163 stream=2 "
-     "device=164 context=165 ordinal=166 host_seconds=NULL device_seconds=NULL "
-     "device_start=NULL error=0 fault= warp_instructions=0 thread_instructions=0 "
-     "blocks_run=0 blocks_observed=0 blocks_sampled=0 dropped=0 way=0 estimated=0 "
-     "recorded=0 accesses_known=0 mix_whole=0 registers_by=1 rows_of=3 moves=NULL "
+    {"launch_kinds", "id = 3",
+     "id=3 first=3 count=1 timed=0 host_seconds=NULL device_seconds=NULL device_least=NULL "
+     "device_most=NULL process=1 kernel=2 "
+     "grid_x=151 grid_y=152 grid_z=153 block_x=154 block_y=155 block_z=156 cluster_x=157 "
+     "cluster_y=158 cluster_z=159 dynamic_shared=160 static_shared=161 local_bytes=162 "
+     "registers=163 stream=2 device=164 context=165 error=0 fault= warp_instructions=0 "
+     "thread_instructions=0 blocks_run=0 blocks_observed=0 blocks_sampled=0 dropped=0 way=0 "
+     "estimated=0 recorded=0 accesses_known=0 mix_whole=0 registers_by=1 rows_of=3 moves=NULL "
      "objects_known=NULL arrays_known=NULL"},
-    {"launches", "id = 7",
-     "id=7 process=2 number=2 kernel=1 call=7 grid_x=4 grid_y=1 grid_z=1 block_x=256 "
-     "block_y=1 block_z=1 cluster_x=0 cluster_y=0 cluster_z=0 dynamic_shared=0 "
-     "static_shared=0 local_bytes=0 registers=0 stream=0 device=0 context=0 ordinal=NULL "
-     "host_seconds=0.25 device_seconds=NULL device_start=NULL error=0 fault= "
-     "warp_instructions=88 thread_instructions=2710 blocks_run=4 blocks_observed=4 "
-     "blocks_sampled=1 dropped=0 way=1 estimated=0 recorded=0 accesses_known=1 mix_whole=1 "
-     "registers_by=0 rows_of=7 moves=NULL objects_known=NULL arrays_known=NULL"},
+    {"launch_kinds", "id = 4",
+     "id=4 first=4 count=3 timed=2 host_seconds=NULL device_seconds=2.0 device_least=0.5 "
+     "device_most=1.5 process=1 kernel=3 way=0 estimated=0 recorded=0 accesses_known=0 mix_whole=0 "
+     "registers_by=1 rows_of=4"},
+    {"launch_kinds", "id = 7",
+     "id=7 first=9 count=1 timed=0 host_seconds=0.25 device_seconds=NULL device_least=NULL "
+     "device_most=NULL process=2 kernel=1 grid_x=4 grid_y=1 grid_z=1 block_x=256 block_y=1 "
+     "block_z=1 cluster_x=0 cluster_y=0 cluster_z=0 dynamic_shared=0 static_shared=0 "
+     "local_bytes=0 registers=0 stream=0 device=0 context=0 error=0 fault= warp_instructions=88 "
+     "thread_instructions=2710 blocks_run=4 blocks_observed=4 blocks_sampled=1 dropped=0 way=1 "
+     "estimated=0 recorded=0 accesses_known=1 mix_whole=1 registers_by=0 rows_of=9 moves=NULL "
+     "objects_known=NULL arrays_known=NULL"},
+    {"launch_times", "id = 1",
+     "id=1 kind=1 number=301 call=6 ordinal=166 host_seconds=0.63 device_seconds=0.61 "
+     "device_start=0.62"},
+    {"launch_times", "id = 2",
+     "id=2 kind=2 number=302 call=6 ordinal=166 host_seconds=0.64 device_seconds=NULL "
+     "device_start=NULL"},
+    {"launch_times", "id = 7",
+     "id=7 kind=4 number=307 call=6 ordinal=166 host_seconds=NULL device_seconds=1.5 "
+     "device_start=NULL"},
+    {"launch_times", "id = 9",
+     "id=9 kind=7 number=2 call=7 ordinal=NULL host_seconds=0.25 device_seconds=NULL "
+     "device_start=NULL"},
     {"faults", "launch = 1",
      "launch=1 kind=a_kind what=a_thing pc=291 block_x=292 block_y=293 block_z=294 "
      "thread_x=295 thread_y=296 thread_z=297 address=123145303359786 bytes=299 object=2"},
@@ -531,7 +551,8 @@ static const unset_column unset[] = {
     {"kernels", "missing", "test_modules.c: of kernels whose code cannot be had"},
     {"files", "bytes", "test_profile.c: of files that are there"},
     {"files", "text", "test_profile.c"},
-    {"launches", "warps_dropped", "test_sequences.c: packed steps, and what they are unpacked to"},
+    {"launch_kinds", "warps_dropped",
+     "test_sequences.c: packed steps, and what they are unpacked to"},
     {"sequences", "*", "test_sequences.c"},
     {"sequence_pages", "*", "test_sequences.c"},
     {"warp_groups", "*", "test_sequences.c"},
@@ -681,6 +702,7 @@ static void columns_are_told_apart(void **state)
 #include "profile/columns.def"
 
 #define OF_kernel "0"
+#define OF_count "1"
 #define OF_nrows "0"
 #define OF_blocks_observed "0"
 #define OF_has_text "0"

@@ -252,7 +252,7 @@ static void objects_and_calls(void **state)
     assert_int_equal(objects.rows[2].kind, PROF_OBJECT_SHARED);
     assert_string_equal(objects.rows[2].variable, "tile");
     assert_string_equal(objects.rows[2].name, "tile (scale)");
-    assert_int_equal(calls.count, 6);
+    assert_int_equal(calls.count, 3); /* launches and copies belong to no object */
     for (uint32_t i = 0; i < calls.count; i++) {
         assert_int_equal(calls.rows[i].number, calls.rows[i].id);
         assert_int_equal(calls.rows[i].thread, 1);
@@ -550,9 +550,14 @@ static void damage_is_told(void **state)
         const char *sql;
         loader *load;
     } cases[] = {
-        {"UPDATE launches SET grid_x = -1", load_launches},
-        {"UPDATE launches SET grid_x = 'many'", load_launches},
-        {"UPDATE launches SET registers = 1 << 40", load_launches},
+        {"UPDATE launch_kinds SET grid_x = -1", load_launches},
+        {"UPDATE launch_kinds SET grid_x = 'many'", load_launches},
+        {"UPDATE launch_kinds SET registers = 1 << 40", load_launches},
+        {"UPDATE launch_kinds SET count = 0", load_launches},
+        {"UPDATE launch_kinds SET timed = count + 1", load_launches},
+        {"UPDATE launch_times SET kind = 99", load_launches},
+        {"UPDATE launch_times SET number = -1", load_launches},
+        {"DELETE FROM launch_kinds", load_launches},
         {"UPDATE mix SET class = 99", load_launches},
         {"UPDATE instructions SET space = 17", load_insns},
         {"UPDATE contents SET nrows = 1000000000", load_first_heat},

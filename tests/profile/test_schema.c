@@ -203,6 +203,8 @@ static void views_resolve_repeats(void **state)
         {"SELECT requests FROM v_lines WHERE line = 14", 2 * 8},
         {"SELECT objects_known FROM launches WHERE id = 2", OBS_KNOWN_COUNTED},
         {"SELECT 1000 * host_seconds FROM launches WHERE id = 2", 500},
+        {"SELECT sum(count) FROM launch_kinds", 2},
+        {"SELECT count FROM kind_instructions WHERE launch = 2 LIMIT 1", 1},
     };
     make("repeat.wlprof", tell_repeat);
     sqlite3 *sql = open_sql(story_path("repeat.wlprof"));
@@ -394,14 +396,14 @@ static void refused(const char *change, wl_status expected, const char *text)
 static void other_schemas_are_refused(void **state)
 {
     (void)state;
-    refused("PRAGMA user_version = 5", WL_VERSION, "profile the program again");
-    refused("PRAGMA user_version = 7", WL_VERSION, "schema 7");
+    refused("PRAGMA user_version = 6", WL_VERSION, "profile the program again");
+    refused("PRAGMA user_version = 8", WL_VERSION, "schema 8");
     refused("DROP VIEW launch_instructions", WL_CORRUPT, "no view launch_instructions");
     refused("DROP VIEW v_same; CREATE VIEW v_same AS SELECT 1 AS kernel, 1 AS rows_of, "
             "1 AS moves, 1 AS n",
             WL_VERSION, "view v_same");
     refused("DROP TABLE gaps", WL_CORRUPT, "no table gaps");
-    refused("ALTER TABLE launches ADD COLUMN more INTEGER", WL_VERSION, "table launches");
+    refused("ALTER TABLE launch_kinds ADD COLUMN more INTEGER", WL_VERSION, "table launch_kinds");
 }
 
 int main(void)

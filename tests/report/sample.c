@@ -153,6 +153,7 @@ static const obs_mix no_mix;
 
 #define LAUNCH(ID, BLOCKS_)        \
     {.id = ID,                     \
+     .count = 1,                   \
      .process = 1,                 \
      .number = ID,                 \
      .kernel = ID,                 \
@@ -330,6 +331,7 @@ static ana_finding findings_rows[] = {
 /* Launch 1 in full; what was asked for in launch 2 has no heat map. */
 static prof_sample samples[] = {
     {.launch = 1,
+     .count = 1,
      .kernel = 1,
      .s = {.why = OBS_WHY_TYPICAL,
            .mapped = 1,
@@ -339,6 +341,7 @@ static prof_sample samples[] = {
            .sectors = 288},
      .of = BLOCKS},
     {.launch = 1,
+     .count = 1,
      .kernel = 1,
      .s = {.block = BLOCKS - 1,
            .block_index = {15, 15, 0},

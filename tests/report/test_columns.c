@@ -32,6 +32,7 @@ static int tear_down(void **state)
 static const obs_mix no_mix;
 
 static prof_launch launches[] = {{.id = 11,
+                                  .count = 118,
                                   .process = 12,
                                   .number = 13,
                                   .kernel = 1,
@@ -246,7 +247,7 @@ static void test_columns_of_tables(void **state)
     wl_arena *arena = ((fixture *)*state)->arena;
     expect_table(
         d, REP_TABLE_LAUNCHES,
-        "11,12,first,21,22,23,24,25,26,31,32,33,34,35,36,0.5,0.25,37,38,39,40,it broke\r\n");
+        "11,12,first,21,22,23,24,25,26,31,32,33,34,35,36,0.5,0.25,37,38,39,40,it broke,118\r\n");
     expect_table(d, REP_TABLE_INSTRUCTIONS,
                  "11,first,14,load,\"ld.global.f32 %f1, [%rd4]\",global,d_x (a.cu:6),"
                  "/home/dev/src/transpose.cu,8,42,41,43,44,45,46,,,49,50,51,52,53,-54\r\n"
@@ -269,7 +270,8 @@ static void test_keys_of_objects(void **state)
     static const char *const expected[] = {
         "\"failures\": [{\"what\":\"launch 11\",\"why\":\"it broke\",\"launch\":11,\"object\":1,"
         "\"file\":\"a.cu\",\"line\":108}]",
-        "{\"id\":11,\"kernel\":\"first\",\"grid\":[21,22,23],\"block\":[24,25,26],\"stream\":31,"
+        "{\"id\":11,\"count\":118,\"kernel\":\"first\",\"grid\":[21,22,23],\"block\":[24,25,26],"
+        "\"stream\":31,"
         "\"thread_instructions\":36,\"host_seconds\":0.5,\"device_seconds\":0.25,"
         "\"way\":\"replay\",\"failed\":\"it broke\",\"estimated\":true}",
         "\"name\":\"first\",\"file\":\"/home/dev/src/transpose.cu\",\"line\":3}",

@@ -35,8 +35,8 @@ static void add_few_blocks(const ana_program *program, few_blocks *few, const pr
     double idle = ana_room_of(program, l) - (double)l->warp_instructions;
     if (blocks_in(l) > t->few_blocks * sms || !has_long_warps(t, l))
         return;
-    few->launches++;
-    few->idle += idle;
+    few->launches += (uint32_t)l->count;
+    few->idle += (double)l->count * idle;
     if (idle > few->most) {
         few->most = idle;
         few->worst = l;

@@ -151,19 +151,6 @@ static wl_status analyze_map(work *w, const prof_heat_info *info, const cached *
     return analyze_one(w, info, c, err);
 }
 
-static uint64_t sectors_issued(const ana_group *g, uint32_t launch)
-{
-    uint32_t low = 0, high = g->ntraffic;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (g->traffic[middle].launch < launch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < g->ntraffic && g->traffic[low].launch == launch ? g->traffic[low].sectors : 0;
-}
-
 static void add_part(work *w, const map_result *r, double scale)
 {
     for (uint32_t i = 0; i < w->group->ninsns; i++) {
@@ -191,15 +178,15 @@ static void add_part_cost(launch_cost *cost, const map_result *r, ana_pattern p,
     }
 }
 
-static void add_launch_cost(work *w, uint32_t launch, ana_pattern p, const launch_cost *cost)
+static void add_launch_cost(work *w, const prof_traffic *of, ana_pattern p, const launch_cost *cost)
 {
     if (cost->excess > 0) {
-        w->launches[p]++;
-        w->excess[p] += cost->excess;
+        w->launches[p] += (uint32_t)of->count;
+        w->excess[p] += (double)of->count * cost->excess;
     }
     if (cost->excess > w->best[p]) {
         w->best[p] = cost->excess;
-        w->example_launch[p] = launch;
+        w->example_launch[p] = of->launch;
         w->example[p] = cost->most;
     }
 }
@@ -212,28 +199,29 @@ static double traffic_of_map(const cached *c)
     return sum;
 }
 
-/* The maps of one launch: several sampled blocks stand for it together, each for as many as are
- * like it. */
-static void add_launch(work *w, uint32_t launch, const cached *const *maps, const double *alike,
-                       uint32_t n)
+/* The maps of one launch and of those like it: several sampled blocks stand for it together, each
+ * for as many as are like it. */
+static void add_launch(work *w, const prof_traffic *of, const cached *const *maps,
+                       const double *alike, uint32_t n)
 {
+    double launches = (double)of->count;
     double traffic = 0;
     launch_cost costs[ANA_PATTERN_COUNT] = {{0}};
     for (uint32_t i = 0; i < n; i++)
         traffic += alike[i] * traffic_of_map(maps[i]);
-    double scale = traffic > 0 ? (double)sectors_issued(w->group, launch) / traffic : 0;
+    double scale = traffic > 0 ? (double)of->sectors / traffic : 0;
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t k = 0; maps[i]->parts && k < maps[i]->nparts; k++) {
             const map_result *r = &maps[i]->parts[k];
-            add_part(w, r, scale * alike[i]);
+            add_part(w, r, launches * scale * alike[i]);
             for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
                 add_part_cost(&costs[p], r, (ana_pattern)p, scale * alike[i]);
-                w->alone[p] += scale * alike[i] * r->patterns[p].alone;
+                w->alone[p] += launches * scale * alike[i] * r->patterns[p].alone;
             }
         }
     }
     for (int p = 0; p < ANA_PATTERN_COUNT; p++)
-        add_launch_cost(w, launch, (ana_pattern)p, &costs[p]);
+        add_launch_cost(w, of, (ana_pattern)p, &costs[p]);
 }
 
 static uint32_t maps_of_launch(const ana_group *g, uint32_t first)
@@ -270,8 +258,8 @@ static uint32_t find_stand_in(const work *w, uint32_t launch, uint32_t end)
 }
 
 /* A launch, by maps of its own or of a launch like it: from `first` on. */
-static wl_status add_launch_maps(work *w, uint32_t launch, uint32_t first, const cached **maps,
-                                 double *alike, wl_error *err)
+static wl_status add_launch_maps(work *w, const prof_traffic *of, uint32_t first,
+                                 const cached **maps, double *alike, wl_error *err)
 {
     const ana_group *g = w->group;
     uint32_t n = maps_of_launch(g, first);
@@ -281,7 +269,7 @@ static wl_status add_launch_maps(work *w, uint32_t launch, uint32_t first, const
         if (status != WL_OK)
             return status;
     }
-    add_launch(w, launch, maps, alike, n);
+    add_launch(w, of, maps, alike, n);
     return WL_OK;
 }
 
@@ -300,7 +288,7 @@ static wl_status add_group_maps(work *w, wl_error *err)
         bool own = h < g->nheats && g->heats[h].launch == launch;
         uint32_t first = own ? h : find_stand_in(w, launch, h);
         if (first < g->nheats)
-            status = add_launch_maps(w, launch, first, maps, alike, err);
+            status = add_launch_maps(w, &g->traffic[i], first, maps, alike, err);
     }
     return status;
 }
@@ -597,7 +585,7 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
         return true;
     }
     d->alone = d->excess;
-    d->launches = w->group->ntraffic;
+    d->launches = (uint32_t)w->group->launches;
     words_facts f = draft_facts_of(d);
     f.halo = p == ANA_MISALIGNED && is_halo(w, d);
     f.walks = walks(w, d);

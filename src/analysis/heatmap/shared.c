@@ -201,7 +201,7 @@ static words_facts charge(const ana_input *input, ana_draft *d)
         }
     }
     d->alone = d->excess;
-    d->launches = d->group->ntraffic;
+    d->launches = (uint32_t)d->group->launches;
     f.irregular = irregular * 2 > d->requests;
     f.broadcast = uniform * 2 > d->requests;
     f.lanes = d->requests ? (double)lanes / (double)d->requests : 0;

@@ -51,8 +51,9 @@ static local_counts charge_local(const ana_input *input, ana_draft *d)
         }
     }
     for (uint32_t g = 0; g < input->ngroups; g++) {
-        bool more = input->groups[g].space == ACC_LOCAL && input->groups[g].ntraffic > d->launches;
-        d->launches = more ? input->groups[g].ntraffic : d->launches;
+        const ana_group *group = &input->groups[g];
+        bool more = group->space == ACC_LOCAL && group->launches > d->launches;
+        d->launches = more ? (uint32_t)group->launches : d->launches;
     }
     return sum;
 }

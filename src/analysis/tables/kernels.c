@@ -23,8 +23,8 @@ static void add_launches(ana_kernel *k, const prof_launch_rows *launches)
 {
     for (uint32_t i = 0; i < launches->count; i++) {
         const prof_launch *l = &launches->rows[i];
-        k->launches += l->blocks_observed > 0;
-        k->counts.thread_instructions += l->thread_instructions;
+        k->launches += l->blocks_observed > 0 ? (uint32_t)l->count : 0;
+        k->counts.thread_instructions += l->count * l->thread_instructions;
         add_seconds(&k->host_seconds, l->host_seconds);
     }
 }
@@ -62,7 +62,7 @@ static wl_status fill_kernel_row(prof_db *db, const ana_findings *findings, ana_
     wl_arena *scratch = wl_arena_new();
     if (!scratch)
         return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    wl_status status = prof_load_launches(db, k->kernel, scratch, &launches, err);
+    wl_status status = prof_load_launch_kinds(db, k->kernel, scratch, &launches, err);
     status = status == WL_OK ? prof_load_instruction_totals(db, k->kernel, scratch, &totals, err)
                              : status;
     double *seconds = status == WL_OK ? ana_launch_seconds(&launches, scratch) : NULL;

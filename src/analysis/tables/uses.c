@@ -98,10 +98,11 @@ static wl_status add_all(const work *w, const prof_use *uses, uint32_t count, pi
         sorted[i] = &uses[i];
     qsort(sorted, count, sizeof *sorted, by_spans);
     for (uint32_t i = 0, end; i < count && status == WL_OK; i = end) {
-        for (end = i + 1; end < count && sorted[end]->spans == sorted[i]->spans;)
-            end++;
+        uint64_t times = 0;
+        for (end = i; end < count && sorted[end]->spans == sorted[i]->spans; end++)
+            times += sorted[end]->count;
         if (sorted[i]->spans)
-            status = add_spans(w, sorted[i]->spans, end - i, p, err);
+            status = add_spans(w, sorted[i]->spans, times, p, err);
     }
     return status;
 }
@@ -152,8 +153,8 @@ static void finish_use(const work *w, const wl_spans *spans, ana_use *u)
 /* ---- objects ---- */
 
 typedef struct told {      /* launches that could have accessed an object */
-    uint32_t all, unknown; /* unknown: whether they did */
-    uint32_t touched;      /* how often is not known */
+    uint64_t all, unknown; /* unknown: whether they did */
+    uint64_t touched;      /* how often is not known */
 } told;
 
 static uint32_t known_of(const prof_object *o, const prof_launch *l)
@@ -168,16 +169,19 @@ static told count_launches(const work *w, const prof_object *o, const prof_use *
     for (uint32_t i = 0; i < w->launches.count; i++) {
         const prof_launch *l = &w->launches.rows[i];
         bool could = o->kernel ? l->kernel == o->kernel : l->process == o->process;
-        t.all += could;
-        t.unknown += could && known_of(o, l) == OBS_KNOWN_NOTHING;
-        t.touched += could && known_of(o, l) == OBS_KNOWN_TOUCHED;
+        t.all += could ? l->count : 0;
+        t.unknown += could && known_of(o, l) == OBS_KNOWN_NOTHING ? l->count : 0;
+        t.touched += could && known_of(o, l) == OBS_KNOWN_TOUCHED ? l->count : 0;
     }
     for (uint32_t i = 0; i < count; i++) { /* which may say other than of all others */
         const prof_launch *l = prof_find_launch(&w->launches, uses[i].launch);
         bool others = l && known_of(o, l) != OBS_KNOWN_NOTHING;
-        t.unknown += others && uses[i].known == OBS_KNOWN_NOTHING;
-        t.unknown -= l && !others && uses[i].known != OBS_KNOWN_NOTHING && t.unknown;
-        t.touched += uses[i].known == OBS_KNOWN_TOUCHED;
+        uint64_t launches = uses[i].count;
+        if (others && uses[i].known == OBS_KNOWN_NOTHING)
+            t.unknown += launches;
+        else if (l && !others && uses[i].known != OBS_KNOWN_NOTHING)
+            t.unknown -= t.unknown < launches ? t.unknown : launches;
+        t.touched += uses[i].known == OBS_KNOWN_TOUCHED ? launches : 0;
     }
     return t;
 }
@@ -230,7 +234,7 @@ static wl_status add_object_uses(const work *w, const prof_object *o, const prof
         return WL_OK;
     for (uint32_t i = 0; i < count; i++) {
         const prof_launch *l = prof_find_launch(&w->launches, uses[i].launch);
-        u.launches += uses[i].known != OBS_KNOWN_NOTHING;
+        u.launches += uses[i].known != OBS_KNOWN_NOTHING ? (uint32_t)uses[i].count : 0;
         u.estimated |= l && l->estimated;
     }
     wl_status status = add_up_uses(w, uses, count, &u, err);
@@ -264,7 +268,7 @@ static double mean_in(const work *w, const ana_use *u, uint32_t kernel)
             return -1;
         any = true;
         for (int c = 0; c < WL_CLASSES; c++)
-            sum += (double)use->times[c];
+            sum += (double)use->count * (double)use->times[c];
     }
     return any && u->elements ? sum / (double)u->elements : -1;
 }
@@ -314,7 +318,7 @@ static wl_status load_uses(work *w, wl_error *err)
 {
     wl_status status = prof_load_objects(w->db, w->arena, &w->objects, err);
     if (status == WL_OK)
-        status = prof_load_launches(w->db, PROF_ALL, w->arena, &w->launches, err);
+        status = prof_load_launch_kinds(w->db, PROF_ALL, w->arena, &w->launches, err);
     if (status == WL_OK)
         status = prof_load_kernels(w->db, w->arena, &w->kernels, err);
     if (status == WL_OK)
