@@ -9,7 +9,7 @@ __global__ void saxpy(int n, float a, const float *x, float *y) // finds: too-fe
 
 int main(int argc, char **argv)
 {
-    // advises: Share the work out to more blocks
+    // advises: Spread the work over more blocks
     return run_saxpy(argc, argv, [](int n, float a, const float *x, float *y) {
         saxpy<<<4, 256>>>(n, a, x, y);
     });

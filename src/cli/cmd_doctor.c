@@ -80,7 +80,7 @@ int cmd_doctor(int argc, const char **argv)
         return status;
     const char **args = poptGetArgs(context);
     int bad = doctor_tell(DOCTOR_GOOD, "warplens", "%s", WARPLENS_VERSION);
-    bad += doctor_tell(DOCTOR_GOOD, "emulator", "%ld cores, handlers for %s",
+    bad += doctor_tell(DOCTOR_GOOD, "emulator", "%ld cores, instruction set %s",
                        sysconf(_SC_NPROCESSORS_ONLN), emu_isa());
     bad += check_collector() + check_device_descriptions() + doctor_check_gpu(&gpu) + check_disk();
     bad += rep_html_available()

@@ -57,12 +57,12 @@ static bool draft_few_blocks(const ana_input *input, const few_blocks *few, ana_
     ana_add_evidence(d, "multiprocessors", "multiprocessors", few->sms, "");
     ana_add_evidence(d, "launches", "launches", few->launches, "");
     d->summary = wl_arena_printf(input->arena,
-                                 "%.0f %s on %u multiprocessors: the others have nothing to do "
-                                 "while the kernel runs.",
+                                 "%.0f %s on at most as many of the %u multiprocessors: the others "
+                                 "have nothing to do while the kernel runs.",
                                  blocks, blocks == 1 ? "block runs" : "blocks run", few->sms);
-    d->remedy = "Share the work out to more blocks: at least one for each multiprocessor, better "
-                "several (in a loop over the elements let the grid be larger, and each thread take "
-                "fewer of them; split a sum into parts that a second step adds up).";
+    d->remedy = "Spread the work over more blocks: at least one for each multiprocessor, better "
+                "several. Where threads loop over elements, launch a larger grid, so that each "
+                "thread takes fewer; split a sum into parts that a second kernel adds up.";
     return d->summary != NULL;
 }
 

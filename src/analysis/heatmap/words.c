@@ -347,7 +347,7 @@ static const char *uncoalesced_remedy(const texts *t)
 static const char *divergent_remedy(const texts *t)
 {
     (void)t;
-    return "The other lanes of the warp took another way, or are done already. "
+    return "The other lanes of the warp took another branch, or are done already. "
            "Where each thread "
            "has a part of " ANA_OBJECT " to itself, keep it in registers (by unrolled loops) or "
            "shared memory; else sort the work, so that neighbouring lanes do the "
