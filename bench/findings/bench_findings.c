@@ -3,10 +3,10 @@
  * (tests/analysis/reference.c, all blocks).
  *
  *   ninja bench_findings && bin/bench_findings [-n kernels of each family] [-s seed] [-k seed] [-c]
- * [-a percent]
+ * [-t] [-a percent]
  *
  * Precision and recall are over pairs of object and pattern; misses are listed. -c prints CSV, -k
- * one kernel and its PTX. Exit status 1 where precision or recall over all is below -a (99). */
+ * one kernel and its PTX, -t lets the profile know which elements all blocks touch. Exit status 1 where precision or recall over all is below -a (99). */
 #include "../../tests/analysis/reference.h"
 #include "run.h"
 
@@ -24,11 +24,25 @@ typedef struct scores {
     uint32_t kernels, objects;
 } scores;
 
+/* Does an instruction pay that accesses the object? Arrays of one pool are told apart by that. */
+static bool pays_for(const run *r, const ana_finding *f, uint32_t object)
+{
+    for (uint32_t i = 0; i < f->nlines; i++)
+        for (size_t k = 0; k < r->accesses.log.count; k++)
+            if (r->accesses.log.data[k].pc == f->lines[i].pc &&
+                r->accesses.log.data[k].object == object + 1)
+                return true;
+    return false;
+}
+
 static bool finds(const run *r, uint32_t object, int pattern)
 {
-    for (uint32_t i = 0; i < r->found.count; i++)
-        if (r->found.rows[i].object == object && (int)r->found.rows[i].pattern == pattern)
+    const kernel_object *o = &r->kernel->objects[object];
+    for (uint32_t i = 0; i < r->found.count; i++) {
+        const ana_finding *f = &r->found.rows[i];
+        if (f->object == o->pool && (int)f->pattern == pattern && pays_for(r, f, object))
             return true;
+    }
     return false;
 }
 
@@ -97,16 +111,17 @@ int main(int argc, char **argv)
 {
     uint32_t each = 40, seed = 1, one = 0;
     double least = 99;
-    bool csv = false;
+    bool csv = false, elements = false;
     char scratch[64];
     scores all = {0};
-    for (int c; (c = getopt(argc, argv, "n:s:k:a:c")) != -1;) {
+    for (int c; (c = getopt(argc, argv, "n:s:k:a:ct")) != -1;) {
         switch (c) {
         case 'n': each = (uint32_t)atoi(optarg); break;
         case 's': seed = (uint32_t)atoi(optarg); break;
         case 'k': one = (uint32_t)atoi(optarg); break;
         case 'a': least = atof(optarg); break;
         case 'c': csv = true; break;
+        case 't': elements = true; break;
         default: return 2;
         }
     }
@@ -119,7 +134,7 @@ int main(int argc, char **argv)
         kernel_draw(seed * 100000 + i, i % kernel_families(), &k);
         if (one)
             puts(kernel_ptx(&k));
-        run_kernel(&k, scratch, &r);
+        run_kernel(&k, elements, scratch, &r);
         compare(&r, &all);
         run_clear(&r);
     }

@@ -182,6 +182,132 @@ static void odd_block(draft *d) /* block 0 does something else than the others *
     d->o->bytes = bytes;
 }
 
+/* ---- atomic updates ---- */
+
+static char update(void)
+{
+    return pick(2) ? 'r' : 'a';
+}
+
+static void one_counter(draft *d) /* by all lanes, or by one of each warp */
+{
+    use *u = add(d, (use){.op = update(), .e = (int32_t)pick(16), .steps = between(1, 4)});
+    u->guard = pick(2) ? ALWAYS : FEW_LANES;
+    u->limit = 1;
+    d->o->bytes = 64;
+}
+
+static void counter_a_block(draft *d)
+{
+    use *u = add(d, (use){.op = update(), .ac = 1, .steps = between(1, 3)});
+    u->guard = pick(2) ? ALWAYS : FEW_LANES;
+    u->limit = 1;
+    d->o->bytes = 4ull * d->k->blocks;
+}
+
+static void segments(draft *d) /* neighbouring lanes update one element */
+{
+    use *u = add(d, (use){.op = update(), .a_tid = 1, .ac = (int32_t)d->threads});
+    u->shift = between(1, 4);
+    u->steps = between(1, 2);
+    d->o->bytes = d->all * 4ull;
+}
+
+static void updates_in_order(draft *d) /* of the same elements, step by step */
+{
+    use *u = add(d, (use){.op = update(), .a_tid = 1, .ac = (int32_t)d->threads});
+    u->steps = between(1, 4);
+    d->o->bytes = d->all * 4ull;
+}
+
+static void small_histogram(draft *d)
+{
+    use *u = add(d, (use){.op = update(), .a_tid = 1, .ak = 4096, .ac = 65536});
+    u->steps = between(1, 8);
+    u->range = 8u << pick(6);
+    d->o->bytes = u->range * 4ull;
+}
+
+/* ---- orders of indices, and other ways to miss neighbours ---- */
+
+static void index_order(draft *d) /* neighbouring blocks take what lies between the lanes' words */
+{
+    uint32_t gap = pick(3) ? 1 : 2u << pick(2); /* with a gap nobody takes the rest */
+    use *u = add(d, (use){.op = load_or_store(), .bytes = pick(3) ? 4 : 8, .ac = (int32_t)gap});
+    uint32_t pitch = gap * d->k->blocks + (pick(2) ? 0 : 8 * between(0, 2));
+    u->a_tid = (int32_t)pitch;
+    d->o->bytes = (uint64_t)pitch * d->threads * u->bytes;
+}
+
+static void lane_0_writes(draft *d)
+{
+    use *u = add(d, (use){.op = 's', .aw = 1, .ac = (int32_t)d->warps, .guard = FEW_LANES});
+    u->limit = 1;
+    d->o->bytes = 4ull * d->warps * d->k->blocks;
+}
+
+static void broadcast(draft *d) /* an element for each warp, or one for all */
+{
+    use *u = add(d, (use){.op = 'l', .aw = (int32_t)pick(2), .bytes = 4u << pick(3)});
+    u->steps = between(1, 16);
+    u->ak = (int32_t)d->warps;
+    d->o->bytes = (uint64_t)d->warps * u->steps * u->bytes;
+}
+
+static void plane(draft *d) /* five points of a stencil on rows */
+{
+    int32_t pitch = (int32_t)(d->threads + 8 * between(0, 2) + (pick(2) ? 0 : 4));
+    const int32_t points[] = {1, pitch, pitch + 1, pitch + 2, 2 * pitch + 1};
+    for (uint32_t i = 0; i < 5; i++)
+        add(d, (use){.op = 'l', .e = points[i], .a_tid = 1, .ac = pitch});
+    d->o->bytes = 4ull * (uint32_t)pitch * (d->k->blocks + 2) + 32;
+}
+
+/* ---- close to thresholds ---- */
+
+static void partial_end(draft *d) /* the last warp has one to three lanes left, or lacks some */
+{
+    static void (*const any[])(draft *) = {in_order, shifted, at_stride, structures, chunks};
+    any[pick(5)](d);
+    use *u = &d->k->uses[d->k->nuses - 1];
+    u->guard = TAIL;
+    u->limit = pick(2) ? d->all - between(1, 3) : d->all - 32 + between(1, 3);
+}
+
+static void half_of_the_warps(draft *d) /* or one more, or one less, read what all lanes read */
+{
+    same_for_all(d);
+    use *u = &d->k->uses[d->k->nuses - 1];
+    u->guard = FEW_WARPS;
+    u->limit = (d->warps + 1) / 2 + pick(3);
+    u->limit -= u->limit > 1;
+}
+
+static void pieces_of_sectors(draft *d) /* two, four, eight warps in a sector, each its own words */
+{
+    use *u = add(d, (use){.op = load_or_store(), .a_tid = 1, .ac = (int32_t)d->threads});
+    u->shift = between(2, 5);
+    u->steps = between(1, 2);
+    d->o->bytes = d->all * 4ull;
+}
+
+static void every_second(draft *d) /* twice the fewest sectors, and half of their words */
+{
+    use *u = add(d, (use){.op = load_or_store(), .a_tid = 2, .ac = 2 * (int32_t)d->threads});
+    u->guard = pick(2) ? ALWAYS : TAIL;
+    u->limit = d->all - between(1, 33);
+    d->o->bytes = d->all * 8ull;
+}
+
+static void rows_off_the_boundary(draft *d) /* one of two, or three of four, start off it */
+{
+    int32_t pitch = 32 + (pick(2) ? 4 : 2);
+    use *u = add(d, (use){.op = load_or_store(), .al = 1, .aw = pitch, .steps = between(1, 4)});
+    u->ac = pitch * (int32_t)d->warps;
+    u->ak = u->ac * (int32_t)d->k->blocks;
+    d->o->bytes = (uint64_t)u->ak * u->steps * 4 + 128;
+}
+
 /* ---- shared memory ---- */
 
 static void own_words(draft *d) /* private memory of each thread */
@@ -259,6 +385,17 @@ static void histogram(draft *d)
     d->o->bytes = u->range * 4ull;
 }
 
+static void shared_counter(draft *d) /* by all lanes, or by one of each warp */
+{
+    d->o->shared = true;
+    use *u = add(d, (use){.op = update(), .e = (int32_t)pick(4), .steps = between(1, 4)});
+    u->guard = pick(2) ? ALWAYS : FEW_LANES;
+    u->limit = 1;
+    d->o->bytes = 16;
+}
+
+static void pool(draft *d);
+
 typedef struct family {
     const char *name;
     void (*draw)(draft *d);
@@ -281,6 +418,21 @@ static const family families[] = {
     {"gather, near", gather},
     {"gather, far", gather_far},
     {"odd block 0", odd_block},
+    {"one counter", one_counter},
+    {"counter a block", counter_a_block},
+    {"segments", segments},
+    {"updates in order", updates_in_order},
+    {"small histogram", small_histogram},
+    {"index order", index_order},
+    {"lane 0 writes", lane_0_writes},
+    {"broadcast", broadcast},
+    {"plane", plane},
+    {"partial end", partial_end},
+    {"half of the warps", half_of_the_warps},
+    {"pieces of sectors", pieces_of_sectors},
+    {"every second", every_second},
+    {"rows off the boundary", rows_off_the_boundary},
+    {"pool", pool},
     {"shared, own words", own_words},
     {"shared, within warps", within_warps},
     {"shared, sum of a warp", sum_of_warp},
@@ -288,7 +440,35 @@ static const family families[] = {
     {"shared, backwards", backwards},
     {"shared, stride", shared_stride},
     {"shared, histogram", histogram},
+    {"shared, counter", shared_counter},
 };
+
+/* ---- pools ---- */
+
+static kernel_object *begin_object(kernel *k, const char *name)
+{
+    uint32_t n = k->nobjects++;
+    k->objects[n] = (kernel_object){.family = name, .pool = n};
+    return &k->objects[n];
+}
+
+/* Two or three arrays in one allocation, each used in its own way. */
+static void pool(draft *d)
+{
+    static const uint32_t suited[] = {0, 2, 5, 6, 7, 9, 11, 13, 14, 21, 22};
+    uint32_t leader = (uint32_t)(d->o - d->k->objects), arrays = between(2, 3);
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < arrays; i++) {
+        const family *f = &families[suited[pick(sizeof suited / sizeof *suited)]];
+        d->o = i ? begin_object(d->k, f->name) : d->o;
+        d->o->family = f->name;
+        d->o->pool = leader;
+        d->o->offset = at;
+        f->draw(d);
+        at += (d->o->bytes + d->o->skew + 255) / 256 * 256;
+    }
+    d->k->objects[leader].room = at;
+}
 
 uint32_t kernel_families(void)
 {
@@ -320,13 +500,15 @@ void kernel_draw(uint32_t seed, uint32_t first, kernel *out)
     d.threads = out->block[0] * out->block[1];
     d.warps = (d.threads + 31) / 32;
     d.all = d.threads * out->blocks;
-    uint32_t n = between(1, MAX_OBJECTS - 1);
-    for (uint32_t i = 0; i < n; i++) {
+    uint32_t n = between(1, 3);
+    for (uint32_t i = 0; i < n && out->nobjects + 3 <= MAX_OBJECTS; i++) {
         const family *f = &families[i ? pick(kernel_families()) : first];
-        d.o = &out->objects[out->nobjects++];
-        d.o->family = f->name;
+        d.o = begin_object(out, f->name);
         f->draw(&d);
     }
+    for (uint32_t i = 0; i < out->nobjects; i++)
+        if (out->objects[i].pool == i && !out->objects[i].room)
+            out->objects[i].room = out->objects[i].bytes + out->objects[i].skew;
 }
 
 /* ---- PTX ---- */
@@ -347,6 +529,8 @@ static void put_index(FILE *f, const use *u)
     put_term(f, "%warp", u->aw);
     put_term(f, "%cta", u->ac);
     put_term(f, "%k", u->ak);
+    if (u->shift)
+        fprintf(f, "    shr.u32 %%i, %%i, %u;\n", u->shift);
     if (u->rotate)
         fputs("    and.b32 %i, %i, 31;\n    mad.lo.s32 %i, %warp, 32, %i;\n", f);
     if (u->range)
@@ -369,6 +553,8 @@ static void put_access(FILE *f, const kernel *k, const use *u)
         fprintf(f, "    ld.%s.%s %s, [%%a];\n", space, type, value);
     else if (u->op == 's')
         fprintf(f, "    st.%s.%s [%%a], %s;\n", space, type, value);
+    else if (u->op == 'a')
+        fprintf(f, "    atom.%s.add.u32 %%v0, [%%a], 1;\n", space);
     else
         fprintf(f, "    red.%s.add.u32 [%%a], 1;\n", space);
 }
@@ -384,6 +570,7 @@ static void put_guard(FILE *f, const kernel *k, const use *u, uint32_t n)
         break;
     case EVEN_LANES: fputs("    and.b32 %h, %lane, 1;\n    setp.ne.u32 %p, %h, 0;\n", f); break;
     case FEW_LANES: fprintf(f, "    setp.ge.u32 %%p, %%lane, %u;\n", u->limit); break;
+    case FEW_WARPS: fprintf(f, "    setp.ge.u32 %%p, %%warp, %u;\n", u->limit); break;
     case FIRST_BLOCK: fputs("    setp.ne.u32 %p, %cta, 0;\n", f); break;
     case OTHER_BLOCKS: fputs("    setp.eq.u32 %p, %cta, 0;\n", f); break;
     }
@@ -412,7 +599,8 @@ static void put_head(FILE *f, const kernel *k)
             fprintf(f, "%s.param .u64 p%u", n++ ? ", " : "", i);
     fputs(
         ")\n{\n    .reg .pred %p;\n    .reg .b32 %i, %h, %k, %tid1, %tx, %ty, %lane, %warp, %cta, "
-        "%n, %v0, %v1, %v2, %v3;\n    .reg .b64 %a, %o, %d, %b0, %b1, %b2, %b3;\n",
+        "%n, %v0, %v1, %v2, %v3;\n    .reg .b64 %a, %o, %d, %b0, %b1, %b2, %b3, "
+        "%b4, %b5, %b6, %b7;\n",
         f);
     for (uint32_t i = 0; i < k->nobjects; i++)
         if (k->objects[i].shared)

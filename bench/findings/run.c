@@ -20,6 +20,7 @@ typedef struct course { /* of one run */
     obs_shared *shared;
     uint32_t nshared;
     uint64_t block; /* that runs */
+    bool elements;
 } course;
 
 static void stop(const run *r, const char *what)
@@ -103,7 +104,19 @@ static void on_access(void *block, const acc_request *a)
 static uint32_t object_at(void *ctx, uint64_t address)
 {
     emu_alloc alloc;
-    return emu_mem_find(ctx, address, &alloc) ? alloc.id : 0;
+    return emu_mem_find(((const course *)ctx)->machine, address, &alloc) ? alloc.id : 0;
+}
+
+/* Objects begin where their first array does, which may be off the allocation's boundary. */
+static bool range_at(void *ctx, uint64_t address, obs_range *out)
+{
+    const course *c = ctx;
+    emu_alloc alloc;
+    if (!emu_mem_find(c->machine, address, &alloc) || !alloc.id)
+        return false;
+    uint32_t skew = c->run->kernel->objects[alloc.id - 1].skew;
+    *out = (obs_range){.object = alloc.id, .base = alloc.base + skew, .bytes = alloc.size - skew};
+    return true;
 }
 
 /* ---- running ---- */
@@ -112,17 +125,20 @@ static uint32_t object_at(void *ctx, uint64_t address)
 static void allocate(course *c, uint64_t *params)
 {
     const kernel *k = c->run->kernel;
+    uint64_t pools[MAX_OBJECTS] = {0};
     uint32_t n = 0;
     for (uint32_t i = 0; i < k->nobjects; i++) {
         const kernel_object *o = &k->objects[i];
         uint64_t address;
         if (o->shared)
             continue;
-        if (emu_mem_alloc(c->machine, o->bytes + o->skew, 256, EMU_ALLOC_DEVICE, i + 1, &address) !=
-            WL_OK)
+        if (o->pool != i)
+            address = pools[o->pool];
+        else if (emu_mem_alloc(c->machine, o->room, 256, EMU_ALLOC_DEVICE, i + 1, &address) !=
+                 WL_OK)
             stop(c->run, "no memory");
-        c->run->accesses.objects[i + 1].base = address + o->skew;
-        params[n++] = address + o->skew;
+        pools[i] = address;
+        params[n++] = c->run->accesses.objects[i + 1].base = address + o->offset + o->skew;
     }
 }
 
@@ -150,7 +166,9 @@ static void observe(course *c, const uint64_t *params, wl_arena *arena, obs_summ
                          .shared = c->shared,
                          .automatic = true,
                          .object_at = object_at,
-                         .object_ctx = c->machine};
+                         .object_ctx = c,
+                         .range_at = range_at,
+                         .objects = c->elements ? OBS_KNOWN_TOUCHED : OBS_KNOWN_NOTHING};
     acc_observer observer = {.ctx = c,
                              .worker_begin = on_worker,
                              .block_begin = on_block,
@@ -203,14 +221,24 @@ static void fill_profile(run *r, prof_builder *builder, const obs_summary *summa
         cap_record o = {.type = CAP_OBJECT};
         o.object = (cap_object){.id = i + 1,
                                 .kind = CAP_OBJECT_SYMBOL,
-                                .base = r->accesses.objects[i + 1].base,
-                                .bytes = k->objects[i].bytes,
+                                .base = r->accesses.objects[i + 1].base - k->objects[i].offset,
+                                .bytes = k->objects[i].room - k->objects[i].skew,
                                 .name = names[i]};
-        if (!k->objects[i].shared)
+        if (!k->objects[i].shared && k->objects[i].pool == i)
             add(r, builder, o);
     }
+    char *text = kernel_ptx(k);
+    cap_record module = {.type = CAP_MODULE};
+    module.module = (cap_module){.id = 1,
+                                 .kind = CAP_MODULE_PTX,
+                                 .hash = 1,
+                                 .name = "bench",
+                                 .code = text,
+                                 .length = strlen(text)};
+    add(r, builder, module);
     cap_record launch = {.type = CAP_LAUNCH};
     launch.launch = (cap_launch){.id = 1,
+                                 .module = 1,
                                  .kernel = "k",
                                  .grid = {k->blocks, 1, 1},
                                  .block = {k->block[0], k->block[1], 1},
@@ -219,7 +247,14 @@ static void fill_profile(run *r, prof_builder *builder, const obs_summary *summa
                                  .fault = "",
                                  .summary = *summary};
     add(r, builder, launch);
+    cap_record uses = {.type = CAP_USES};
+    uses.uses = (cap_uses){.launch = 1,
+                           .objects_known = summary->objects_known,
+                           .count = summary->nuses,
+                           .uses = summary->uses};
+    add(r, builder, uses);
     add(r, builder, (cap_record){.type = CAP_END});
+    free(text);
 }
 
 /* Findings name objects of the profile: o<object> and s<object>. */
@@ -260,7 +295,7 @@ static void start(run *r)
         s->sampled[s->nsampled] = s->nsampled;
 }
 
-void run_kernel(const kernel *k, const char *scratch, run *out)
+void run_kernel(const kernel *k, bool elements, const char *scratch, run *out)
 {
     static const emu_device device = {.sm = 90,
                                       .num_sms = 132,
@@ -273,7 +308,7 @@ void run_kernel(const kernel *k, const char *scratch, run *out)
                                       .clock_khz = 1000000};
     *out = (run){.kernel = k};
     start(out);
-    course c = {.run = out};
+    course c = {.run = out, .elements = elements};
     wl_error err = {0};
     ir_module *ptx;
     emu_module *module;

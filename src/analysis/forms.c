@@ -14,8 +14,9 @@ enum { LONGEST_FORM = 1000, LONGEST_NAME = 120, MOST_DIGITS = 18 };
 typedef struct term {
     int64_t number;
     uint32_t threads, blocks, bases, iterations, others; /* how many factors of each kind */
-    uint32_t counted;                                    /* of the others */
-    uint32_t dimension;                                  /* of the last index */
+    uint32_t counted, loaded;                            /* of the others */
+    uint32_t locals;    /* values that are the same in all blocks */
+    uint32_t dimension; /* of the last index */
     const char *base;
     uint32_t base_length;
 } term;
@@ -61,9 +62,12 @@ static bool read_factor(term *t, const char *name, uint32_t length, const prof_l
         t->base_length = length;
     } else if (*name == 'i' && length > 1 && isdigit((unsigned char)name[1])) {
         t->iterations++;
+    } else if (*name == 't' && length > 1 && isdigit((unsigned char)name[1])) {
+        t->locals++;
     } else {
         t->others++;
         t->counted += starts_with(name, length, "atomic");
+        t->loaded += starts_with(name, length, "loaded");
     }
     return length <= LONGEST_NAME;
 }
@@ -88,7 +92,7 @@ static void add_base(ana_place *p, const term *t)
 
 static uint32_t factors_of(const term *t)
 {
-    return t->threads + t->blocks + t->bases + t->iterations + t->others;
+    return t->threads + t->blocks + t->bases + t->iterations + t->locals + t->others;
 }
 
 static bool add_term(ana_place *p, const term *t)
@@ -104,11 +108,12 @@ static bool add_term(ana_place *p, const term *t)
         add_base(p, t);
         return true;
     }
-    p->thread_unknown |= t->threads > 0;
+    p->thread_unknown |= t->threads > 0 || t->locals > 0;
     p->block_unknown |= t->blocks > 0;
     p->iterations |= t->iterations > 0;
     p->unknown |= t->others > 0;
     p->counted |= t->counted > 0;
+    p->loaded |= t->loaded > 0;
     return true;
 }
 

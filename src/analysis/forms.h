@@ -17,9 +17,11 @@ typedef struct ana_place {
     /* Of all that is not constant: equal for addresses that differ by constants alone. */
     uint64_t shape;
     /* What else moves the address: iterations of loops; values without a form; a thread's or a
-     * block's index times something that is not known, so that `thread` or `block` is not whole. */
+     * block's index times something that is not known, so that `thread` or `block` is not whole
+     * (nor is `thread` where a value has no form, but is the same in all blocks). */
     bool iterations, unknown, thread_unknown, block_unknown;
     bool counted; /* unknown, since it follows from the result of an atomic update */
+    bool loaded;  /* unknown, since it follows from what memory holds */
 } ana_place;
 
 /* False where the form cannot be read, for example because it was cut off. */

@@ -205,7 +205,11 @@ const flow_affine *flow_affine_without(flow_mem *mem, const flow_affine *a, flow
 /* The name of a value without a form. */
 static const char *value_prefix(const flow_function *f, uint32_t value)
 {
-    return f && f->counted[value] ? "atomic" : "v";
+    unsigned from = f ? f->from[value] : FLOW_FROM_BLOCK;
+    return from & FLOW_FROM_ATOMIC   ? "atomic"
+           : from & FLOW_FROM_MEMORY ? "loaded"
+           : from & FLOW_FROM_BLOCK  ? "v"
+                                     : "t";
 }
 
 static int symbol_text(const flow_kernel *k, const flow_function *f, flow_symbol s, char *buffer,

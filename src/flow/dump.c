@@ -96,7 +96,11 @@ static void dump_value(const flow_kernel *k, const flow_function *f, uint32_t v,
         fprintf(out, " = %s%s", flow_affine_text(k, f->affine[v], text, sizeof text),
                 f->affine[v] && f->affine[v]->assumes_no_wrap ? " (no wrap)" : "");
         break;
-    case FLOW_PASS_counted: fprintf(out, "%s", f->counted[v] ? " atomic" : ""); break;
+    case FLOW_PASS_sources:
+        fprintf(out, "%s%s%s", f->from[v] & FLOW_FROM_ATOMIC ? " atomic" : "",
+                f->from[v] & FLOW_FROM_MEMORY ? " memory" : "",
+                f->from[v] & FLOW_FROM_BLOCK ? " block" : "");
+        break;
     case FLOW_PASS_taint:
         fprintf(out, " %s", flow_reason_name((flow_reason)f->taint[v].reason));
         if (f->taint[v].reason != FLOW_CLEAN)

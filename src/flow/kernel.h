@@ -110,6 +110,14 @@ typedef enum flow_level { /* the same for all threads of ... */
                           FLOW_VARYING /* nothing */
 } flow_level;
 
+/* ---- what a value is computed from ---- */
+
+typedef enum flow_from {
+    FLOW_FROM_ATOMIC = 1, /* results of atomic updates */
+    FLOW_FROM_MEMORY = 2, /* what is loaded, or not known */
+    FLOW_FROM_BLOCK = 4   /* anything that may differ from block to block */
+} flow_from;
+
 /* ---- linear forms ---- */
 
 enum { FLOW_MAX_FACTORS = 4, FLOW_MAX_TERMS = 12 };
@@ -248,8 +256,8 @@ typedef struct flow_function {
     uint8_t *loop_level;    /* [loops.count] of what decides how often it runs */
     uint8_t entered_level;  /* of what decides about the calls of the function */
 
-    /* counted */
-    bool *counted; /* [nvalues] follow from the result of an atomic update */
+    /* sources */
+    uint8_t *from; /* [nvalues] set of flow_from */
 
     /* affine */
     const flow_affine **affine; /* [nvalues] NULL: none */
@@ -292,8 +300,8 @@ typedef struct flow_kernel {
     /* uniform */
     uint8_t *object_level; /* [nobjects] of what is read from a parameter */
 
-    /* counted */
-    bool *counted_objects; /* [nobjects] a value that does was stored there */
+    /* sources */
+    uint8_t *objects_from; /* [nobjects] of all that is stored there */
 
     /* taint */
     uint32_t *cell_first; /* [nobjects + 1] */

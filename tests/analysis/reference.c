@@ -112,6 +112,7 @@ typedef struct cell {
     uint32_t sector, word[8]; /* bit sets of warps */
     uint64_t n[3];            /* requests by kind */
     bool stream;              /* only whole contiguous pieces come here */
+    uint32_t used;            /* set of words that any sampled block touched */
     int label;                /* pattern, or -1 */
     bool sparse;
 } cell;
@@ -204,10 +205,20 @@ static int hottest(const cell *c)
 
 static int used(const cell *c)
 {
-    int n = 0;
-    for (int i = 0; i < 8; i++)
-        n += c->word[i] != 0;
-    return n;
+    return __builtin_popcount(c->used);
+}
+
+/* What one block leaves of a sector may be another's: words are used where any block touches them. */
+static void join_used(map *maps, uint32_t n)
+{
+    for (uint32_t i = 0; n && i < maps[0].count; i++) {
+        uint32_t all = 0;
+        for (uint32_t m = 0; m < n; m++)
+            for (uint32_t k = 0; k < 8; k++)
+                all |= (uint32_t)(maps[m].cells[i].word[k] != 0) << k;
+        for (uint32_t m = 0; m < n; m++)
+            maps[m].cells[i].used = all;
+    }
 }
 
 /* Words of the object in the cell. */
@@ -470,14 +481,15 @@ static void judge_costs(const costs *c, double total, reference *out)
 
 void reference_object(const sim *s, uint32_t object, double total, reference *out)
 {
-    map maps[SIM_MAX_SAMPLED];
+    map maps[SIM_MAX_SAMPLED] = {{0}};
     costs c = {0};
     double in_map = 0, in_all = 0, requests = 0;
     *out = (reference){0};
-    for (uint32_t i = 0; i < s->nsampled; i++) {
+    for (uint32_t i = 0; i < s->nsampled; i++)
         maps[i] = make_map(s, object, (int)i);
+    join_used(maps, s->nsampled);
+    for (uint32_t i = 0; i < s->nsampled; i++)
         map_costs(s, object, &maps[i], &c);
-    }
     for (size_t i = 0; i < s->log.count; i++) {
         const sim_request *r = &s->log.data[i];
         if (r->object == object) {

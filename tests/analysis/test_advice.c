@@ -278,6 +278,32 @@ static void of_what_was_sampled(void **state)
     }
 }
 
+/* Lane l of block b takes word b of a row of its own, or every second word. */
+static int64_t word_of_row(const sim_thread *t, const void *p)
+{
+    return (int64_t)t->index * 64 + t->block[0] * *(const uint32_t *)p;
+}
+
+/* With maps of all blocks, what others use is known: then an order of indices is no gap. */
+static void other_blocks_fill_gaps(void **state)
+{
+    (void)state;
+    for (uint32_t step = 4; step <= 8; step += 4) {
+        sim s;
+        ana_findings all;
+        sim_begin(&s, 8, 1, 256, 1);
+        for (s.nsampled = 0; s.nsampled < 8; s.nsampled++)
+            s.sampled[s.nsampled] = s.nsampled;
+        uint32_t rows = sim_alloc(&s, "rows", 64 << 8, 0);
+        sim_access(&s, 1, ACC_LOAD, rows, 4, word_of_row, &step);
+        sim_find(&s, 1, &all);
+        uint32_t want = 1u << (step == 4 ? ANA_UNCOALESCED : ANA_STRIDED);
+        assert_int_equal(sim_patterns(&s, &all, "rows"), want);
+        assert_int_equal(all.rows[0].certainty, ANA_CERTAINTY_COUNTED);
+        sim_end(&s);
+    }
+}
+
 /* ---- ends of data ---- */
 
 /* A field of pairs; two lanes of the last warp have one left. */
@@ -408,6 +434,26 @@ static void of_one_address(void **state)
     assert_false(layout_is_counted(&other, &first));
 }
 
+static void of_narrow_blocks(void **state)
+{
+    (void)state;
+    ana_input input = input_of("4*tid.x + 4*tid.y*param1 + param0", "4*tid.x + 64*tid.y + param0");
+    prof_instruction one = first, two = second;
+    one.c.bytes = two.c.bytes = 4;
+    launch.block[0] = launch.block[1] = 16;
+    assert_true(layout_is_narrow(&input, &one));
+    assert_false(layout_is_narrow(&input, &two)); /* rows of 16 elements, one after the other */
+    launch.block[0] = 32;
+    assert_false(layout_is_narrow(&input, &one));
+    launch.block[0] = 256;
+    launch.block[1] = 1;
+    assert_false(layout_is_narrow(&input, &one));
+    assert_false(layout_is_loaded(&input, &one));
+    input = input_of("4*loaded3 + param0", NULL);
+    assert_true(layout_is_loaded(&input, &first));
+    assert_true(layout_is_loaded(&input, &second)); /* nothing is known */
+}
+
 static bool neighbours(const char *one, const char *two)
 {
     ana_input input = input_of(one, two);
@@ -439,11 +485,13 @@ int main(void)
         cmocka_unit_test(nothing_is_staged_twice),
         cmocka_unit_test(staging_is_no_exchange),
         cmocka_unit_test(of_what_was_sampled),
+        cmocka_unit_test(other_blocks_fill_gaps),
         cmocka_unit_test(partial_warps_change_nothing),
         cmocka_unit_test(what_is_left_out_is_counted),
         cmocka_unit_test(of_edges),
         cmocka_unit_test(of_blocks),
         cmocka_unit_test(of_one_address),
+        cmocka_unit_test(of_narrow_blocks),
         cmocka_unit_test(of_neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

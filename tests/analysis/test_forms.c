@@ -51,6 +51,12 @@ static void of_what_is_not_known(void **state)
     assert_true(p.unknown && !p.counted && !ana_place_is_exact(&p));
     assert_true(place_of("4*atomic21 + 4*tid.x + param0", &p));
     assert_true(p.unknown && p.counted && p.thread[0] == 4);
+    assert_true(place_of("4*loaded21 + 4*tid.x + param0", &p));
+    assert_true(p.unknown && p.loaded && !p.counted);
+    assert_true(place_of("4*t21 + 4*ctaid.x + param0", &p)); /* the same in all blocks */
+    assert_true(!p.unknown && !p.block_unknown && p.thread_unknown && p.block[0] == 4);
+    assert_true(place_of("4*t21*ctaid.x + param0", &p));
+    assert_true(p.block_unknown && !ana_place_is_exact(&p));
     assert_true(place_of("4*laneid + &s", &p));
     assert_true(p.unknown);
     assert_true(place_of("param0 + param1", &p)); /* which of them is the object? */

@@ -26,6 +26,7 @@ typedef struct work {
     const ana_input *input;
     const ana_group *group;
     map_insn *insns;
+    map_cover cover;
     double *traffic, *settled, *sectors; /* by instruction, scaled to the launches */
     double excess[ANA_PATTERN_COUNT], alone[ANA_PATTERN_COUNT], best[ANA_PATTERN_COUNT];
     double *claims[ANA_PATTERN_COUNT]; /* by instruction */
@@ -93,16 +94,15 @@ static bool begin_work(work *w)
     for (uint32_t i = 0; i < n; i++) {
         const prof_instruction *insn = &w->group->insns[i];
         const obs_insn *c = &insn->c;
-        bool filled = layout_of_blocks(w->input, insn) == LAYOUT_OTHER_WORDS;
         w->insns[i] = (map_insn){.pc = c->pc,
                                  .op = c->op,
                                  .weight = c->sectors,
                                  .requests = c->requests,
                                  .irregular = c->irregular,
                                  .stream = is_stream(c),
-                                 .filled = filled,
                                  .updates = pattern_of_updates(c),
                                  .family = layout_family(w->input, insn)};
+        layout_steps(w->input, insn, w->insns[i].steps);
     }
     return true;
 }
@@ -111,13 +111,20 @@ static bool begin_work(work *w)
 
 static wl_status analyze_parts(work *w, const prof_heat *heat, wl_arena *scratch, cached *c)
 {
+    const prof_launch *l = prof_find_launch(&w->input->program->launches, heat->info.launch);
+    map_input in = {.object = w->group->info,
+                    .cover = &w->cover,
+                    .ninsns = w->group->ninsns,
+                    .insns = w->insns,
+                    .thresholds = w->input->program->thresholds};
     prof_heat *parts;
+    for (int d = 0; l && d < 3; d++)
+        in.grid[d] = l->grid[d];
     wl_status status = parts_split(heat, w->insns, w->group->ninsns, scratch, &c->nparts, &parts);
     c->parts = status == WL_OK ? wl_new_array(w->input->scratch, map_result, c->nparts) : NULL;
     for (uint32_t i = 0; c->parts && i < c->nparts && status == WL_OK; i++) {
-        status = map_analyze(&parts[i], w->group->info, w->insns, w->group->ninsns,
-                             w->input->program->thresholds, scratch, w->input->scratch,
-                             &c->parts[i]);
+        in.heat = &parts[i];
+        status = map_analyze(&in, scratch, w->input->scratch, &c->parts[i]);
     }
     return c->parts ? status : WL_NOMEM;
 }
@@ -278,9 +285,9 @@ static wl_status add_group_maps(work *w, wl_error *err)
     const ana_group *g = w->group;
     const cached **maps = wl_new_array(w->input->scratch, const cached *, g->nheats);
     double *alike = wl_new_array(w->input->scratch, double, g->nheats);
-    wl_status status = WL_OK;
     if (!maps || !alike)
         return ana_nomem(err);
+    wl_status status = cover_load(w->input, g, w->input->scratch, &w->cover, err);
     for (uint32_t i = 0, h = 0; i < g->ntraffic && status == WL_OK; i++) {
         uint32_t launch = g->traffic[i].launch;
         while (h < g->nheats && g->heats[h].launch < launch)
@@ -442,16 +449,27 @@ static void add_requests_of_updates(const work *w, ana_draft *d)
     }
 }
 
-/* Do all blocks leave the words that the sampled ones leave, as far as what pays goes? */
+/* Is it known what all blocks use, as far as what pays goes? */
 static bool knows_all_blocks(const work *w, const ana_draft *d)
 {
     for (uint32_t i = 0; i < w->group->ninsns; i++) {
-        if (d->insn_excess[i] > 0 &&
-            layout_of_blocks(w->input, &w->group->insns[i]) != LAYOUT_SAME_WORDS) {
+        if (!w->cover.all && d->insn_excess[i] > 0 &&
+            layout_of_blocks(w->input, &w->group->insns[i]) == LAYOUT_UNKNOWN) {
             return false;
         }
     }
     return true;
+}
+
+/* Does most of what pays take words that other blocks have the neighbours of? */
+static bool crosses_blocks(const work *w, const ana_draft *d)
+{
+    double crossing = 0;
+    for (uint32_t i = 0; i < w->group->ninsns; i++)
+        crossing += w->insns[i].steps[0] || w->insns[i].steps[1] || w->insns[i].steps[2]
+                        ? d->insn_excess[i]
+                        : 0;
+    return 2 * crossing > d->excess;
 }
 
 static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_drafts *drafts)
@@ -475,6 +493,7 @@ static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_
     f.words_used = r->words_used;
     f.stride = p == ANA_STRIDED ? r->stride : f.stride;
     f.sampled = p == ANA_STRIDED && !knows_all_blocks(w, d);
+    f.crosses = crosses_blocks(w, d);
     add_map_evidence(d, r);
     add_request_evidence(d, &f);
     if (f.atomics)
@@ -532,23 +551,16 @@ static bool is_halo(const work *w, const ana_draft *d)
     return aligned;
 }
 
-/* Does most of what pays take words that other blocks have the neighbours of? */
-static bool crosses_blocks(const work *w, const ana_draft *d)
-{
-    double crossing = 0;
-    for (uint32_t i = 0; i < w->group->ninsns; i++)
-        crossing += w->insns[i].filled ? d->insn_excess[i] : 0;
-    return 2 * crossing > d->excess;
-}
+typedef bool layout_question(const ana_input *input, const prof_instruction *insn);
 
-/* Does an atomic update tell where most of what pays lies? */
-static bool follows_counter(const work *w, const ana_draft *d)
+/* Does the code answer so of most of what pays? */
+static bool holds_of_most(const work *w, const ana_draft *d, layout_question *question)
 {
-    double counted = 0;
+    double sum = 0;
     for (uint32_t i = 0; i < w->group->ninsns; i++)
-        if (d->insn_excess[i] > 0 && layout_is_counted(w->input, &w->group->insns[i]))
-            counted += d->insn_excess[i];
-    return 2 * counted > d->excess;
+        if (d->insn_excess[i] > 0 && question(w->input, &w->group->insns[i]))
+            sum += d->insn_excess[i];
+    return 2 * sum > d->excess;
 }
 
 /* Does the costliest instruction come back to each of its sectors? */
@@ -590,7 +602,9 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     f.halo = p == ANA_MISALIGNED && is_halo(w, d);
     f.walks = walks(w, d);
     f.crosses = crosses_blocks(w, d);
-    f.counted = follows_counter(w, d);
+    f.counted = holds_of_most(w, d, layout_is_counted);
+    f.loaded = holds_of_most(w, d, layout_is_loaded);
+    f.narrow = holds_of_most(w, d, layout_is_narrow);
     f.lone = p == ANA_SAME_ADDRESS; /* others show in the map */
     add_request_evidence(d, &f);
     if (p == ANA_UNCOALESCED && f.stride)

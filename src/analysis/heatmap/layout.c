@@ -34,6 +34,17 @@ layout_blocks layout_of_blocks(const ana_input *input, const prof_instruction *i
     return found;
 }
 
+void layout_steps(const ana_input *input, const prof_instruction *insn, int8_t steps[3])
+{
+    ana_place p;
+    bool other = layout_of_blocks(input, insn) == LAYOUT_OTHER_WORDS &&
+                 locate_place(input, insn, &p);
+    for (int d = 0; d < 3; d++) {
+        bool near = other && llabs(p.block[d]) < OBS_SECTOR_BYTES;
+        steps[d] = near ? (int8_t)p.block[d] : 0;
+    }
+}
+
 bool layout_is_one_address(const ana_input *input, const prof_instruction *insn)
 {
     static const int64_t none[3];
@@ -49,6 +60,21 @@ bool layout_is_counted(const ana_input *input, const prof_instruction *insn)
 {
     ana_place p;
     return locate_place(input, insn, &p) && p.counted;
+}
+
+bool layout_is_narrow(const ana_input *input, const prof_instruction *insn)
+{
+    const prof_launch *l = prof_find_launch(&input->program->launches, insn->launch);
+    ana_place p;
+    bool along = locate_place(input, insn, &p) && llabs(p.thread[0]) == (int64_t)insn->c.bytes;
+    return along && l->block[0] % ACC_LANES && l->block[0] < ACC_LANES && l->block[1] > 1 &&
+           (p.thread_unknown || p.thread[1] != p.thread[0] * (int64_t)l->block[0]);
+}
+
+bool layout_is_loaded(const ana_input *input, const prof_instruction *insn)
+{
+    ana_place p;
+    return !locate_place(input, insn, &p) || p.loaded;
 }
 
 bool layout_are_neighbours(const ana_input *input, const prof_instruction *a,

@@ -14,11 +14,22 @@ typedef enum layout_blocks {
 /* In the launch that the row stands for. */
 layout_blocks layout_of_blocks(const ana_input *input, const prof_instruction *insn);
 
+/* Bytes from one block to the next in x, y and z, as far as neighbouring blocks come to the same
+ * sectors: 0 where they do not, and where layout_of_blocks does not know. */
+void layout_steps(const ana_input *input, const prof_instruction *insn, int8_t steps[3]);
+
 /* Do all threads of all blocks take one address? */
 bool layout_is_one_address(const ana_input *input, const prof_instruction *insn);
 
 /* Does the address follow from the result of an atomic update, as a place in a list does? */
 bool layout_is_counted(const ana_input *input, const prof_instruction *insn);
+
+/* Do lanes run along memory, in a block that is less than a warp wide, so that a warp has pieces of
+ * several rows? */
+bool layout_is_narrow(const ana_input *input, const prof_instruction *insn);
+
+/* Does the address follow from what memory holds? True where its form is not known. */
+bool layout_is_loaded(const ana_input *input, const prof_instruction *insn);
 
 /* Are the two the same address but for a few bytes that are no multiple of a sector, as the
  * neighbours of a stencil are? */

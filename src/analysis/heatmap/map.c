@@ -18,9 +18,12 @@ typedef struct work {
     uint32_t ninsns;
     const ana_thresholds *t;
     const prof_object *object;
+    const uint32_t *grid;
+    const map_cover *cover;
     uint64_t base, bytes;
     map_result *out;
     wl_arena *arena;
+    uint8_t *by_blocks;         /* of each row the set of words that any block uses */
     uint8_t *labels;            /* ana_pattern of each row + 1; 0: none of the sharing patterns */
     uint32_t **sets;            /* for each pcset the indices of its instructions */
     uint32_t *counts;           /* how many they are */
@@ -31,7 +34,8 @@ typedef struct work {
 
 typedef struct row_facts {
     uint32_t sector_temperature, hottest, coldest, sum; /* of touched words */
-    uint32_t used, words; /* touched words, and words that the object has there */
+    uint32_t used, words;    /* touched words, and words that the object has there */
+    uint32_t used_by_blocks; /* words that any block uses, as far as is known */
     uint64_t n[KINDS], all;
 } row_facts;
 
@@ -48,6 +52,7 @@ static uint32_t row_words_of(const work *w, const obs_heat_row *row)
 
 static row_facts row_facts_of(const work *w, const obs_heat_row *row)
 {
+
     row_facts f = {.coldest = UINT32_MAX, .n = {row->reads, row->writes, row->atomics}};
     f.sector_temperature = (uint32_t)__builtin_popcount(row->history);
     for (uint32_t i = 0; i < OBS_WORDS_PER_SECTOR; i++) {
@@ -58,7 +63,8 @@ static row_facts row_facts_of(const work *w, const obs_heat_row *row)
         f.coldest = t && t < f.coldest ? t : f.coldest;
     }
     f.words = row_words_of(w, row);
-    f.words = f.used > f.words ? f.used : f.words;
+    f.used_by_blocks = (uint32_t)__builtin_popcount(w->by_blocks[row - w->heat->rows]);
+    f.words = f.used_by_blocks > f.words ? f.used_by_blocks : f.words;
     f.all = f.n[0] + f.n[1] + f.n[2];
     return f;
 }
@@ -165,7 +171,7 @@ static wl_status measure_stride(work *w)
 /* Coefficient of variation of the touched words' temperatures. */
 static double measure_temperatures(work *w)
 {
-    double words = 0, sum = 0, squares = 0, sectors = 0, hottest = 0;
+    double words = 0, sum = 0, squares = 0, sectors = 0, hottest = 0, by_blocks = 0;
     uint32_t n = w->heat->info.nrows;
     for (uint32_t i = 0; i < n; i++) {
         const obs_heat_row *row = &w->heat->rows[i];
@@ -175,6 +181,7 @@ static double measure_temperatures(work *w)
             squares += t * t;
         }
         words += f.used;
+        by_blocks += f.used_by_blocks;
         sum += f.sum;
         sectors += f.sector_temperature;
         hottest += f.hottest;
@@ -186,7 +193,7 @@ static double measure_temperatures(work *w)
     w->out->word_temperature = mean;
     w->out->sector_temperature = sectors / n;
     w->out->hottest_word = hottest / n;
-    w->out->words_used = words / n;
+    w->out->words_used = by_blocks / n;
     return variance > 0 ? sqrt(variance) / mean : 0;
 }
 
@@ -274,6 +281,73 @@ static bool all_stream(const work *w, const obs_heat_row *row)
     return w->counts[row->pcset] > 0;
 }
 
+/* ---- what other blocks use ---- */
+
+static uint8_t row_words(const obs_heat_row *row)
+{
+    uint8_t words = 0;
+    for (uint32_t i = 0; i < OBS_WORDS_PER_SECTOR; i++)
+        words |= (uint8_t)((row->word[i] != 0) << i);
+    return words;
+}
+
+/* Do `before` blocks before this one, or `after` after it, take a byte of the word that begins
+ * `apart` bytes from one of this block's? */
+static bool comes_to(int64_t apart, int32_t step, uint32_t before, uint32_t after)
+{
+    int64_t most = step < 0 ? before : after, least = step < 0 ? after : before, size = abs(step);
+    int64_t low = apart < 0 ? apart / size : (apart + size - 1) / size; /* rounded up */
+    return low * size < apart + OBS_WORD_BYTES && low <= most && low >= -least;
+}
+
+/* Words of `to` that other blocks take where they step on from this one's of `from`. */
+static uint8_t words_stepped_to(const work *w, const obs_heat_row *from, const obs_heat_row *to,
+                                const map_insn *insn)
+{
+    uint8_t own = row_words(from), found = 0;
+    int64_t apart = ((int64_t)to->sector - (int64_t)from->sector) * OBS_SECTOR_BYTES;
+    for (int d = 0; d < 3; d++) {
+        uint32_t at = w->heat->info.block_index[d];
+        for (int k = 0; insn->steps[d] && at < w->grid[d] && k < OBS_WORDS_PER_SECTOR; k++)
+            for (int t = 0; own >> k & 1 && t < OBS_WORDS_PER_SECTOR; t++)
+                found |= (uint8_t)(comes_to(apart + (int64_t)(t - k) * OBS_WORD_BYTES,
+                                            insn->steps[d], at, w->grid[d] - at - 1)
+                                   << t);
+    }
+    return found;
+}
+
+static bool has_steps(const map_insn *insn)
+{
+    return insn->steps[0] || insn->steps[1] || insn->steps[2];
+}
+
+/* What the row's instructions take in other blocks, there and in the rows next to it. */
+static void step_from_row(work *w, uint32_t row)
+{
+    enum { NEAR = 2 };
+    const obs_heat_row *rows = w->heat->rows, *from = &rows[row];
+    uint32_t first = row < NEAR ? 0 : row - NEAR;
+    for (uint32_t i = 0; i < w->counts[from->pcset]; i++) {
+        const map_insn *insn = &w->insns[w->sets[from->pcset][i]];
+        for (uint32_t k = first; has_steps(insn) && k <= row + NEAR && k < w->heat->info.nrows; k++)
+            w->by_blocks[k] |= words_stepped_to(w, from, &rows[k], insn);
+    }
+}
+
+static wl_status find_words_of_blocks(work *w)
+{
+    w->by_blocks = wl_new_array(w->arena, uint8_t, w->heat->info.nrows);
+    if (!w->by_blocks)
+        return WL_NOMEM;
+    for (uint32_t i = 0; i < w->heat->info.nrows; i++) {
+        const obs_heat_row *row = &w->heat->rows[i];
+        w->by_blocks[i] |= row_words(row) | cover_words(w->cover, row->sector);
+        step_from_row(w, i);
+    }
+    return WL_OK;
+}
+
 /* ---- patterns ---- */
 
 /* A warp that comes back to the sector with updates: no L1 cache keeps them. */
@@ -297,7 +371,7 @@ static uint8_t label_row(const work *w, const obs_heat_row *row, bool shared_at_
 
 static bool is_sparse(const work *w, const row_facts *f)
 {
-    return f->used <= w->t->strided_words * f->words;
+    return f->used_by_blocks <= w->t->strided_words * f->words;
 }
 
 static void label_rows(work *w)
@@ -386,7 +460,6 @@ static void charge_insn(work *w, uint32_t index, uint32_t kind, charged_row *c)
 {
     const map_insn *insn = &w->insns[index];
     map_share *share = &w->out->shares[index];
-    bool strided = c->sparse && !insn->filled;
     uint64_t all = c->f.n[kind];
     double part = instruction_part_of(w, c->row, kind, index), n = (double)all * part, left = n;
     if (n == 0)
@@ -397,11 +470,11 @@ static void charge_insn(work *w, uint32_t index, uint32_t kind, charged_row *c)
         share->claim[pays] += n - left;
         c->paid[pays] += n - left;
         share->settled += n;
-    } else if (strided) {
+    } else if (c->sparse) {
         share->settled += n;
     }
-    if (strided) {
-        double unused = 1 - (double)c->f.used / c->f.words;
+    if (c->sparse) {
+        double unused = 1 - (double)c->f.used_by_blocks / c->f.words;
         share->claim[ANA_STRIDED] += left * unused;
         c->paid[ANA_STRIDED] += left * unused;
         w->out->patterns[ANA_STRIDED].alone += n * unused;
@@ -442,24 +515,27 @@ static void share_out_traffic(work *w)
     }
 }
 
-wl_status map_analyze(const prof_heat *heat, const prof_object *object, const map_insn *insns,
-                      uint32_t ninsns, const ana_thresholds *thresholds, wl_arena *scratch,
-                      wl_arena *arena, map_result *out)
+wl_status map_analyze(const map_input *input, wl_arena *scratch, wl_arena *arena, map_result *out)
 {
+    const prof_heat *heat = input->heat;
+    const prof_object *object = input->object;
     work w = {.heat = heat,
-              .insns = insns,
-              .ninsns = ninsns,
-              .t = thresholds,
+              .insns = input->insns,
+              .ninsns = input->ninsns,
+              .t = input->thresholds,
+              .object = object,
+              .grid = input->grid,
+              .cover = input->cover,
+              .base = object ? object->base : 0,
+              .bytes = object ? object->bytes : 0,
               .out = out,
               .arena = scratch};
-    w.object = object;
-    w.base = object ? object->base : 0;
-    w.bytes = object ? object->bytes : 0;
     *out = (map_result){.nrows = heat->info.nrows, .warps = heat->info.warps, .shapes = 1};
-    out->shares = wl_new_array(arena, map_share, ninsns);
+    out->shares = wl_new_array(arena, map_share, input->ninsns);
     w.labels = wl_new_array(scratch, uint8_t, heat->info.nrows);
     double best[ANA_PATTERN_COUNT][MAP_EXAMPLES] = {{0}};
-    if (!out->shares || !w.labels || resolve_sets(&w) != WL_OK || measure_shapes(&w) != WL_OK ||
+    if (!out->shares || !w.labels || resolve_sets(&w) != WL_OK ||
+        find_words_of_blocks(&w) != WL_OK || measure_shapes(&w) != WL_OK ||
         measure_stride(&w) != WL_OK) {
         return WL_NOMEM;
     }

@@ -7,8 +7,8 @@
  *   hot, hot-random   n - 1: staged once a block, the sector would move once
  *   false-sharing     n - n / T: were the sector's words one warp's, it would move once where it
  *                     now moves for each of T warps
- *   strided           of what remains, the part of the sector that nobody uses: (1 - words used /
- *                     words) of each transfer
+ *   strided           of what remains, the part of the sector that no block uses, as far as is
+ *                     known: (1 - words used / words) of each transfer
  *   same-address, scattered-atomics: n - 1 of atomic updates, in place of hot and hot-random, and
  *                     where a warp comes back to the sector
  * A sector has at most one of the first three; strided is paid from what they leave, so that the
@@ -16,6 +16,7 @@
 #ifndef WL_ANALYSIS_HEATMAP_MAP_H
 #define WL_ANALYSIS_HEATMAP_MAP_H
 
+#include "analysis/heatmap/cover.h"
 #include "analysis/input.h"
 
 enum { MAP_EXAMPLES = 4, MAP_STREAM_BYTES = 32 };
@@ -30,8 +31,9 @@ typedef struct map_insn {
     /* Contiguous requests of at least a sector: where two warps meet in a sector, that is their
      * alignment and no sharing. */
     bool stream;
-    /* Other blocks take the words that this one leaves: that is no gap in the data. */
-    bool filled;
+    /* Bytes from block to block in x, y and z, where neighbouring blocks come to the same sectors
+     * with the same instruction; else 0. */
+    int8_t steps[3];
     /* Of atomic updates: the pattern that they pay for in place of hot and hot-random; else 0. */
     uint8_t updates; /* ana_pattern */
     /* Equal for instructions that step through the same data alike: copies of an unrolled loop. 0:
@@ -61,7 +63,7 @@ typedef struct map_result {
     double word_temperature;   /* mean over touched words */
     double sector_temperature; /* mean over sectors */
     double hottest_word;       /* mean over sectors of the hottest word's temperature */
-    double words_used;         /* mean over sectors */
+    double words_used;         /* mean over sectors, by all blocks as far as is known */
     double shapes;             /* part of the rows that the eight commonest make up */
     /* bytes between touched words, the commonest distance; 0: fewer than four runs of words */
     int64_t stride;
@@ -72,10 +74,17 @@ typedef struct map_result {
     map_share *shares; /* by index of the instruction */
 } map_result;
 
-/* `object` gives base and size (NULL or bytes 0: unknown, then every word counts); `insns` ascend
- * by pc. Only out->shares lie in `arena`; `scratch` is not needed afterwards. */
-wl_status map_analyze(const prof_heat *heat, const prof_object *object, const map_insn *insns,
-                      uint32_t ninsns, const ana_thresholds *thresholds, wl_arena *scratch,
-                      wl_arena *arena, map_result *out);
+typedef struct map_input {
+    const prof_heat *heat;
+    const prof_object *object; /* base and size; NULL or bytes 0: unknown, then every word counts */
+    uint32_t grid[3];          /* of the map's launch */
+    const map_cover *cover;    /* what other blocks use besides */
+    uint32_t ninsns;
+    const map_insn *insns; /* ascend by pc */
+    const ana_thresholds *thresholds;
+} map_input;
+
+/* Only out->shares lie in `arena`; `scratch` is not needed afterwards. */
+wl_status map_analyze(const map_input *input, wl_arena *scratch, wl_arena *arena, map_result *out);
 
 #endif

@@ -320,14 +320,17 @@ static bool holds_barrier(const ana_input *input, const ana_group *g)
     return false;
 }
 
-/* Do copies fill the array that go on beside the program? Neither registers nor shuffles can take
- * its place. */
-static bool is_filled_by_copies(const ana_group *g)
+/* Do plain stores fill the array? Neither registers nor shuffles can take the place of one that
+ * copies fill beside the program; nor is that known where nothing was seen to fill it. */
+static bool is_filled_by_stores(const ana_group *g)
 {
-    for (uint32_t i = 0; i < g->ninsns; i++)
-        if (g->insns[i].c.op != ACC_LOAD && (g->insns[i].c.flags & (ACC_ASYNC | ACC_BULK)))
-            return true;
-    return false;
+    bool plain = false, copies = false;
+    for (uint32_t i = 0; i < g->ninsns; i++) {
+        bool copy = (g->insns[i].c.flags & (ACC_ASYNC | ACC_BULK)) != 0;
+        plain |= g->insns[i].c.op != ACC_LOAD && !copy;
+        copies |= g->insns[i].c.op != ACC_LOAD && copy;
+    }
+    return plain && !copies;
 }
 
 wl_status ana_detect_shared(const ana_input *input, ana_drafts *drafts, wl_error *err)
@@ -345,7 +348,7 @@ wl_status ana_detect_shared(const ana_input *input, ana_drafts *drafts, wl_error
     bool good = draft_conflict(input, ANA_BANK_CONFLICT, &words_bank_conflict, drafts) &&
                 draft_conflict(input, ANA_SAME_ADDRESS, &words_same_address, drafts) &&
                 draft_idle_lanes(input, drafts) &&
-                (holds_barrier(input, group) || is_filled_by_copies(group) ||
+                (holds_barrier(input, group) || !is_filled_by_stores(group) ||
                  draft_local(input, group, &o, drafts));
     return good ? WL_OK : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
 }

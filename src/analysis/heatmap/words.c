@@ -315,6 +315,20 @@ static const char *uncoalesced_remedy(const texts *t)
                "the block's elements by target in shared memory first, so that neighbouring lanes "
                "take neighbouring elements.";
     }
+    if (t->f->narrow) {
+        return "A warp takes pieces of several rows of " ANA_OBJECT
+               ", since the block is less than "
+               "32 threads wide. Make it 32 wide or a multiple of that (and less high), so that "
+               "the "
+               "lanes of a warp run along one row.";
+    }
+    if (t->f->irregular && !t->f->loaded) {
+        return "The lanes of a warp take elements of " ANA_OBJECT " that lie apart, by what the "
+               "kernel computes from its indices. Let neighbouring lanes take neighbouring "
+               "elements: "
+               "give them the same step of the work, with threadIdx.x running along memory, or "
+               "stage the data through shared memory.";
+    }
     if (t->f->irregular) {
         return "Sort or renumber the index so that neighbouring lanes take neighbouring elements "
                "of " ANA_OBJECT ". Where each lane follows a row of its own, let a warp share one "

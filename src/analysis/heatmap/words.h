@@ -19,6 +19,8 @@ typedef struct words_facts {
     bool walks;              /* one instruction takes the words of a sector one after the other */
     bool async;              /* copies to shared memory that go on beside the program (cp.async) */
     bool crosses;            /* neighbouring blocks take the words between those of the lanes */
+    bool loaded;             /* what memory holds says where they lie, as far as is known */
+    bool narrow;             /* lanes run along rows, but the block is less than a warp wide */
     bool counted;            /* an atomic update's result says where the requests lie */
     bool lone;               /* blocks have one warp each */
     bool sampled;            /* what other blocks use of the sectors is not known */

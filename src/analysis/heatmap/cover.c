@@ -1,0 +1,169 @@
+/* Joins what heat maps and counts of elements tell about the use of sectors. */
+#include "analysis/heatmap/cover.h"
+
+#include "analysis/detect.h"
+
+#include <stdlib.h>
+
+typedef struct work {
+    const ana_input *input;
+    const ana_group *group;
+    wl_vec(cover_row) rows; /* in any order, sectors several times */
+} work;
+
+static int by_cover_sector(const void *a, const void *b)
+{
+    int64_t x = (int64_t)((const cover_row *)a)->sector,
+            y = (int64_t)((const cover_row *)b)->sector;
+    return x < y ? -1 : x > y;
+}
+
+/* Sorts the rows and makes those of one sector one. */
+static void join_rows(work *w)
+{
+    size_t kept = 0;
+    cover_row *rows = w->rows.data;
+    if (w->rows.count)
+        qsort(rows, w->rows.count, sizeof *rows, by_cover_sector);
+    for (size_t i = 0; i < w->rows.count; i++)
+        if (kept && rows[kept - 1].sector == rows[i].sector)
+            rows[kept - 1].words |= rows[i].words;
+        else
+            rows[kept++] = rows[i];
+    w->rows.count = kept;
+}
+
+/* ---- heat maps ---- */
+
+static bool add_map_rows(work *w, const prof_heat *heat)
+{
+    for (uint32_t i = 0; i < heat->info.nrows; i++) {
+        cover_row row = {.sector = heat->rows[i].sector};
+        for (uint32_t k = 0; k < OBS_WORDS_PER_SECTOR; k++)
+            row.words |= (uint8_t)((heat->rows[i].word[k] != 0) << k);
+        if (!wl_push(&w->rows, row))
+            return false;
+    }
+    join_rows(w);
+    return true;
+}
+
+static wl_status add_map(work *w, uint32_t id, wl_error *err)
+{
+    prof_heat heat = {0};
+    wl_arena *scratch = wl_arena_new();
+    wl_status status = scratch ? prof_load_heat(w->input->program->db, id, scratch, &heat, err)
+                               : ana_nomem(err);
+    if (status == WL_OK && !add_map_rows(w, &heat))
+        status = ana_nomem(err);
+    wl_arena_free(scratch);
+    return status;
+}
+
+static bool has_map_before(const ana_group *g, uint32_t at)
+{
+    for (uint32_t i = at; i-- > 0 && g->heats[i].launch == g->heats[at].launch;)
+        if (g->heats[i].content == g->heats[at].content)
+            return true;
+    return false;
+}
+
+/* Maps with equal rows are joined once, also those of launches one after the other. */
+static wl_status add_maps(work *w, wl_error *err)
+{
+    const ana_group *g = w->group;
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < g->nheats && status == WL_OK; i++) {
+        bool known = has_map_before(g, i) || (i && g->heats[i - 1].content == g->heats[i].content);
+        status = known ? WL_OK : add_map(w, g->heats[i].id, err);
+    }
+    return status;
+}
+
+/* ---- elements ---- */
+
+/* The sectors of a span of elements; the object may begin within a sector. */
+static bool add_span(work *w, const wl_span *span)
+{
+    uint64_t base = w->group->info ? w->group->info->base % OBS_SECTOR_BYTES / OBS_WORD_BYTES : 0;
+    uint64_t at = base + span->first, end = at + span->count;
+    while (at < end) {
+        uint64_t sector = at / OBS_WORDS_PER_SECTOR, next = (sector + 1) * OBS_WORDS_PER_SECTOR;
+        cover_row row = {.sector = sector};
+        for (; at < end && at < next; at++)
+            row.words |= (uint8_t)(1u << at % OBS_WORDS_PER_SECTOR);
+        if (!wl_push(&w->rows, row))
+            return false;
+    }
+    return true;
+}
+
+static wl_status add_spans_of(work *w, const prof_use *use, wl_error *err)
+{
+    wl_span_reader reader;
+    wl_arena *scratch = wl_arena_new();
+    wl_status status = scratch ? prof_load_spans(w->input->program->db, use->spans, scratch,
+                                                 &reader, err)
+                               : ana_nomem(err);
+    for (wl_span span; status == WL_OK && wl_span_next(&reader, &span);)
+        if (!add_span(w, &span))
+            status = ana_nomem(err);
+    join_rows(w);
+    wl_arena_free(scratch);
+    return status;
+}
+
+static const prof_use *use_of(const work *w, const prof_use_rows *uses, uint32_t launch)
+{
+    for (uint32_t i = 0; i < uses->count; i++) {
+        const prof_use *u = &uses->rows[i];
+        if (u->launch == launch && u->object == w->group->object && u->space == w->group->space)
+            return u->known != OBS_KNOWN_NOTHING && u->spans ? u : NULL;
+    }
+    return NULL;
+}
+
+/* Whether of every launch it is known what was touched. */
+static wl_status add_touched(work *w, bool *all, wl_error *err)
+{
+    prof_use_rows uses;
+    uint32_t last = 0;
+    wl_status status = prof_load_uses(w->input->program->db, w->input->kernel->id,
+                                      w->input->scratch, &uses, err);
+    *all = status == WL_OK && uses.count > 0;
+    for (uint32_t i = 0; i < w->group->ntraffic && *all && status == WL_OK; i++) {
+        const prof_use *use = use_of(w, &uses, w->group->traffic[i].launch);
+        *all = use != NULL;
+        if (use && use->spans != last)
+            status = add_spans_of(w, use, err);
+        last = use ? use->spans : 0;
+    }
+    return status;
+}
+
+wl_status cover_load(const ana_input *input, const ana_group *group, wl_arena *arena,
+                     map_cover *out, wl_error *err)
+{
+    work w = {.input = input, .group = group};
+    *out = (map_cover){0};
+    wl_status status = add_maps(&w, err);
+    bool touched = false;
+    if (status == WL_OK && !ana_maps_all_blocks(input, group))
+        status = add_touched(&w, &touched, err);
+    out->all = touched || ana_maps_all_blocks(input, group);
+    out->count = w.rows.count;
+    out->rows = status == WL_OK
+                    ? wl_arena_copy(arena, w.rows.data, w.rows.count * sizeof *out->rows)
+                    : NULL;
+    wl_vec_free(&w.rows);
+    return status != WL_OK ? status : out->rows ? WL_OK : ana_nomem(err);
+}
+
+uint8_t cover_words(const map_cover *cover, uint64_t sector)
+{
+    const cover_row key = {.sector = sector};
+    const cover_row *row = cover->count ? bsearch(&key, cover->rows, cover->count,
+                                                  sizeof *cover->rows, by_cover_sector)
+                                        : NULL;
+    return row ? row->words : 0;
+}
