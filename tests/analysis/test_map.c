@@ -13,6 +13,8 @@ typedef struct map {
     uint32_t nrows, warps;
     uint64_t bytes; /* of the object; 0: not known */
     bool irregular; /* requests gather */
+    int8_t step;    /* bytes from block to block; 0: nothing is known */
+    uint32_t block, blocks;
 } map;
 
 /* Warps from `first` on, `count` of them. */
@@ -56,9 +58,40 @@ static map_result analyze(map *m)
                       .npcsets = 1,
                       .pcsets = &set};
     map_result result;
-    assert_int_equal(map_analyze(&heat, &object, &insn, 1, &thresholds, arena, arena, &result),
-                     WL_OK);
+    const map_cover cover = {0};
+    const map_input input = {.heat = &heat,
+                             .object = &object,
+                             .grid = {m->blocks, 1, 1},
+                             .cover = &cover,
+                             .ninsns = 1,
+                             .insns = &insn,
+                             .thresholds = &thresholds};
+    insn.steps[0] = m->step;
+    heat.info.block_index[0] = m->block;
+    assert_int_equal(map_analyze(&input, arena, arena, &result), WL_OK);
     return result;
+}
+
+/* Words that are used of each sector, one of them by this block. */
+static double used_by(int8_t step, uint32_t block, uint32_t blocks)
+{
+    static map m;
+    m = (map){.warps = 1, .step = step, .block = block, .blocks = blocks};
+    for (uint32_t i = 0; i < 8; i++)
+        add_row(&m, step < 0 ? 7 : 0, 1, 1);
+    return analyze(&m).words_used;
+}
+
+static void other_blocks_step_on(void **state)
+{
+    (void)state;
+    assert_true(used_by(0, 0, 8) == 1);
+    assert_true(used_by(4, 0, 8) == 8);
+    assert_true(used_by(4, 0, 4) == 4); /* there are no more blocks */
+    assert_true(used_by(4, 3, 4) > 1 && used_by(4, 3, 4) < 4.5);
+    assert_true(used_by(8, 0, 16) == 4); /* and a gap that nobody fills */
+    assert_true(used_by(-4, 0, 8) == 8);
+    assert_true(used_by(2, 0, 2) == 1); /* half a word on is the same word */
 }
 
 static bool shows(map *m, ana_pattern pattern)
@@ -355,6 +388,7 @@ static void means(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_blocks_step_on),
         cmocka_unit_test(hot_from_half_of_the_warps_on),
         cmocka_unit_test(hot_by_the_coldest_word),
         cmocka_unit_test(falsely_shared_from_twice_the_hottest_word_on),
