@@ -477,37 +477,14 @@ static uint32_t draw_groups(const rep_terminal *t, const ana_finding_group **res
     return wanted;
 }
 
-/* "3 patterns cost too little to be findings; the largest: misaligned on y in add, 0.4 % of ..." */
-static const char *left_out_text(const rep_terminal *t, const ana_left_out *left)
-{
-    const char *object = rep_object_name(t->d, left->object);
-    const char *kernel = rep_kernel_name(t->d, left->kernel);
-    if (left->count == 0)
-        return "";
-    return wl_arena_printf(
-        t->arena, "%s; the largest: %s%s%s%s%s, %s of %s.",
-        left->count == 1
-            ? "1 pattern costs too little to be a finding"
-            : wl_arena_printf(t->arena, "%u patterns cost too little to be findings", left->count),
-        ana_pattern_get(left->pattern)->name, object ? " on " : "", object ? object : "",
-        kernel ? " in " : "", kernel ? kernel : "", rep_percent(t->arena, left->share),
-        kernel ? "the kernel's cost" : "the program's cost");
-}
-
-/* What is known, but was left out, in a line. */
 static void draw_left_out(const rep_terminal *t)
 {
-    const ana_left_out *left = &t->d->findings->left_out;
-    const char *told = left_out_text(t, left), *unnamed = "";
-    if (left->unnamed_sectors)
-        unnamed = wl_arena_printf(t->arena, "%s%s beyond those needed belong to no pattern.",
-                                  left->count ? " " : "",
-                                  rep_plural(t->arena, left->unnamed_sectors, "sector", "sectors"));
-    if (!told || !unnamed || (!*told && !*unnamed) || t->o->kernels || t->o->finding)
+    const char *text = rep_left_out(t->d, t->arena);
+    if (!text || !*text || t->o->kernels || t->o->finding)
         return;
     rep_title(t, "Left out", NULL);
     fputs("  ", t->out);
-    rep_wrap(t, 2, wl_arena_printf(t->arena, "%s%s", told, unnamed));
+    rep_wrap(t, 2, text);
 }
 
 void rep_findings(const rep_terminal *t)

@@ -126,6 +126,10 @@ json_t *rep_object_names(const rep_data *data, const ana_finding_group *group);
 /* What kernels accessed of the elements of an object: "touched_bytes", ... (json.c). */
 void rep_put_use(json_t *row, const ana_use *use, uint64_t bytes);
 json_t *rep_failures_json(const rep_data *data);
+/* What is no finding, as a line: "" where there is nothing, NULL without memory. As a row of JSON:
+ * NULL in both cases. */
+const char *rep_left_out(const rep_data *data, wl_arena *arena);
+json_t *rep_left_out_json(const rep_data *data);
 json_t *rep_gaps_json(const rep_data *data); /* coverage.gaps of both JSON outputs (json.c) */
 void rep_put(json_t *row, const char *key, json_t *value); /* takes the reference */
 json_t *rep_text_json(const char *text);

@@ -480,6 +480,9 @@ wl_status rep_json(const rep_data *data, FILE *out, wl_error *err)
     for (uint32_t i = 0; i < data->findings->ngroups; i++)
         rep_json_row(&j, group_json(data, &data->findings->groups[i]));
     rep_json_array_end(&j);
+    json_t *left_out = rep_left_out_json(data);
+    if (left_out)
+        rep_json_value(&j, K(output, left_out), left_out);
     rep_json_value(&j, K(output, memory), memory_json(data));
     rep_json_value(&j, K(output, coverage), coverage_json(data));
     rep_json_end(&j);

@@ -719,6 +719,9 @@ static void put_tables(rep_json_out *j, const rep_data *d, rep_parts *parts)
     for (uint32_t i = 0; i < d->findings->ngroups; i++)
         rep_json_row(j, page_group_json(d, &d->findings->groups[i]));
     rep_json_array_end(j);
+    json_t *left_out = rep_left_out_json(d);
+    if (left_out)
+        rep_json_value(j, K(page, left_out), left_out);
 }
 
 static bool put_document(const rep_data *d, rep_parts *parts, wl_arena *arena, FILE *out)

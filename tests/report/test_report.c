@@ -346,7 +346,7 @@ static void test_json_has_the_documented_keys(void **state)
     assert_keys(
         json,
         "schema failures device collector launches kernels copies instructions objects samples "
-        "findings groups memory "
+        "findings groups left_out memory "
         "coverage");
     assert_keys(json_object_get(json, "device"), "name compute_capability");
     assert_keys(json_array_get(json_object_get(json, "launches"), 0),
@@ -575,6 +575,31 @@ static json_int_t number_of(json_t *row, const char *name)
 }
 
 /* An element of a column, put together from its planes. */
+/* The same line in both JSON outputs, and what it is made of. */
+static void test_json_of_what_is_left_out(void **state)
+{
+    fixture *f = *state;
+    ana_findings none = *f->data.findings;
+    none.left_out = (ana_left_out){0};
+    rep_parts parts;
+    json_t *output = json_of(&f->data), *page = payload_json(&f->data, &parts);
+    json_t *rows[] = {json_object_get(output, "left_out"), json_object_get(page, "left_out")};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(number_of(rows[i], "patterns"), 2);
+        assert_int_equal(number_of(rows[i], "sectors"), 1234);
+        assert_string_equal(json_string_value(json_object_get(rows[i], "pattern")), "misaligned");
+        assert_has(json_string_value(json_object_get(rows[i], "text")),
+                   "2 patterns cost too little to be findings;");
+    }
+    json_decref(output);
+    json_decref(page);
+    rep_free_parts(&parts);
+    f->data.findings = &none;
+    output = json_of(&f->data);
+    assert_null(json_object_get(output, "left_out"));
+    json_decref(output);
+}
+
 static uint64_t element(json_t *map, const char *name, size_t width, size_t i, const uint8_t *bytes)
 {
     json_t *column = json_object_get(json_object_get(map, "columns"), name);
@@ -914,6 +939,7 @@ int main(void)
         T(test_text_is_inert),
         T(test_text_limits_findings),
         T(test_text_of_what_is_left_out),
+        T(test_json_of_what_is_left_out),
         T(test_text_of_nothing),
         T(test_json_has_the_documented_keys),
         T(test_json_values),

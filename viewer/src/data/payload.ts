@@ -271,6 +271,17 @@ export interface Group {
   advice: string;
 }
 
+/** Patterns that cost too little to be findings, and sectors that fit no pattern. */
+export interface LeftOut {
+  text: string; // All of it in a line.
+  patterns: number; // By kernel and object.
+  sectors: number; // That requests move beyond those needed, and that belong to no pattern.
+  pattern?: Pattern; // Of the pattern that costs its kernel the most.
+  kernel?: string; // Its kernel.
+  object?: string; // And its object.
+  share?: number; // Of what the kernel pays, else the program.
+}
+
 /** Where the columns of a map lie in its part. */
 export interface Columns {
   skip: Column;
@@ -396,6 +407,7 @@ export interface Payload {
   objects: MemoryObject[];
   findings: Finding[]; // Group after group.
   groups: Group[]; // Those worth fixing first, then the costliest first.
+  left_out?: LeftOut; // What was seen, but is no finding.
   maps: HeatMap[];
   memory: Memory;
   coverage: Coverage;

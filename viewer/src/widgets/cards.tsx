@@ -8,6 +8,7 @@ const MOST = 200;
 interface Props<Item> {
   label: string;
   head?: string;
+  foot?: string | undefined;
   items: Item[];
   idOf: (item: Item, index: number) => number;
   on: number; // the id of the one that is shown
@@ -82,6 +83,7 @@ export function CardList<Item>(p: Props<Item>) {
       </ol>
       {cards.length === 0 && <p class="muted listhead">Nothing matches the filter.</p>}
       {more > 0 && <p class="muted listhead">and {exact(more)} more: search finds them</p>}
+      {p.foot && <p class="muted listhead">{p.foot}</p>}
     </nav>
   );
 }

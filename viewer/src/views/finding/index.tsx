@@ -50,6 +50,10 @@ function section(group: Group, before: Group | undefined) {
   );
 }
 
+/** What was seen, but is no finding. */
+const leftOut = (m: Model): string | undefined =>
+  m.payload.left_out && `Left out: ${m.payload.left_out.text}`;
+
 function Nothing({ m }: { m: Model }) {
   const seen = (m.payload.coverage.launches_observed ?? m.payload.launches.length) > 0;
   return (
@@ -63,6 +67,7 @@ function Nothing({ m }: { m: Model }) {
           ? "No memory access pattern of the observed launches costs enough to be worth a change."
           : "No kernel launch was observed, so nothing can be said about the program."}
       </p>
+      <p class="muted">{leftOut(m)}</p>
     </div>
   );
 }
@@ -99,6 +104,7 @@ export function FindingsView({ m, id }: { m: Model; id: number | undefined }) {
         idOf={(item) => item.number}
         on={number}
         href={(n) => href("finding", n)}
+        foot={leftOut(m)}
         section={(item, before) => section(item.group, before?.group)}
         card={({ group: g }, n) => <Card m={m} group={g} number={n} />}
       />
