@@ -102,6 +102,47 @@ static bool each_option(void *state, int val, const char *arg)
                                           : cli_asked_set(state, id, value);
 }
 
+/* ---- what would have no effect ---- */
+
+/* An option that nobody asks for where another one has this value. */
+typedef struct idle_option {
+    prog_option_id id, beside;
+    const char *value;
+} idle_option;
+
+static const idle_option idle_options[] = {
+    {PROG_OPTION_blocks, PROG_OPTION_set, "basic"},
+    {PROG_OPTION_heat_launches, PROG_OPTION_set, "basic"},
+    {PROG_OPTION_probe_launches, PROG_OPTION_collect, "replay"},
+    {PROG_OPTION_device_memory, PROG_OPTION_collect, "replay"},
+    {PROG_OPTION_wait, PROG_OPTION_targets, "application-only"},
+};
+
+static const char *value_given(const cli_asked *asked, prog_option_id id)
+{
+    const prog_option *row = &prog_option_table[id];
+    const char *value = asked->given[id] || !row->variable ? asked->given[id]
+                                                           : getenv(row->variable);
+    return value ? value : "";
+}
+
+/* False, having said so, where one of the options given has no effect. */
+static bool check_idle_options(const cli_asked *asked)
+{
+    for (size_t i = 0; i < sizeof idle_options / sizeof *idle_options; i++) {
+        const idle_option *o = &idle_options[i];
+        if (asked->given[o->id] && strcmp(value_given(asked, o->beside), o->value) == 0)
+            return cli_usage_error("profile", "--%s has no effect with --%s %s",
+                                   prog_option_table[o->id].name, prog_option_table[o->beside].name,
+                                   o->value),
+                   false;
+    }
+    if (asked->options.keep_exitcode && asked->options.error_exitcode)
+        return cli_usage_error("profile", "--keep-exitcode has no effect with --error-exitcode"),
+               false;
+    return true;
+}
+
 static bool check_request(cli_asked *asked, int *status)
 {
     wl_error err = {0};
@@ -112,6 +153,8 @@ static bool check_request(cli_asked *asked, int *status)
     wl_status read = prog_options_read((const char *const *)asked->given, &asked->options, &err);
     if (read == WL_ARG)
         return cli_usage_error("profile", "%s", err.text), false;
+    if (read == WL_OK && !check_idle_options(asked))
+        return false;
     *status = read == WL_OK ? CLI_OK : cli_fail(&err);
     return read == WL_OK;
 }

@@ -78,7 +78,9 @@ int cmd_devices(int argc, const char **argv)
     const cli_syntax syntax = {.options = options, .usage = "[NAME]"};
     poptContext context = cli_parse(argc, argv, &syntax, &status);
     const char **args = context ? poptGetArgs(context) : NULL;
-    if (context)
+    if (args && args[0] && args[1])
+        status = cli_usage_error("devices", "one device is expected, not several");
+    else if (context)
         status = args && args[0] ? describe_device(args[0]) : list_devices();
     poptFreeContext(context);
     return status;

@@ -79,6 +79,10 @@ int cmd_doctor(int argc, const char **argv)
     if (!context)
         return status;
     const char **args = poptGetArgs(context);
+    if (args && args[0] && args[1]) {
+        poptFreeContext(context);
+        return cli_usage_error("doctor", "one program is expected, not several");
+    }
     int bad = doctor_tell(DOCTOR_GOOD, "warplens", "%s", WARPLENS_VERSION);
     bad += doctor_tell(DOCTOR_GOOD, "emulator", "%ld cores, instruction set %s",
                        sysconf(_SC_NPROCESSORS_ONLN), emu_isa());

@@ -63,6 +63,16 @@ static int export_text(const char *path, const char *output, bool force, text_ty
     return status;
 }
 
+/* Refuses what would have no effect. */
+static int check_export_options(const char *type, const char *table, const char *output, bool force)
+{
+    if (table && !same_text(type, "csv"))
+        return cli_usage_error("export", "--table has no effect with --type %s", type);
+    if (force && (!output || same_text(output, "-")))
+        return cli_usage_error("export", "-f has no effect without -o FILE");
+    return CLI_OK;
+}
+
 static int export_as(const char *path, const char *type, const char *table_name, const char *output,
                      bool force)
 {
@@ -96,6 +106,8 @@ int cmd_export(int argc, const char **argv)
     poptContext context = cli_parse(argc, argv, &syntax, &status);
     const char *path = context ? cli_profile_argument(context, &status) : NULL;
     if (path)
+        status = check_export_options(type ? type : "json", table, output, force);
+    if (path && status == CLI_OK)
         status = export_as(path, type ? type : "json", table ? table : "instructions", output,
                            force);
     poptFreeContext(context);

@@ -241,6 +241,13 @@ static int check_ptx_options(ptx_options *o, const char **paths)
                                o->rewrite);
     if (o->rewrite && (o->json || (o->dump && !o->dumps_plan) || o->summary))
         return cli_usage_error("ptx", "--rewrite prints PTX and nothing else");
+    if ((o->everything || o->alone) && !o->rewrite)
+        return cli_usage_error("ptx", "--everything and --alone have no effect without --rewrite");
+    if (o->addresses && (o->json || o->summary || o->dump || o->rewrite))
+        return cli_usage_error("ptx", "--addresses has no effect with --format json, --summary, "
+                                      "--dump or --rewrite");
+    if (o->summary && o->dump)
+        return cli_usage_error("ptx", "--summary has no effect with --dump");
     return CLI_OK;
 }
 

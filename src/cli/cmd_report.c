@@ -36,6 +36,17 @@ static unsigned parts_for(const char *maps)
     return strcmp(maps, "all") == 0 ? REP_PART_ALL_HEATS | REP_PART_SOURCES : 0;
 }
 
+/* Refuses what is not allowed, and what would have no effect. */
+static int check_report_options(const char *maps, const char *output, bool force, bool view)
+{
+    bool to_stdout = output && strcmp(output, "-") == 0;
+    if (!parts_for(maps))
+        return cli_usage_error("report", "--maps is some or all, not '%s'", maps);
+    if (to_stdout && (force || view))
+        return cli_usage_error("report", "%s has no effect with -o -", force ? "-f" : "--open");
+    return CLI_OK;
+}
+
 static int write_report(const char *path, unsigned parts, const char *output, bool force)
 {
     cli_profile profile;
@@ -69,15 +80,15 @@ int cmd_report(int argc, const char **argv)
     const cli_syntax syntax = {.options = options, .usage = "[options] [PROFILE]"};
     poptContext context = cli_parse(argc, argv, &syntax, &status);
     const char *path = context ? cli_profile_argument(context, &status) : NULL;
-    if (path && !parts_for(maps)) {
-        status = cli_usage_error("report", "--maps is some or all, not '%s'", maps);
-    } else if (path) {
+    if (path)
+        status = check_report_options(maps, output, force, view);
+    if (path && status == CLI_OK) {
         if (!output)
             output = default_output(path);
         status = output ? write_report(path, parts_for(maps), output, force) : CLI_FAILED;
         if (status == CLI_OK && strcmp(output, "-") != 0)
             wl_log(WL_LOG_INFO, "report: %s", output);
-        if (status == CLI_OK && view && strcmp(output, "-") != 0)
+        if (status == CLI_OK && view)
             open_in_browser(output);
     }
     poptFreeContext(context);

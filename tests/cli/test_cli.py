@@ -334,6 +334,37 @@ class CudaPrograms(Case):
         self.assertGreaterEqual(len(set(findings)), 2)
         self.assertTrue(lines and all(a < b for a, b in zip(lines, moved, strict=True)), (lines, moved))
 
+    def test_options_without_effect_are_refused(self):
+        """Before anything is written or run."""
+        self.assertEqual(self.profile(compile_program("simple")).returncode, 0)
+        out = os.path.join(self.folder, "out")
+        ptx = os.path.join(self.folder, "k.ptx")
+        with open(ptx, "w") as f:
+            f.write(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n")
+        trace = os.path.join(self.folder, "started")
+        for command in (["report", "-f", "-o", "-"], ["report", "--open", "-o", "-"], ["export", "-f"], ["export", "-f", "-o", "-"],
+                        ["export", "--table", "launches"], ["export", "--type", "sarif", "--table", "launches", "-o", out],
+                        ["export", "--type", "sqlite", "--table", "launches", "-o", out],
+                        ["stats", "--format", "json", "--width", "80"], ["stats", "--format", "csv", "-a"]):
+            self.refuse(command[0], [*command, self.wlprof])
+        for options in (["--everything"], ["--alone"], ["-a", "--summary"], ["-a", "--format", "json"],
+                        ["--summary", "--dump", "cfg"]):
+            self.refuse("ptx", ["ptx", *options, ptx])
+        for options in (["--block", "0", "--set", "basic"], ["--heat-launches", "3", "--set", "basic"],
+                        ["--keep-exitcode", "--error-exitcode", "3"], ["--probe-launches", "3", "--collect", "replay"],
+                        ["--device-memory", "3", "--collect", "replay"],
+                        ["--wait", "all", "--target-processes", "application-only"]):
+            self.refuse("profile", ["profile", *options, "-o", out, "--", "touch", trace])
+        for command in (["devices", "h200", "a100"], ["doctor", "/bin/true", "/bin/false"]):
+            self.refuse(command[0], command, "not several")
+        self.assert_nothing_left("p.wlprof", "k.ptx")
+
+    def refuse(self, name, command, *texts):
+        done = run(WARPLENS, *command)
+        self.assertEqual(done.returncode, 2, (command, done.stderr))
+        self.assertEqual(done.stdout, "", command)
+        self.assert_says(done, name + ": ", *(texts or ["no effect"]))
+
     def test_refuses_to_overwrite(self):
         self.assertEqual(self.profile(compile_program("simple")).returncode, 0)
         before = os.stat(self.wlprof).st_mtime_ns

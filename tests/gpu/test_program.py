@@ -56,7 +56,7 @@ def profile(o, program, backend, *options, **variables):
     path = os.path.join(o.work, backend + ".wlprof")
     done = run([o.warplens, "profile", "-q", "--backend", backend, "--set", "sequences", *options, "-f", "-o", path, "--",
                 program, *o.arguments], **variables)
-    export = run([o.warplens, "export", "--type", "json", "-f", "-o", "-", path])
+    export = run([o.warplens, "export", "--type", "json", "-o", "-", path])
     if export.returncode:
         fail(f"the profile of {backend}: {export.stderr}", done)
     return done, json.loads(export.stdout)
@@ -208,7 +208,7 @@ def compare_golden(o, theirs):
         done = run([o.warplens, "import", "-q", "-f", "-o", path, folder], WARPLENS_SET="sequences")
         if done.returncode:
             fail("import", done)
-    ours = json.loads(run([o.warplens, "export", "--type", "json", "-f", "-o", "-", path]).stdout)
+    ours = json.loads(run([o.warplens, "export", "--type", "json", "-o", "-", path]).stdout)
     same("launches", launches(ours, o.threads), launches(theirs, o.threads))
     for known in ("replay", "probe") if not o.threads else ():
         compare_instructions(ours, theirs, known)
