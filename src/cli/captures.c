@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "capture/capture.h"
+#include "cli/attached.h"
 #include "cli/cli.h"
 
 #include <dirent.h>
@@ -183,6 +184,12 @@ static wl_status import(const char *folder, capture_list *list, const char *prof
     return status == WL_OK ? import_list(list, profile, options, replay, err) : status;
 }
 
+void cli_remove_captures_folder(const char *folder)
+{
+    cli_attached_forget(folder);
+    rmdir(folder); /* stays where something else lies in it */
+}
+
 /* After a success all that was imported, else the copies. */
 static void remove_files(const capture_list *list, bool imported)
 {
@@ -207,7 +214,7 @@ wl_status cli_import(const char *folder, const char *profile, const cli_import_o
     cli_progress_end();
     remove_files(&list, status == WL_OK);
     if (status == WL_OK && !how->keep_folder)
-        rmdir(folder); /* stays where something else lies in it */
+        cli_remove_captures_folder(folder);
     if (status == WL_OK)
         tell_running(&list, folder);
     clear_captures(&list);

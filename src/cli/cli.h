@@ -117,6 +117,8 @@ typedef struct cli_import_options {
 } cli_import_options;
 
 bool cli_has_captures(const char *folder);
+/* Without its captures, which stay with it where it has some. */
+void cli_remove_captures_folder(const char *folder);
 /* Turns the captures in `folder` into a profile, replaying them where that is needed; removes
  * what it imported when that succeeded and the profile opens. A capture whose process still runs
  * goes in as far as it has come, and stays. Files that are no captures are left out, and left

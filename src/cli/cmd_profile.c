@@ -1,6 +1,7 @@
 /* `warplens profile`: runs a program under a collector and makes a profile of what it recorded. */
 #include "base/log.h"
 #include "cli/asked.h"
+#include "cli/attached.h"
 #include "cli/launch.h"
 #include "cli/libraries.h"
 #include "cli/output.h"
@@ -76,9 +77,11 @@ static bool name_devices(cli_asked *asked)
 static bool tell_collector(profile_run *run, const char *folder)
 {
     cli_asked *asked = &run->asked;
-    char verbosity[12];
+    char verbosity[12], attached[PATH_MAX];
+    snprintf(attached, sizeof attached, "%s/" CLI_ATTACHED_FILE, folder);
     snprintf(verbosity, sizeof verbosity, "%d", (int)wl_log_get_level());
     return name_devices(asked) && cli_asked_set(asked, PROG_OPTION_capture_dir, folder) &&
+           cli_asked_set(asked, PROG_OPTION_attached_list, attached) &&
            cli_asked_set(asked, PROG_OPTION_command, run->command) &&
            cli_asked_set(asked, PROG_OPTION_verbosity, verbosity) &&
            cli_asked_set(asked, PROG_OPTION_progress, wl_progress_name(cli_progress_kind()));
@@ -236,28 +239,25 @@ static void warn_of_older(const profile_run *run)
         wl_log(WL_LOG_ERROR, "%s is the profile of an earlier run", run->output.path);
 }
 
-/* A run without a single capture: the application never used CUDA. The folder stays for processes
- * that may still do so. */
-static bool nothing_recorded(const char *folder, bool outlived)
+/* A run without a single capture. The folder stays for processes that may still make one. */
+static void tell_nothing_recorded(const cli_outcome *outcome, const char *folder)
 {
-    if (cli_has_captures(folder))
-        return false;
-    if (outlived)
+    cli_attached_tell(folder, outcome);
+    if (outcome->outlived)
         wl_log(WL_LOG_WARN, "the captures of processes that still run are kept in %s", folder);
     else
-        rmdir(folder);
-    return true;
+        cli_remove_captures_folder(folder);
 }
 
-static bool keep_result(const profile_run *run, const char *folder, bool outlived, wl_error *err)
+static bool keep_result(const profile_run *run, const cli_outcome *outcome, const char *folder,
+                        wl_error *err)
 {
-    if (nothing_recorded(folder, outlived)) {
-        wl_log(WL_LOG_ERROR, "the program made no CUDA call, so there is nothing to profile and "
-                             "no profile was written");
+    if (!cli_has_captures(folder)) {
+        tell_nothing_recorded(outcome, folder);
         warn_of_older(run);
         return false;
     }
-    if (import_captures(run, folder, outlived, err) != WL_OK) {
+    if (import_captures(run, folder, outcome->outlived, err) != WL_OK) {
         cli_fail(err);
         wl_log(WL_LOG_ERROR,
                "what was recorded is kept in %s: 'warplens import -o NAME %s' tries again", folder,
@@ -281,7 +281,7 @@ static int conclude_run(const profile_run *run, const cli_outcome *outcome, cons
 {
     wl_error err = {0};
     tell_end(outcome);
-    bool kept = keep_result(run, folder, outcome->outlived, &err);
+    bool kept = keep_result(run, outcome, folder, &err);
     if (!kept && cli_interrupt())
         return 128 + cli_interrupt();
     int status = exit_status(outcome->status);
@@ -293,7 +293,7 @@ static int give_up_run(const profile_run *run, const cli_outcome *outcome, const
                        const wl_error *err)
 {
     if (folder)
-        rmdir(folder);
+        cli_remove_captures_folder(folder);
     if (cli_interrupt())
         return 128 + cli_interrupt();
     if (!outcome->not_started)

@@ -100,17 +100,43 @@ static void give_signals_back(const struct sigaction before[PASSED_ON])
     cli_restore_file_limit();
 }
 
+/* Of a process that has ended and was not yet taken leave of. */
+static void read_process_name(cli_outcome *outcome)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/comm", (long)outcome->pid);
+    FILE *file = fopen(path, "re");
+    if (file && fgets(outcome->name, sizeof outcome->name, file))
+        outcome->name[strcspn(outcome->name, "\n")] = '\0';
+    if (file)
+        fclose(file);
+}
+
 /* Others that end meanwhile are the program's, and were left to us. */
+static bool wait_for_program(cli_outcome *outcome)
+{
+    siginfo_t ended = {0};
+    do {
+        int rc = waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT);
+        if (rc != 0 && errno != EINTR)
+            return false;
+        if (rc != 0)
+            continue;
+        if (ended.si_pid == outcome->pid)
+            read_process_name(outcome);
+        waitpid(ended.si_pid, &outcome->status, 0);
+    } while (ended.si_pid != outcome->pid);
+    return true;
+}
+
 static wl_status wait_for_end(cli_outcome *outcome, int pipe_end, wl_error *err)
 {
     int code = 0;
     ssize_t n;
-    pid_t ended;
     while ((n = read(pipe_end, &code, sizeof code)) < 0 && errno == EINTR)
         ;
-    while ((ended = waitpid(-1, &outcome->status, 0)) != outcome->pid)
-        if (ended < 0 && errno != EINTR)
-            return wl_fail_errno(err, "cannot wait for the program");
+    if (!wait_for_program(outcome))
+        return wl_fail_errno(err, "cannot wait for the program");
     application = 0;
     outcome->not_started = n == (ssize_t)sizeof code;
     errno = code;

@@ -25,6 +25,7 @@ typedef struct cli_launch {
 typedef struct cli_outcome {
     pid_t pid;
     int status;       /* as waitpid gives it */
+    char name[16];    /* of the process when it ended, as Linux keeps it; "" where it is not told */
     bool not_started; /* exec failed; err says why */
     bool outlived;    /* processes that it started are recorded and still run */
 } cli_outcome;

@@ -6,6 +6,8 @@
 #include "cuda/device.h"
 #include "device/call.h"
 
+/* Opens the capture, before there is a device; idempotent. */
+void dev_start_recording(void);
 /* Reads the device description and the options; idempotent. NO_DEVICE where that fails. */
 dev_result dev_initialize(void);
 int dev_gpu_count(void);

@@ -87,13 +87,19 @@ static void add_devices(void)
     free(names);
 }
 
+/* Where WARPLENS_DRIVER names this library, the one that stands before a driver records. */
+void dev_start_recording(void)
+{
+    if (!rec_g.started)
+        rec_start(!*prog_options_get()->driver);
+}
+
 dev_result dev_initialize(void)
 {
     if (!dev_g.initialized) {
         dev_g.initialized = true;
         dev_g.settings = replay_settings_of(prog_options_get());
-        /* Where WARPLENS_DRIVER names this library, the one that stands before a driver records. */
-        rec_start(!*prog_options_get()->driver);
+        dev_start_recording();
         add_devices();
     }
     return dev_g.ndevices ? DEV_OK : DEV_NO_DEVICE;

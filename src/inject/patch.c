@@ -3,7 +3,9 @@
 #include "base/vec.h"
 #include "program/elf.h"
 
+#include <dlfcn.h>
 #include <elf.h>
+#include <gnu/libc-version.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
@@ -180,12 +182,35 @@ static void patch_functions(const char *path, const prog_elf *elf, uintptr_t bas
     }
 }
 
+static void patch_file(const char *path, uintptr_t base);
+
+/* The one that the program would have had without us: LD_LIBRARY_PATH did not lead to ours. */
+static bool is_foreign_runtime(const char *path)
+{
+    Dl_info self;
+    const char *name = strrchr(path, '/');
+    char ours[PATH_MAX], real[PATH_MAX];
+    if (!inj_loaded_at_start() || !name || strncmp(name + 1, "libcudart.so", 12) != 0 ||
+        !dladdr((void *)patch_file, &self) || !realpath(self.dli_fname, ours) ||
+        !realpath(path, real))
+        return false;
+    *strrchr(ours, '/') = *strrchr(real, '/') = '\0';
+    return strcmp(ours, real) != 0;
+}
+
 static void patch_file(const char *path, uintptr_t base)
 {
     prog_elf elf;
+    if (is_foreign_runtime(path))
+        say_failure(path, "it was loaded instead of warplens's own, since something changed "
+                          "LD_LIBRARY_PATH or the program names a folder of its own (RPATH)");
     if (is_own(path) || prog_elf_read(path, &elf, NULL) != WL_OK)
         return;
-    if (elf.is_stripped)
+    if (patching.late && elf.has_static_runtime)
+        say_failure(path, "warplens was not attached when it started, since something took "
+                          "warplens's library out of LD_PRELOAD, and the CUDA runtime inside was "
+                          "left as it is");
+    else if (elf.is_stripped)
         say_failure(path, "it has the static CUDA runtime inside without its symbols. Link with "
                           "\"nvcc -cudart shared\", or do not strip it");
     else if (elf.has_static_runtime)
@@ -247,9 +272,25 @@ static void watch(void)
     mprotect((void *)page, 2 * page_size(), PROT_READ | PROT_EXEC);
 }
 
+/* Files stand in the order in which they were loaded: preloaded ones before all that the program
+ * asks for, opened ones after them. */
+bool inj_loaded_at_start(void)
+{
+    const struct link_map *own, *libc;
+    Dl_info info;
+    if (!dladdr1((void *)inj_loaded_at_start, &info, (void **)&own, RTLD_DL_LINKMAP) ||
+        !dladdr1((void *)gnu_get_libc_version, &info, (void **)&libc, RTLD_DL_LINKMAP))
+        return true;
+    for (const struct link_map *m = _r_debug.r_map; m && m != libc; m = m->l_next)
+        if (m == own)
+            return true;
+    return false;
+}
+
 void inj_patch_start(const inj_patching *how)
 {
     patching = *how;
     patch_all();
+    patching.late = false; /* what comes from now on has not begun */
     watch();
 }

@@ -1,6 +1,7 @@
 /* The process's life: its clock, its start, fork and end. */
 #include "base/log.h"
 #include "inject/stack.h"
+#include "program/attached.h"
 #include "program/options.h"
 #include "record/open.h"
 #include "record/record.h"
@@ -102,4 +103,5 @@ void rec_process_begins(const rec_collector *which)
     pthread_atfork(NULL, NULL, start_afresh_in_child);
     at_quick_exit(rec_process_ends);
     inj_stack_start();
+    prog_tell_attached();
 }

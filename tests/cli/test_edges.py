@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import time
 
-from case import WARPLENS, Case, compile_program, main, run
+from case import NVCC, WARPLENS, Case, compile_program, main, run
 
 
 class Outliving(Case):
@@ -191,6 +191,96 @@ class Places(Case):
                                 options=["--keep-exitcode"])
             for value in done.stdout.splitlines():
                 self.assertTrue(all(entry.startswith("/") for entry in value.split(":")), value)
+
+
+class Attaching(Case):
+    """The preload that is lost on the way. The program runs as it would without warplens, or the
+    libraries that stand for CUDA's finish what LD_PRELOAD did not begin."""
+    WITHOUT = ("/usr/bin/env", "-u", "LD_PRELOAD")
+
+    def setUp(self):
+        super().setUp()
+        self.libraries = os.path.join(os.path.dirname(os.path.dirname(WARPLENS)), "lib", "warplens")
+
+    def native(self, *command, **variables):
+        return run(*command, env={**os.environ, **variables})
+
+    def check_untouched(self, native, done, *says):
+        self.assertEqual((done.returncode, done.stdout), (native.returncode, native.stdout), done.stderr)
+        self.assert_says(done, *says)
+
+    def test_static_runtime(self):
+        """It has begun with NVIDIA's driver, or none, and goes on with it."""
+        program = compile_program("simple")
+        for prefix in (self.WITHOUT, ("/usr/bin/env", "LD_PRELOAD=" + self.allocator())):
+            done = self.profile(*prefix, program, options=["-f", "--keep-exitcode"])
+            self.check_untouched(self.native(program), done, "not attached", "LD_PRELOAD", program)
+            self.assertIn("not attached", run(WARPLENS, "stats", self.wlprof).stdout)
+
+    def test_driver_of_the_system(self):
+        """Where there is a driver the program gets it: here one whose functions do nothing."""
+        program, folder = compile_program("simple"), os.path.join(self.folder, "driver")
+        os.mkdir(folder)
+        os.symlink(compile_program("driver", "-shared", "-fPIC"), os.path.join(folder, "libcuda.so.1"))
+        native = self.native(program, LD_LIBRARY_PATH=folder)
+        self.assertIn("asked for cuInit", native.stderr)
+        done = self.profile(*self.WITHOUT, program, options=["--keep-exitcode", "--backend", "emulate"],
+                            env={**os.environ, "LD_LIBRARY_PATH": folder})
+        self.check_untouched(native, done, "not attached", "asked for cuInit")
+
+    def test_stripped(self):
+        """A child whose runtime cannot be redirected has the driver that it would have."""
+        program = os.path.join(self.folder, "stripped")
+        subprocess.run(["strip", "-o", program, compile_program("simple")], check=True)
+        done = self.profile("sh", "-c", f"'{program}'; exit $?", options=["--keep-exitcode"])
+        self.check_untouched(self.native(program), done, "do not strip it")
+
+    def test_shared_runtime(self):
+        program = compile_program("simple", "-cudart", "shared")
+        for prefix in (self.WITHOUT, ("/usr/bin/env", "LD_PRELOAD=" + self.allocator())):
+            done = self.profile(*prefix, program, options=["-f"])
+            self.assertEqual((done.returncode, done.stdout), (0, "ok\n"), done.stderr)
+            self.assertEqual(self.stats()["coverage"]["launches_observed"], 8)
+
+    def test_runtime_from_elsewhere(self):
+        """LD_PRELOAD arrives, LD_LIBRARY_PATH does not."""
+        if not NVCC:
+            self.skipTest("no nvcc here")
+        program = compile_program("simple", "-cudart", "shared")
+        real = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(NVCC))), "lib64")
+        if not glob.glob(os.path.join(real, "libcudart.so.*")):
+            self.skipTest("no shared runtime of NVIDIA's here")
+        done = self.profile("/usr/bin/env", "LD_LIBRARY_PATH=" + real, program, options=["--keep-exitcode"])
+        self.check_untouched(self.native(program, LD_LIBRARY_PATH=real), done, "LD_LIBRARY_PATH", "libcudart.so")
+
+    def allocator(self):
+        return compile_program("allocator", "-shared", "-fPIC")
+
+    def test_allocators(self):
+        """One that aborts on memory that it did not give, before warplens and the program alike."""
+        for flags in ((), ("-cudart", "shared")):
+            done = self.profile(compile_program("simple", *flags), options=["-f"],
+                                env={**os.environ, "LD_PRELOAD": self.allocator()})
+            self.assertEqual((done.returncode, done.stdout), (0, "ok\n"), done.stderr)
+            self.assertEqual(self.stats()["coverage"]["launches_observed"], 8)
+
+    def check_lost(self, *options, **variables):
+        for lost in (["/usr/bin/env", "-u", "LD_PRELOAD"], ["/usr/bin/env", "-i"]):
+            done = self.profile(*lost, "/bin/sh", "-c", "exit 5", options=options, env={**os.environ, **variables})
+            self.assertEqual(done.returncode, 5)
+            self.assert_says(done, "attached to 'env', but not to 'sh'", "LD_PRELOAD")
+            self.assert_nothing_left()
+        done = self.profile("/bin/sh", "-c", "/usr/bin/env -i true; exit 5", options=options, env={**os.environ, **variables})
+        self.assert_says(done, "no CUDA call", "also attached to env")
+        done = self.profile("/bin/sh", "-c", "exit 5", options=options, env={**os.environ, **variables})
+        self.assert_says(done, "no CUDA call")
+        self.assertNotIn("attached", done.stderr)
+
+    def test_lost_entirely(self):
+        self.check_lost("--backend", "emulate")
+
+    def test_lost_on_a_gpu(self):
+        self.check_lost("--backend", "inline", WARPLENS_DRIVER=compile_program("driver", "-shared", "-fPIC"))
 
 
 if __name__ == "__main__":

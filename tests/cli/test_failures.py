@@ -492,7 +492,7 @@ class Hostile(WithProfile):
 
     def test_captures(self):
         captures = Disk.capture(self)
-        name = os.path.join(captures, os.listdir(captures)[0])
+        name = glob.glob(os.path.join(captures, "*.wlcap"))[0]
         with open(name, "rb") as f:
             whole = f.read()
         for seed in range(100):

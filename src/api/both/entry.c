@@ -1,5 +1,6 @@
 #include "api/both/entry.h"
 
+#include "api/both/aside.h"
 #include "cuda/types.h"
 #include "device/device.h"
 
@@ -86,9 +87,16 @@ inj_code api_entry_find(const char *symbol, int major, bool *implemented)
 __attribute__((visibility("default"))) CUresult cuGetExportTable(const void **table,
                                                                  const CUuuid *id);
 
+/* For the libraries in front. */
+static inj_code find_for_front(const char *symbol, int major, bool *implemented)
+{
+    return major || !api_stands_aside() ? api_entry_find(symbol, major, implemented)
+                                        : api_aside_find(symbol);
+}
+
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
-    static const inj_front_table front = {sizeof front, api_entry_find};
+    static const inj_front_table front = {sizeof front, find_for_front};
     if (!table || !id)
         return CUDA_ERROR_INVALID_VALUE;
     *table = NULL;
