@@ -93,7 +93,7 @@ class Outliving(Case):
         process = self.begin("--wait", "primary")
         _, errors = process.communicate(timeout=60)
         if not os.path.exists(self.wlprof):  # the program was over before its daemon had begun
-            self.assertIn("is kept in", errors)
+            self.assertIn("still run are kept in", errors)
             self.let_it_end()
             done = run(WARPLENS, "import", "-o", self.wlprof, self.captures()[0])
             self.assertEqual(done.returncode, 0, done.stderr)
