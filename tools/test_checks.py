@@ -142,6 +142,27 @@ class Figures(Check):
         self.assertIn("no page has the figure overhead.auto.trace", out)
 
 
+class Words(Check):
+    def test_sentences_that_keep_to_the_terms_pass(self):
+        self.write("src/report/a.c", '/* What was seen. */\nputs("observed after the run");\nput("typical");\n')
+        self.write("docs/man/warplens.1", "captures that a run left behind\n")
+        self.write("docs/patterns/hot.md", "# hot\n```\nbehind\n```\nsaid of `typical` blocks\n")
+        self.write("viewer/src/a.ts", "const a = `${program.collector} of ${b.slice(1)} runs`;\n")
+        code, out = self.run_tool("check_words.py")
+        self.assertEqual(code, 0, out)
+
+    def test_words_that_are_not_said_are_found(self):
+        self.write("src/report/a.c", '/* x\n */\nputs("launches Replayed or probed");\n')
+        self.write("README.md", "read behind the end\n")
+        self.write("viewer/src/views/a.tsx", "const a = `a typical block of ${b}`;\n")
+        code, out = self.run_tool("check_words.py")
+        self.assertEqual(code, 1)
+        self.assertIn('src/report/a.c:3: "Replayed": say computed after the run', out)
+        self.assertIn('README.md:1: "behind": say after', out)
+        self.assertIn('viewer/src/views/a.tsx:1: "typical"', out)
+        self.assertIn("3 words", out)
+
+
 class Paths(Check):
     def setUp(self):
         super().setUp()
