@@ -15,8 +15,6 @@ import sys
 # What src/ defines for others and only tests use, each with the reason why it stands there.
 KEPT = {
     "main": "the C library calls it",
-    "cap_fit_launch": "a test fits launches into less than four gigabytes",
-    "cap_fit_uses": "the same",
     "cap_open_memory": "fuzzers read captures that are no files",
     "find_with": "tests search with detectors of their own",
     "ir_add_front": "front ends beside PTX make themselves known by it",
