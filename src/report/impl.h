@@ -65,6 +65,9 @@ bool rep_loaded_text(const rep_data *data, uint32_t file, const char **text, siz
 /* "cudaMalloc (demo.cu:65)"; NULL for 0. */
 char *rep_call_text(const rep_data *data, wl_arena *arena, uint32_t call);
 
+/* Whether some accesses of a kernel that was observed are not known, so that sums over it lack them. */
+bool rep_has_gaps(const rep_data *data, uint32_t kernel);
+
 /* Whether the finding is about what the kernel accesses of the object. */
 bool rep_is_about(const ana_finding *finding, uint32_t kernel, uint32_t object);
 

@@ -142,6 +142,73 @@ static bool add_up_instructions(const prof_instruction *first, const prof_instru
     return *one != NULL;
 }
 
+/* The word of the instruction that its opcode begins with; NULL: another. */
+static const char *access_of_opcode(const char *op)
+{
+    static const struct {
+        const char *start;
+        acc_op op;
+    } starts[] = {
+        {"ld", ACC_LOAD}, {"st", ACC_STORE}, {"atom", ACC_ATOMIC}, {"red", ACC_REDUCTION}};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strncmp(op, starts[i].start, strlen(starts[i].start)) == 0)
+            return prof_access_text(starts[i].op);
+    return NULL;
+}
+
+static const char *space_of_opcode(const char *op)
+{
+    for (uint32_t space = 0; space < ACC_SPACE_COUNT; space++) {
+        const char *name = prof_space_text(space), *at = strstr(op, name);
+        if (at && at > op && at[-1] == '.')
+            return name;
+    }
+    return NULL;
+}
+
+/* Was something of the instruction observed? The totals come by kernel, pc. */
+static bool has_totals(const rep_data *d, uint32_t kernel, uint32_t pc)
+{
+    uint32_t low = 0, high = d->totals.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const prof_instruction *i = &d->totals.rows[middle];
+        if (i->kernel < kernel || (i->kernel == kernel && i->c.pc < pc))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const prof_instruction *found = low < d->totals.count ? &d->totals.rows[low] : NULL;
+    return found && found->kernel == kernel && found->c.pc == pc;
+}
+
+/* Instructions of observed kernels of which nothing is known but that they are there: rows without
+ * counts. */
+static void put_unknown_instructions(rep_json_out *j, const rep_data *d)
+{
+    for (uint32_t i = 0; i < d->gaps.count; i++) {
+        const prof_gap *g = &d->gaps.rows[i];
+        const prof_code *code = prof_find_code(&d->code, g->kernel, g->pc);
+        const char *access = code ? access_of_opcode(code->op) : NULL;
+        bool again = i && d->gaps.rows[i - 1].kernel == g->kernel &&
+                     d->gaps.rows[i - 1].pc == g->pc;
+        if (!access || again || has_totals(d, g->kernel, g->pc) || !rep_has_gaps(d, g->kernel))
+            continue;
+        json_t *row = json_object();
+        rep_put_count(row, K(instruction, launch), g->launch);
+        rep_put_text(row, K(instruction, kernel), rep_kernel_name(d, g->kernel));
+        rep_put_count(row, K(instruction, pc), g->pc);
+        rep_put_text(row, K(instruction, op), access);
+        if (space_of_opcode(code->op))
+            rep_put_text(row, K(instruction, space), space_of_opcode(code->op));
+        if (code->file && code->line) {
+            rep_put_text(row, K(instruction, file), rep_file_path(d, code->file));
+            rep_put_count(row, K(instruction, line), code->line);
+        }
+        rep_json_row(j, row);
+    }
+}
+
 /* One row an instruction and space: what it did to several objects is added up. The rows come by
  * kernel, launch, pc. */
 static void put_instructions(rep_json_out *j, const rep_data *d)
@@ -158,6 +225,7 @@ static void put_instructions(rep_json_out *j, const rep_data *d)
             if (add_up_instructions(row, end, space, &one, &sum))
                 rep_json_row(j, instruction_json(d, one, &sum));
     }
+    put_unknown_instructions(j, d);
     rep_json_array_end(j);
 }
 

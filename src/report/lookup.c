@@ -151,6 +151,17 @@ char *rep_call_text(const rep_data *data, wl_arena *arena, uint32_t call)
                  : wl_arena_strdup(arena, found->api);
 }
 
+bool rep_has_gaps(const rep_data *data, uint32_t kernel)
+{
+    bool gaps = false, observed = false;
+    for (uint32_t i = 0; i < data->gaps.count && !gaps; i++)
+        gaps = data->gaps.rows[i].kernel == kernel;
+    for (uint32_t i = 0; i < data->kernel_table.count && gaps; i++)
+        observed |= data->kernel_table.rows[i].kernel == kernel &&
+                    data->kernel_table.rows[i].launches > 0;
+    return gaps && observed;
+}
+
 bool rep_is_about(const ana_finding *f, uint32_t kernel, uint32_t object)
 {
     return f->scope == ANA_SCOPE_KERNEL_AND_OBJECT && f->access && f->kernel == kernel &&

@@ -294,6 +294,13 @@ static void copies(const rep_terminal *t)
     rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
 }
 
+/* A sum over a kernel, of whose accesses some may be missing in it. */
+static const char *sum_cell(const rep_terminal *t, uint64_t sum, bool lacks)
+{
+    const char *text = rep_short_count(t->arena, sum);
+    return lacks && text ? wl_arena_printf(t->arena, "> %s", text) : text;
+}
+
 static void kernels(const rep_terminal *t)
 {
     static const rep_column columns[] = {
@@ -311,9 +318,11 @@ static void kernels(const rep_terminal *t)
     const ana_kernels *table = &t->d->kernel_table;
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
     uint32_t shown = 0, all = 0;
+    bool any_lacks = false;
     for (uint32_t i = 0; grid && i < table->count; i++) {
         const ana_kernel *row = &table->rows[i];
         const ana_counts *c = &row->counts;
+        bool lacks = rep_has_gaps(t->d, row->kernel);
         if (!rep_shows_kernel(t, row->kernel) || !observed(t, row))
             continue;
         if (all++ >= TOP_KERNELS && !t->o->all)
@@ -326,8 +335,8 @@ static void kernels(const rep_terminal *t)
             kernel_cell(t, row->kernel),
             rep_count(t->arena, row->launches),
             rep_short_count(t->arena, c->thread_instructions),
-            rep_short_count(t->arena, c->requests),
-            c->sectors ? rep_short_count(t->arena, c->sectors) : "",
+            sum_cell(t, c->requests, lacks),
+            c->sectors || lacks ? sum_cell(t, c->sectors, lacks) : "",
             c->sectors ? rep_ratio(t->arena, (double)c->sectors, (double)global) : "",
             c->sectors ? rep_ratio(t->arena, (double)c->sectors_min, (double)global) : "",
             c->wavefronts ? rep_short_count(t->arena, c->wavefronts) : "",
@@ -337,10 +346,13 @@ static void kernels(const rep_terminal *t)
         };
         rep_grid_add(grid, cells);
         shown++;
+        any_lacks |= lacks;
     }
     if (!grid || shown == 0)
         return;
-    rep_title(t, "Kernels", "costliest first; sectors per request, now and needed");
+    rep_title(t, "Kernels",
+              any_lacks ? "costliest first; > lacks accesses that are not known: see Coverage"
+                        : "costliest first; sectors per request, now and needed");
     rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
     if (shown < all)
         fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, all - shown, t->s.off);

@@ -155,6 +155,33 @@ static void test_text_of_a_finding_of_the_program(void **state)
 
 /* The transposes as one finding: what one change fixes has one number, with its places and its
  * lines. */
+/* What was not observed is not known: a row without counts, and sums that say so. */
+static void test_unknown_accesses(void **state)
+{
+    fixture *f = *state;
+    static prof_gap gaps[] = {{.kernel = 1, .launch = 1, .pc = 14, .reason = "it depends on data"}};
+    char *text = text_of(&f->data, &(rep_text_options){.width = 120});
+    assert_null(strstr(text, "lacks accesses"));
+    free(text);
+    f->data.gaps = (prof_gap_rows){1, gaps};
+    f->data.totals.rows++; /* but pc 14 of kernel 1 */
+    f->data.totals.count--;
+    text = text_of(&f->data, &(rep_text_options){.width = 120});
+    assert_has(text, "> 16.4 K  > 295 K");
+    assert_has(text, "> lacks accesses that are not known");
+    free(text);
+    json_t *json = json_of(&f->data), *rows = json_object_get(json, "instructions");
+    json_t *row = json_array_get(rows, json_array_size(rows) - 1);
+    assert_int_equal(json_integer_value(json_object_get(row, "pc")), 14);
+    assert_int_equal(json_integer_value(json_object_get(row, "launch")), 1);
+    assert_string_equal(json_string_value(json_object_get(row, "op")), "load");
+    assert_string_equal(json_string_value(json_object_get(row, "space")), "global");
+    assert_int_equal(json_integer_value(json_object_get(row, "line")), 8);
+    assert_null(json_object_get(row, "requests"));
+    assert_null(json_object_get(row, "executions"));
+    json_decref(json);
+}
+
 static void test_text_of_a_group(void **state)
 {
     fixture *f = *state;
@@ -930,6 +957,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         T(test_text_says_what_matters),
         T(test_text_of_a_finding_of_the_program),
+        T(test_unknown_accesses),
         T(test_text_of_a_group),
         T(test_text_says_that_nothing_gains_much),
         T(test_text_of_long_names),
