@@ -70,7 +70,7 @@ void cli_attached_tell(const char *folder, const cli_outcome *outcome)
     if (list.count)
         wl_log(WL_LOG_INFO,
                "warplens was also attached to %s%s; processes that were started without its "
-               "LD_PRELOAD are not seen",
+               "LD_PRELOAD are not observed",
                list.others, list.count > NAMED ? " and others" : "");
 }
 
