@@ -151,11 +151,11 @@ static const char *why_left_out(bool asked)
     if (!rec_g.observe)
         return "observation was switched off";
     if (!asked)
-        return "--kernel-name or --kernel-name-exclude leaves it out";
+        return "left out by --kernel-name or --kernel-name-exclude";
     if (rec_g.matched < options->launch_skip)
-        return "--launch-skip leaves it out";
+        return "left out by --launch-skip";
     if (options->launch_count && rec_g.matched - options->launch_skip >= options->launch_count)
-        return "it came after the last launch that --launch-count observes";
+        return "left out by --launch-count";
     return NULL;
 }
 

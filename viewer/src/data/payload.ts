@@ -407,7 +407,7 @@ export interface Payload {
   objects: MemoryObject[];
   findings: Finding[]; // Group after group.
   groups: Group[]; // Those worth fixing first, then the costliest first.
-  left_out?: LeftOut; // What was seen, but is no finding.
+  left_out?: LeftOut; // What was observed, but is no finding.
   maps: HeatMap[];
   memory: Memory;
   coverage: Coverage;
