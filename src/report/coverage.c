@@ -211,6 +211,20 @@ static const char *maps_text(const rep_terminal *t, const prof_coverage *c)
     return wl_arena_printf(t->arena, "%s with heat maps%s%s", blocks, of ? of : "", stand);
 }
 
+static void tell_dropped(const rep_terminal *t, const prof_coverage *c)
+{
+    if (c->records_dropped)
+        fact(t, false,
+             wl_arena_printf(t->arena, "%s not counted",
+                             rep_plural(t->arena, c->records_dropped, "access", "accesses")));
+    if (c->sectors_dropped)
+        fact(t, false,
+             wl_arena_printf(t->arena, "%s missing in heat maps, which were full",
+                             rep_plural(t->arena, c->sectors_dropped, "sector", "sectors")));
+    if (!c->records_dropped && !c->sectors_dropped)
+        fact(t, true, "no accesses lost");
+}
+
 void rep_coverage(const rep_terminal *t)
 {
     const prof_coverage *c = &t->d->coverage;
@@ -222,13 +236,7 @@ void rep_coverage(const rep_terminal *t)
         tell_part(t, c->blocks_observed, c->blocks_run, "blocks counted");
     if (c->blocks_sampled)
         fact(t, true, maps_text(t, c));
-    if (c->records_dropped || c->sectors_dropped)
-        fact(t, false,
-             wl_arena_printf(t->arena, "%s not counted, %s missing in heat maps, which were full",
-                             rep_plural(t->arena, c->records_dropped, "access", "accesses"),
-                             rep_plural(t->arena, c->sectors_dropped, "sector", "sectors")));
-    else
-        fact(t, true, "no accesses lost");
+    tell_dropped(t, c);
     if (c->objects_dropped)
         fact(t, false,
              wl_arena_printf(t->arena,

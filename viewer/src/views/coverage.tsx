@@ -17,17 +17,15 @@ function Part({ n, of, what }: { n: number | undefined; of: number | undefined; 
 }
 
 function LeftOut({ c }: { c: Coverage }) {
-  const dropped = (c.records_dropped ?? 0) + (c.sectors_dropped ?? 0);
+  const records = c.records_dropped ?? 0;
+  const sectors = c.sectors_dropped ?? 0;
   return (
     <>
-      {known(c.records_dropped) && (
-        <Fact good={dropped === 0}>
-          {dropped === 0
-            ? "no accesses lost"
-            : `${plural(c.records_dropped ?? 0, "access", "accesses")} not counted, ` +
-              `${plural(c.sectors_dropped ?? 0, "sector")} missing in heat maps, which were full`}
-        </Fact>
+      {records > 0 && <Fact good={false}>{plural(records, "access", "accesses")} not counted</Fact>}
+      {sectors > 0 && (
+        <Fact good={false}>{plural(sectors, "sector")} missing in heat maps, which were full</Fact>
       )}
+      {known(c.records_dropped) && records + sectors === 0 && <Fact good>no accesses lost</Fact>}
       {c.maps_left_out > 0 && (
         <Fact good={false}>
           {plural(c.maps_left_out, "heat map")} of the profile left out of this report:{" "}
