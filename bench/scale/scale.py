@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Time and memory of warplens at scale, against the emulation alone: scale.py PREFIX
-[launches|objects [ARGUMENT]]
+[launches|equal|objects [ARGUMENT]]
 
 PREFIX is where warplens lies, e.g. build/release. Each step runs once, as a process of its own;
 memory is the peak of its resident set, which is never shown below this program's own 14 MB.
@@ -17,6 +17,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+CASES = ["launches", "equal", "objects"]
 
 
 class Run:
@@ -64,13 +65,13 @@ def show(name, results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("prefix")
-    parser.add_argument("case", nargs="?", choices=["launches", "objects"])
+    parser.add_argument("case", nargs="?", choices=CASES)
     parser.add_argument("arguments", nargs="*")
     options = parser.parse_args()
     nvcc = shutil.which("nvcc", path=os.path.join(HERE, "../../.deps/cuda/bin") + os.pathsep + os.environ["PATH"])
     if not nvcc:
         sys.exit("scale: no nvcc here; tools/bootstrap.sh check installs it")
-    for case in [options.case] if options.case else ["launches", "objects"]:
+    for case in [options.case] if options.case else CASES:
         with tempfile.TemporaryDirectory() as folder:
             program = os.path.join(folder, case)
             subprocess.run([nvcc, "-O2", "-lineinfo", "-o", program, os.path.join(HERE, case + ".cu")], check=True)
