@@ -461,6 +461,20 @@ static bool defines_function(const search *s, uint32_t name)
     return false;
 }
 
+/* Of several calls those count that stand on the line itself, where any do: macros without a
+ * semicolon make one statement of many lines. */
+static uint32_t keep_on_line(const search *s, uint32_t count, uint32_t *names, uint32_t *brackets)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (s->t->rows[names[i]].line != s->call->line)
+            continue;
+        names[kept] = names[i];
+        brackets[kept++] = brackets[i];
+    }
+    return kept ? kept : count;
+}
+
 /* Calls of the name in the range: their names and brackets. */
 static uint32_t calls_in(const search *s, const range *r, const char *name, uint32_t *names,
                          uint32_t *brackets)
@@ -473,7 +487,7 @@ static uint32_t calls_in(const search *s, const range *r, const char *name, uint
         names[count] = i;
         brackets[count++] = after;
     }
-    return count;
+    return keep_on_line(s, count, names, brackets);
 }
 
 static bool keep_constructed(search *s, const range *r)

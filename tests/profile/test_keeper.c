@@ -70,6 +70,8 @@ static void arguments(void **state)
         {"int main() {\nfloat *x;\nauto get = [&] { cudaMalloc(&x, 4); };\n}", MALLOC(3),
          VARIABLE("x")},
         {"int main() {\n// cudaMalloc(&no, 1);\nfoo(\"cudaMalloc(&no)\");\n}", MALLOC(3), NOBODY},
+        {"void f() {\nCHECK( cudaMalloc(&a, n) )\nCHECK( cudaMalloc(&b, n) )\nfree(a);\n}",
+         MALLOC(3), VARIABLE("b")},
         {"#if 1\nvoid f(int a) {\n#else\nvoid f(int b) {\n#endif\ncudaMalloc(&x, a);\n}\n"
          "float *g() {\nfloat *p; cudaMalloc(&p, 1); return p; }",
          MALLOC(9), CALLER("p", .gives = GIVES_RESULT)},
