@@ -383,6 +383,16 @@ wl_status builder_kernel_object(prof_builder *b, kernel *k, uint32_t kind, const
     return WL_OK;
 }
 
+/* A template's arguments are left out where they are long. */
+static const char *kernel_in_brackets(prof_builder *b, const kernel *k)
+{
+    enum { LONGEST = 64 };
+    if (strlen(k->short_name) <= LONGEST)
+        return k->short_name;
+    const char *plain = prof_plain_name(b->arena, k->short_name);
+    return plain ? wl_arena_printf(b->arena, "%s<...>", plain) : NULL;
+}
+
 /* "tile (transpose.cu:12)", "tile (transpose)" where the definition was not found. */
 static wl_status write_shared(prof_builder *b, const kernel *k, const shared_entry *e,
                               wl_error *err)
@@ -394,14 +404,16 @@ static wl_status write_shared(prof_builder *b, const kernel *k, const shared_ent
         return NOMEM(err);
     uint32_t line = *variable ? sources_search(b->sources, k->file, k->line, variable, marks) : 0;
     const char *file = sources_name(sources_path(b->sources, k->file)), *name;
+    const char *in = kernel_in_brackets(b, k);
+    if (!in)
+        return NOMEM(err);
     if (e->kind == PROF_OBJECT_LOCAL) {
-        name = wl_arena_printf(b->arena, "local memory (%s)", k->short_name);
+        name = wl_arena_printf(b->arena, "local memory (%s)", in);
         variable = "";
     } else if (line) {
         name = wl_arena_printf(b->arena, "%s (%s:%u)", variable, file, line);
     } else {
-        name = wl_arena_printf(b->arena, "%s (%s)", *variable ? variable : "shared memory",
-                               k->short_name);
+        name = wl_arena_printf(b->arena, "%s (%s)", *variable ? variable : "shared memory", in);
     }
     if (!name)
         return NOMEM(err);
