@@ -294,6 +294,17 @@ static void compare_row(const obs_heat *heat, const obs_heat_row *row, const ref
     compare_pcs(heat, row->pcset, want->cells[s].pcs);
 }
 
+/* Each of the map's sets is of some row, and not empty. */
+static void expect_sets_in_use(const obs_heat *heat)
+{
+    for (uint32_t i = 0; i < heat->npcsets; i++) {
+        uint32_t rows = 0;
+        for (uint32_t r = 0; r < heat->nrows; r++)
+            rows += heat->rows[r].pcset == i;
+        assert_true(rows > 0 && heat->pcsets[i].count > 0);
+    }
+}
+
 static void compare_heats(const obs_summary *s)
 {
     assert_int_equal(s->nheats, ref.nheats);
@@ -316,6 +327,7 @@ static void compare_heats(const obs_summary *s)
                          heat->block);
         assert_int_equal(heat->warps, 8);
         assert_int_equal(heat->dropped, 0);
+        expect_sets_in_use(heat);
     }
 }
 
@@ -516,6 +528,32 @@ static void nonsense_is_dropped(void **state)
     wl_arena_free(arena);
 }
 
+/* Of blocks in flight any may end first; those that never do count, too. */
+static void blocks_end_in_any_order(void **state)
+{
+    (void)state;
+    for (uint32_t first = 0; first < 3; first++) {
+        wl_arena *arena = wl_arena_new();
+        obs_launch *launch;
+        obs_summary s;
+        obs_block *blocks[3];
+        uint64_t addr[32] = {BASE};
+        assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
+        drive worker = drive_begin(launch, 0);
+        for (uint32_t i = 0; i < 3; i++)
+            blocks[i] = drive_block(&worker, sampled[i]);
+        for (uint32_t i = 0; i < 3; i++)
+            obs_record(blocks[i], &(acc_request){.pc = 0, .bytes = 4, .mask = 1, .addr = addr});
+        drive_end(&worker, blocks[first], 1);
+        drive_end(&worker, blocks[(first + 1) % 3], 1);
+        assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
+        assert_int_equal(s.nheats, 3);
+        assert_int_equal(s.insns[0].requests, 3);
+        obs_launch_free(launch);
+        wl_arena_free(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,6 +565,7 @@ int main(void)
         cmocka_unit_test(over_the_ends_of_arrays),
         cmocka_unit_test(full_maps_say_so),
         cmocka_unit_test(nonsense_is_dropped),
+        cmocka_unit_test(blocks_end_in_any_order),
     };
     return cmocka_run_group_tests(tests, fill_reference, free_reference);
 }

@@ -345,11 +345,81 @@ static void long_sequences_have_pages(void **state)
     wl_arena_free(arena);
 }
 
+/* Of one block: `count` times lanes side by side at `base`, in that space. */
+static void record_lines(obs_block *block, uint32_t warp, acc_space space, uint64_t base,
+                         uint32_t count)
+{
+    uint64_t addr[32];
+    for (uint32_t lane = 0; lane < 32; lane++)
+        addr[lane] = base + 4 * lane;
+    for (uint32_t i = 0; i < count; i++)
+        obs_record(block, &(acc_request){.pc = 1,
+                                         .space = space,
+                                         .bytes = 4,
+                                         .mask = UINT32_MAX,
+                                         .warp = warp,
+                                         .addr = addr,
+                                         .stride = 4});
+}
+
+/* Warps 0 and 2 took the steps of warp 1 over another object, warp 3 none. */
+static void warps_over_other_objects_are_apart(void **state)
+{
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    obs_launch *launch;
+    obs_summary s;
+    assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
+    drive worker = drive_begin(launch, 0);
+    obs_block *block = drive_block(&worker, 0);
+    for (uint32_t warp = 0; warp < 3; warp++)
+        record_lines(block, warp, ACC_GLOBAL, BASE + warp % 2 * (uint64_t)ROOM, 2);
+    drive_end(&worker, block, 0);
+    assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
+    assert_int_equal(s.nsequences, 2);
+    assert_int_equal(s.nwarps, 3);
+    assert_int_equal(s.warps[0].sequence, s.warps[1].sequence);
+    assert_int_equal(s.warps[0].slots[0].object, 1);
+    assert_int_equal(s.warps[1].slots[0].object, 2);
+    assert_int_equal(s.warps[0].pages[0].count, 2);
+    assert_int_equal(s.warps[1].pages[0].count, 1);
+    assert_int_equal(s.warps[2].pages[0].count, 1);
+    obs_launch_free(launch);
+    wl_arena_free(arena);
+}
+
+/* What finds no room in the log is a step that is not known: the block's warps have none. */
+static void steps_are_whole_or_not_there(void **state)
+{
+    (void)state;
+    for (uint32_t count = 1; count <= 4096; count *= 64) {
+        wl_arena *arena = wl_arena_new();
+        obs_config with = config;
+        obs_launch *launch;
+        obs_summary s;
+        with.log_limit = 16 << 10;
+        assert_int_equal(obs_launch_new(&with, &launch), WL_OK);
+        drive worker = drive_begin(launch, 0);
+        obs_block *block = drive_block(&worker, 0);
+        for (uint32_t i = 0; i < count; i++) /* each is unlike the one before */
+            record_lines(block, 0, ACC_LOCAL, i * i % 1000 * 128, 1);
+        drive_end(&worker, block, 0);
+        assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
+        assert_int_equal(s.warps_dropped, count == 4096 ? WARPS : 0);
+        assert_int_equal(s.nsequences, count == 4096 ? 0 : 2);
+        obs_launch_free(launch);
+        wl_arena_free(arena);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_are_those_that_came), cmocka_unit_test(room_is_kept_to),
-        cmocka_unit_test(long_logs_are_dropped), cmocka_unit_test(chosen_blocks_have_them),
-        cmocka_unit_test(long_sequences_have_pages)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(steps_are_those_that_came),
+                                       cmocka_unit_test(room_is_kept_to),
+                                       cmocka_unit_test(long_logs_are_dropped),
+                                       cmocka_unit_test(chosen_blocks_have_them),
+                                       cmocka_unit_test(long_sequences_have_pages),
+                                       cmocka_unit_test(warps_over_other_objects_are_apart),
+                                       cmocka_unit_test(steps_are_whole_or_not_there)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
