@@ -4,7 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { PASS_SECTORS = 4 }; /* that one pass through the L1 cache serves: 128 bytes a cycle */
+enum {
+    PASS_SECTORS = 4,  /* that one pass through the L1 cache serves: 128 bytes a cycle */
+    FEW_WAVEFRONTS = 4 /* which a request's own latency hides: two cycles each of some thirty */
+};
 
 /* ---- the kernel ---- */
 
@@ -65,16 +68,33 @@ gain_kernel gain_of_kernel(const gain_input *in, uint32_t kernel, double traffic
 
 /* ---- the finding ---- */
 
-static double sectors_too_many_a_request(const ana_finding *f)
+/* What a request takes beyond its need. */
+typedef struct request_excess {
+    double sectors, wavefronts;
+} request_excess;
+
+static request_excess excess_of_requests(const ana_finding *f)
 {
-    uint64_t requests = 0, excess = 0;
+    uint64_t requests = 0, sectors = 0, wavefronts = 0;
     for (uint32_t i = 0; i < f->nlines; i++) {
-        if (f->lines[i].inside)
+        const ana_line *l = &f->lines[i];
+        if (l->inside)
             continue;
-        requests += f->lines[i].requests;
-        excess += f->lines[i].sectors - f->lines[i].sectors_min;
+        requests += l->requests;
+        sectors += l->sectors - l->sectors_min;
+        wavefronts += l->wavefronts - l->wavefronts_min;
     }
-    return requests ? (double)excess / (double)requests : 0;
+    double n = requests ? (double)requests : 1;
+    return (request_excess){(double)sectors / n, (double)wavefronts / n};
+}
+
+/* Does the kernel wait for the answers to its requests, whatever each of them moves? */
+static bool waits_for_answers(const gain_input *in, const gain_kernel *k, const ana_finding *f)
+{
+    request_excess e = excess_of_requests(f);
+    bool light = e.sectors < PASS_SECTORS && e.wavefronts < FEW_WAVEFRONTS;
+    double warps = light ? in->thresholds->latency_warps : in->thresholds->lone_warps;
+    return k->sms && k->warps < warps * k->sms;
 }
 
 static bool is_cached(const gain_input *in, const ana_finding *f, const prof_object *object)
@@ -82,7 +102,7 @@ static bool is_cached(const gain_input *in, const ana_finding *f, const prof_obj
     return f->cost.unit == ANA_SECTORS && f->access && f->access->space == ACC_GLOBAL &&
            !f->access->updates && object && object->bytes &&
            (double)object->bytes <= in->thresholds->cached_bytes &&
-           sectors_too_many_a_request(f) < PASS_SECTORS;
+           excess_of_requests(f).sectors < PASS_SECTORS;
 }
 
 /* Of what the shared array takes, the part that shuffles would spare; 1 for other patterns. */
@@ -101,7 +121,7 @@ static ana_gain judge_gain(const gain_input *in, const gain_kernel *k, const ana
         return ANA_GAIN_TINY;
     if (f->pattern == ANA_TOO_FEW_BLOCKS) /* few warps are what it is about */
         return ANA_GAIN_FULL;
-    if (k->sms && k->warps < in->thresholds->latency_warps * k->sms)
+    if (waits_for_answers(in, k, f))
         return ANA_GAIN_LATENCY;
     if (spared_by_shuffles(f) < in->thresholds->exchange_share)
         return ANA_GAIN_SHUFFLES;

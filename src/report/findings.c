@@ -530,10 +530,16 @@ static bool names_line(const rep_terminal *t, const ana_finding *f, const rep_li
     return false;
 }
 
-bool rep_is_found(const rep_terminal *t, const rep_line *line)
+rep_told rep_how_told(const rep_terminal *t, const rep_line *line)
 {
-    for (uint32_t i = 0; i < t->d->findings->count; i++)
-        if (names_line(t, &t->d->findings->rows[i], line))
-            return true;
-    return false;
+    rep_told told = REP_TOLD_NOWHERE;
+    for (uint32_t i = 0; i < t->d->findings->count; i++) {
+        const ana_finding *f = &t->d->findings->rows[i];
+        if (!names_line(t, f, line))
+            continue;
+        if (is_shown_whole(t, f->number, f->number))
+            return REP_TOLD_WHOLE;
+        told = REP_TOLD_BRIEFLY;
+    }
+    return told;
 }

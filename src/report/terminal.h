@@ -39,8 +39,10 @@ void rep_verdict(const rep_terminal *t); /* a sentence above all, where no findi
 void rep_findings(const rep_terminal *t);
 /* Those of the findings that are shown whole, or those asked for. */
 bool rep_shows_lines_of(const rep_terminal *t, uint32_t kernel);
-/* Does a finding name the line, or without line information the instruction? */
-bool rep_is_found(const rep_terminal *t, const rep_line *line);
+/* Whether a finding names the line, or without line information the instruction: one that is shown
+ * whole, or only one of those that have a line each. */
+typedef enum rep_told { REP_TOLD_NOWHERE, REP_TOLD_BRIEFLY, REP_TOLD_WHOLE } rep_told;
+rep_told rep_how_told(const rep_terminal *t, const rep_line *line);
 void rep_uses(const rep_terminal *t); /* nothing where no elements were counted */
 void rep_coverage(const rep_terminal *t);
 

@@ -375,15 +375,19 @@ static uint32_t place_end(const rep_terminal *t, uint32_t i)
     return end;
 }
 
-/* Does a finding name the place, or do its requests cost more than they must? */
-static bool costs(const rep_terminal *t, uint32_t i, uint32_t end)
+/* How findings tell of the place; where none does and its requests cost more than they must, that
+ * counts as told briefly. */
+static rep_told how_told(const rep_terminal *t, uint32_t i, uint32_t end)
 {
+    rep_told most = REP_TOLD_NOWHERE;
     for (; i < end; i++) {
         const rep_line *l = &t->lines.rows[i];
-        if (l->sectors > l->sectors_min || l->wavefronts > l->wavefronts_min || rep_is_found(t, l))
-            return true;
+        bool costs = l->sectors > l->sectors_min || l->wavefronts > l->wavefronts_min;
+        rep_told told = rep_how_told(t, l);
+        told = told == REP_TOLD_NOWHERE && costs ? REP_TOLD_BRIEFLY : told;
+        most = told > most ? told : most;
     }
-    return false;
+    return most;
 }
 
 /* The line, or the instruction where there is no line information, above the rows of its
@@ -444,10 +448,10 @@ static void print_kernel_lines(const rep_terminal *t, uint32_t kernel)
         end = place_end(t, i);
         if (t->lines.rows[i].kernel != kernel)
             continue;
-        if (!all && !costs(t, i, end)) {
-            quiet++;
+        rep_told told = all ? REP_TOLD_BRIEFLY : how_told(t, i, end);
+        quiet += told == REP_TOLD_NOWHERE;
+        if (told != REP_TOLD_BRIEFLY) /* its finding has it above */
             continue;
-        }
         line_head(t, grid, &t->lines.rows[i]);
         for (uint32_t k = i; k < end; k++)
             line_row(t, grid, &t->lines.rows[k]);

@@ -122,6 +122,28 @@ static void latency(void **state)
     assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);
 }
 
+/* What requests are worth that move many sectors, or take many wavefronts, is known only of
+ * warps that are all alone. */
+static void latency_of_heavy_requests(void **state)
+{
+    fixture *f = *state;
+    f->launches[0].grid[0] = 7; /* 56 warps on 100 multiprocessors */
+    f->line.sectors = f->line.sectors_min + 399;
+    assert_int_equal(judge(f, 0.5), ANA_GAIN_LATENCY);
+    f->line.sectors++;
+    assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);
+    f->line.sectors = f->line.sectors_min;
+    f->line.wavefronts = 399;
+    assert_int_equal(judge(f, 0.5), ANA_GAIN_LATENCY);
+    f->line.wavefronts = 400;
+    assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);
+    f->launches[0].block[0] = 32;
+    f->launches[0].grid[0] = 50; /* half a warp each */
+    assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);
+    f->launches[0].grid[0] = 49;
+    assert_int_equal(judge(f, 0.5), ANA_GAIN_LATENCY);
+}
+
 static void cached(void **state)
 {
     fixture *f = *state;
@@ -166,6 +188,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(tiny, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unobserved_launches_do_not_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(latency, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(latency_of_heavy_requests, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cached, set_up, tear_down),
         cmocka_unit_test_setup_teardown(shuffles, set_up, tear_down),
     };

@@ -109,8 +109,25 @@ static void test_text_says_what_matters(void **state)
     assert_has(text, "3 launches of warmup not observed: left out by --kernel-name");
     assert_has(text, "cudaGraphInstantiate");
     assert_has(text, "3 of 6 launches observed");
+    assert_true(strstr(text, "Findings") < strstr(text, "Coverage"));
+    free(text);
+}
+
+/* A line that a finding tells of has its numbers there, and is not repeated below. */
+static void test_text_says_a_line_once(void **state)
+{
+    fixture *f = *state;
+    char *text = text_of(&f->data, &(rep_text_options){.width = 120});
+    assert_int_equal(count_of(text, "tile[threadIdx.x][threadIdx.y + i];\n"), 1);
+    free(text);
+    text = text_of(&f->data, &(rep_text_options){.width = 120, .all = true});
+    assert_int_equal(count_of(text, "tile[threadIdx.x][threadIdx.y + i];\n"), 2);
     assert_true(strstr(text, "Findings") < strstr(text, "Lines of"));
     assert_true(strstr(text, "Lines of") < strstr(text, "Coverage"));
+    free(text);
+    text = text_of(&f->data,
+                   &(rep_text_options){.width = 120, .findings = 1}); /* the rest briefly */
+    assert_int_equal(count_of(text, "tile[threadIdx.x][threadIdx.y + i];\n"), 1);
     free(text);
 }
 
@@ -956,6 +973,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         T(test_text_says_what_matters),
+        T(test_text_says_a_line_once),
         T(test_text_of_a_finding_of_the_program),
         T(test_unknown_accesses),
         T(test_text_of_a_group),
