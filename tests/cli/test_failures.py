@@ -335,6 +335,10 @@ class Disk(WithProfile):
 class Interrupts(Case):
     """Ctrl-C at each point at which files change (interrupt.c). During the run: test_cli.py."""
 
+    def setUp(self):
+        super().setUp()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
+
     def at_point(self, number, which, *command):
         """The command's result, and whether it got as far as to that point, where the signal was
         raised."""
