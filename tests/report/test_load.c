@@ -105,6 +105,24 @@ static void add_launch(prof_builder *builder, uint32_t id, uint32_t sampled)
     add(builder, (cap_record){.type = CAP_LAUNCH, .launch = launch});
 }
 
+static uint32_t repeats; /* of the first launch, in profiles that are made from now on */
+
+static void add_repeats(prof_builder *builder)
+{
+    for (uint32_t i = 0, id = 1000; i < repeats; i++, id++) {
+        add(builder, (cap_record){.type = CAP_NOTE,
+                                  .note = {.id = id,
+                                           .module = 1,
+                                           .kernel = "_Z7scatterPf",
+                                           .grid = {256, 1, 1},
+                                           .block = {64, 1, 1},
+                                           .cluster = {1, 1, 1},
+                                           .params = ""}});
+        add(builder, (cap_record){.type = CAP_REPEAT,
+                                  .repeat = {.note = id, .same_as = 1, .host_seconds = 0.5}});
+    }
+}
+
 /* `nlaunches` launches, with the maps of so many blocks each. */
 static void make_profile(const char *path, const uint32_t *sampled, uint32_t nlaunches)
 {
@@ -145,6 +163,7 @@ static void make_profile(const char *path, const uint32_t *sampled, uint32_t nla
                                          .name = "cells"}});
     for (uint32_t i = 0; i < nlaunches; i++)
         add_launch(builder, i + 1, sampled[i]);
+    add_repeats(builder);
     add(builder, (cap_record){.type = CAP_UNSUPPORTED, .unsupported = {"cuFuncLoad"}});
     add(builder, (cap_record){.type = CAP_END});
     ok(prof_finish(builder, &err), &err);
@@ -289,12 +308,57 @@ static void test_some_maps_or_all(void **state)
     unlink(MAPS_PROFILE);
 }
 
+/* Everything of a profile whose first launch was repeated so often. */
+static void load_repeats(uint32_t count, fixture *f)
+{
+    wl_error err = {0};
+    repeats = count;
+    make_profile(MAPS_PROFILE, &(uint32_t){1}, 1);
+    repeats = 0;
+    *f = (fixture){.arena = wl_arena_new()};
+    ana_thresholds thresholds = ana_thresholds_default();
+    ok(prof_open(MAPS_PROFILE, &f->db, &err), &err);
+    ok(ana_find(f->db, &thresholds, f->arena, &f->findings, &err), &err);
+    ok(rep_load(f->db, &f->findings, REP_PART_LAUNCH_ROWS, f->arena, &f->data, &err), &err);
+}
+
+/* Whatever is listed: sums are of all launches. */
+static void check_sums(const fixture *f, uint32_t launches)
+{
+    const ana_kernel *k = &f->data.kernel_table.rows[0];
+    assert_int_equal(f->data.coverage.launches_observed, launches);
+    assert_int_equal(k->launches, launches);
+    assert_int_equal(k->counts.thread_instructions, (uint64_t)launches * 128 * REQUESTS);
+    assert_int_equal(k->counts.sectors, (uint64_t)launches * 32 * REQUESTS);
+    assert_true(k->host_seconds == 0.5 * launches);
+    assert_true(f->findings.count > 0);
+    assert_int_equal(f->findings.rows[0].access->launches, launches);
+    assert_int_equal(f->findings.rows[0].access->example_launch, 1);
+}
+
+/* Of more launches than are listed those that are alike are one row, with their number. */
+static void test_many_launches(void **state)
+{
+    (void)state;
+    for (uint32_t more = 0; more < 2; more++) {
+        fixture f;
+        uint32_t launches = REP_MOST_LAUNCHES + more, rows = more ? 2 : launches;
+        load_repeats(launches - 1, &f);
+        assert_int_equal(f.data.launches.count, rows);
+        assert_int_equal(f.data.instructions.count, rows);
+        assert_int_equal(f.data.launches.rows[1].count, more ? launches - 1 : 1);
+        check_sums(&f, launches);
+        prof_close(f.db);
+        wl_arena_free(f.arena);
+        unlink(MAPS_PROFILE);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everything_is_loaded),
-        cmocka_unit_test(test_text_of_a_profile),
-        cmocka_unit_test(test_json_of_a_profile),
+        cmocka_unit_test(test_many_launches),     cmocka_unit_test(test_everything_is_loaded),
+        cmocka_unit_test(test_text_of_a_profile), cmocka_unit_test(test_json_of_a_profile),
         cmocka_unit_test(test_some_maps_or_all),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
