@@ -240,8 +240,7 @@ static void test_text_of_a_profile(void **state)
     assert_has(text, "scatter --fast");
     assert_has(text, "Only a few words of each sector are ever used");
     assert_has(text, "report_load.cu:3  p[threadIdx.x * 8] = 1;");
-    assert_has(text,
-               "store global       512          32.0   16,384         32.0    4.00     14,336");
+    assert_has(text, "32.0 sectors per request, could be 4.00; 512 requests");
     assert_has(text, "1 of 1 launches observed");
     assert_has(text, "cuFuncLoad");
     free(text);
