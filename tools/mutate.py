@@ -559,6 +559,8 @@ def parse_options():
     parser.add_argument("--jobs", type=int, default=1, help="workers, each with its copy of the tree (1)")
     parser.add_argument("--ninja-jobs", type=int, default=1, help="compilers that each worker runs (1)")
     parser.add_argument("--slowest", type=float, default=45, metavar="SECONDS", help="leave out slower tests (45)")
+    parser.add_argument("--widest", type=int, default=60, metavar="OBJECTS",
+                        help="leave out files that more objects come from, which take long to build (60)")
     parser.add_argument("--list", action="store_true", help="print the drawn places and build nothing")
     parser.add_argument("--results", type=pathlib.Path, metavar="FILE.csv", help="a row for each defect")
     return parser.parse_args()
@@ -577,6 +579,8 @@ def main():
         worker.prepare()
     # The copy, once there is one: the checkout may change under a long run.
     tree = options.root if options.list else workers[0].folder
+    if not options.list and not options.file:
+        files = [file for file in files if len(workers[0].dependents[file]) <= options.widest]
     sites = all_sites(tree, files, workers[0].commands())
     texts = {file: (tree / file).read_bytes() for file in {site.file for site in sites}}
     if not options.every:
