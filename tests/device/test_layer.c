@@ -391,6 +391,23 @@ static void test_registered(void **state)
     free(own);
 }
 
+/* The default stream waits for what others capture, which would be for ever. */
+static void test_what_waits_is_refused_while_a_stream_captures(void **state)
+{
+    int *d;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    (void)state;
+    OK(cudaMalloc((void **)&d, 64));
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    assert_int_equal(cudaMemset(d, 0, 64), cudaErrorStreamCaptureImplicit);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
+    OK(cudaMemset(d, 0, 64));
+    OK(cudaStreamDestroy(stream));
+    OK(cudaFree(d));
+}
+
 /* ---- faults ---- */
 
 static void test_fault_and_reset(void **state)
@@ -401,6 +418,8 @@ static void test_fault_and_reset(void **state)
     launch(d, 1, 32, 0); /* 16 elements too many */
     assert_int_equal(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
     assert_int_equal(cudaFree(d), cudaErrorIllegalAddress);
+    assert_int_equal(cudaMemset(d, 0, 4), cudaErrorIllegalAddress);
+    assert_int_equal(cudaMemsetAsync(d, 0, 4, NULL), cudaErrorIllegalAddress);
     assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
     assert_int_equal(cudaGetLastError(), cudaSuccess);
     OK(cudaDeviceReset());
@@ -476,6 +495,7 @@ int main(void)
         cmocka_unit_test(test_registered),
         cmocka_unit_test(test_unsupported),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_what_waits_is_refused_while_a_stream_captures),
         cmocka_unit_test(test_fault_and_reset),
     };
     api_load();
