@@ -3,6 +3,7 @@
 #include "sample.h"
 #include "support/test.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -391,6 +392,17 @@ static void oversized_record(void **state)
     expect_readable(f, 1);
 }
 
+static unsigned open_descriptors(void)
+{
+    unsigned count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
 static void errno_is_kept(void **state)
 {
     fixture *f = *state;
@@ -417,7 +429,9 @@ static void goes_on_behind_a_torn_record(void **state)
     expect_readable(f, 3);
     cap_close(f->writer);
     f->writer = NULL;
+    unsigned open = open_descriptors();
     assert_int_not_equal(cap_append(f->path, 1 << 20, &f->writer, NULL), WL_OK); /* it is shorter */
+    assert_int_equal(open_descriptors(), open);
     expect_readable(f, 3);
 }
 
