@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "analysis/heatmap/layout.h"
+#include "analysis/heatmap/words.h"
 
 #include <string.h>
 
@@ -454,6 +455,27 @@ static void of_narrow_blocks(void **state)
     assert_true(layout_is_loaded(&input, &second)); /* nothing is known */
 }
 
+/* Rows in pieces: no padding by one element helps where two pieces of 16 meet in the banks. */
+static void narrow_blocks_are_told_to_be_wider(void **state)
+{
+    (void)state;
+    const words_kind *const kinds[] = {&words_bank_conflict, &words_divergent, &words_uncoalesced};
+    wl_arena *arena = wl_arena_new();
+    ana_input input = input_of("4*tid.x + 72*tid.y + param0", NULL);
+    ana_group group = {0};
+    input.arena = arena;
+    for (size_t i = 0; i < 3; i++) {
+        ana_draft draft = {.group = &group};
+        words_facts f = {.narrow = true, .irregular = true};
+        assert_true(words_set(&draft, &input, &f, kinds[i]));
+        assert_non_null(strstr(draft.remedy, "32 wide"));
+        f.narrow = false;
+        assert_true(words_set(&draft, &input, &f, kinds[i]));
+        assert_null(strstr(draft.remedy, "32 wide"));
+    }
+    wl_arena_free(arena);
+}
+
 static bool neighbours(const char *one, const char *two)
 {
     ana_input input = input_of(one, two);
@@ -492,6 +514,7 @@ int main(void)
         cmocka_unit_test(of_blocks),
         cmocka_unit_test(of_one_address),
         cmocka_unit_test(of_narrow_blocks),
+        cmocka_unit_test(narrow_blocks_are_told_to_be_wider),
         cmocka_unit_test(of_neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
  * An array is thread-local (warp-local) when in every sampled block every word that was touched was
  * touched by one thread (threads of one warp) only, and the sampled blocks executed what touches it
  * elsewhere, too. */
+#include "analysis/heatmap/layout.h"
 #include "analysis/heatmap/words.h"
 
 #include <string.h>
@@ -205,6 +206,7 @@ static words_facts charge(const ana_input *input, ana_draft *d)
     f.irregular = irregular * 2 > d->requests;
     f.broadcast = uniform * 2 > d->requests;
     f.lanes = d->requests ? (double)lanes / (double)d->requests : 0;
+    f.narrow = d->requests && layout_is_narrow(input, &d->group->insns[worst]);
     f.reduction = d->requests && is_reduction(input, d->group, worst, f.lanes);
     f.sectors_per_request = d->requests ? (double)wavefronts / (double)d->requests : 0;
     f.fewest_per_request = d->requests ? (double)fewest / (double)d->requests : 0;

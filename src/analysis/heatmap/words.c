@@ -190,6 +190,12 @@ static const char *bank_conflict_summary(const texts *t)
 
 /* ---- remedies: equal for findings that one change fixes, so without this case's numbers ---- */
 
+static const char narrow_block[] =
+    "A warp takes pieces of several rows of " ANA_OBJECT
+    ", since the block is less than 32 threads "
+    "wide. Make it 32 wide or a multiple of that (and less high, its tiles with it), so that the "
+    "lanes of a warp run along one row.";
+
 static const char scattered_updates[] = "Gather the block's updates of " ANA_OBJECT
                                         " in shared memory first, or sort them by target, "
                                         "so that the lanes of a warp update neighbours.";
@@ -315,13 +321,8 @@ static const char *uncoalesced_remedy(const texts *t)
                "the block's elements by target in shared memory first, so that neighbouring lanes "
                "take neighbouring elements.";
     }
-    if (t->f->narrow) {
-        return "A warp takes pieces of several rows of " ANA_OBJECT
-               ", since the block is less than "
-               "32 threads wide. Make it 32 wide or a multiple of that (and less high), so that "
-               "the "
-               "lanes of a warp run along one row.";
-    }
+    if (t->f->narrow)
+        return narrow_block;
     if (t->f->irregular && !t->f->loaded) {
         return "The lanes of a warp take elements of " ANA_OBJECT " that lie apart, by what the "
                "kernel computes from its indices. Let neighbouring lanes take neighbouring "
@@ -360,7 +361,8 @@ static const char *uncoalesced_remedy(const texts *t)
 
 static const char *divergent_remedy(const texts *t)
 {
-    (void)t;
+    if (t->f->narrow) /* the edge of a tile: one lane of each row */
+        return narrow_block;
     return "The other lanes of the warp took another branch, or are done already. "
            "Where each thread "
            "has a part of " ANA_OBJECT " to itself, keep it in registers (by unrolled loops) or "
@@ -479,6 +481,8 @@ static const char *bank_conflict_remedy(const texts *t)
     }
     if (t->f->reduction)
         return sum_remedy;
+    if (t->f->narrow)
+        return narrow_block;
     if (apart >= ROW_ELEMENTS) {
         return "Make each row of " ANA_OBJECT " one element longer (where it has no rows, leave "
                "an element free after every 128 bytes: index + index / 32 for words), or permute "
