@@ -59,7 +59,7 @@ static wl_status list_captures(const char *folder, capture_list *list, wl_error 
 bool cli_has_captures(const char *folder)
 {
     capture_list list = {0};
-    bool any = list_captures(folder, &list, NULL) == WL_OK && list.count > 0;
+    bool any = list_captures(folder, &list, NULL) != WL_OK || list.count > 0;
     clear_captures(&list);
     return any;
 }

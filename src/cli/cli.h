@@ -116,6 +116,7 @@ typedef struct cli_import_options {
     const replay_settings *replay;
 } cli_import_options;
 
+/* Also true of a folder that cannot be read: what was in it is not known. */
 bool cli_has_captures(const char *folder);
 /* Without its captures, which stay with it where it has some. */
 void cli_remove_captures_folder(const char *folder);

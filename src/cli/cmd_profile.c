@@ -259,9 +259,10 @@ static bool keep_result(const profile_run *run, const cli_outcome *outcome, cons
     }
     if (import_captures(run, folder, outcome->outlived, err) != WL_OK) {
         cli_fail(err);
-        wl_log(WL_LOG_ERROR,
-               "what was recorded is kept in %s: 'warplens import -o NAME %s' tries again", folder,
-               folder);
+        if (access(folder, F_OK) == 0)
+            wl_log(WL_LOG_ERROR,
+                   "what was recorded is kept in %s: 'warplens import -o NAME %s' tries again",
+                   folder, folder);
         warn_of_older(run);
         return false;
     }
