@@ -9,6 +9,7 @@ typedef struct work {
     const ana_input *input;
     const ana_group *group;
     wl_vec(cover_row) rows; /* in any order, sectors several times */
+    size_t joined;          /* rows that join_rows() left */
 } work;
 
 static int by_cover_sector(const void *a, const void *b)
@@ -30,7 +31,15 @@ static void join_rows(work *w)
             rows[kept - 1].words |= rows[i].words;
         else
             rows[kept++] = rows[i];
-    w->rows.count = kept;
+    w->rows.count = w->joined = kept;
+}
+
+/* Keeps many maps with the same sectors from piling up; each row is sorted a few times only. */
+static void join_when_doubled(work *w)
+{
+    enum { FEW = 4096 };
+    if (w->rows.count > 2 * w->joined + FEW)
+        join_rows(w);
 }
 
 /* ---- heat maps ---- */
@@ -44,7 +53,7 @@ static bool add_map_rows(work *w, const prof_heat *heat)
         if (!wl_push(&w->rows, row))
             return false;
     }
-    join_rows(w);
+    join_when_doubled(w);
     return true;
 }
 
@@ -108,7 +117,7 @@ static wl_status add_spans_of(work *w, const prof_use *use, wl_error *err)
     for (wl_span span; status == WL_OK && wl_span_next(&reader, &span);)
         if (!add_span(w, &span))
             status = ana_nomem(err);
-    join_rows(w);
+    join_when_doubled(w);
     wl_arena_free(scratch);
     return status;
 }
@@ -150,6 +159,7 @@ wl_status cover_load(const ana_input *input, const ana_group *group, wl_arena *a
     bool touched = false;
     if (status == WL_OK && !ana_maps_all_blocks(input, group))
         status = add_touched(&w, &touched, err);
+    join_rows(&w);
     out->all = touched || ana_maps_all_blocks(input, group);
     out->count = w.rows.count;
     out->rows = status == WL_OK
