@@ -77,8 +77,9 @@ def launches(profiled, threads):
 
 
 def objects(profiled, threads):
-    """Shared and local memory are known from accesses only."""
-    number = re.compile(r" #\d+$") if threads else re.compile("^$")
+    """Shared and local memory are known from accesses only. Which allocations of one place are
+    there at the same time, and so have numbers, depends on the threads."""
+    number = re.compile(r" #\d+(, [\d.]+ \w+)?(?=$| \()") if threads else re.compile("^$")
     return sorted((number.sub("", one["name"]), one["space"], one["bytes"], one.get("file", ""), one.get("line", 0))
                   for one in profiled["objects"] if one["space"] not in ("shared", "local"))
 

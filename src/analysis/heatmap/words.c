@@ -524,11 +524,22 @@ const words_kind words_thread_local = {thread_local_summary, thread_local_remedy
 const words_kind words_warp_local = {warp_local_summary, warp_local_remedy};
 const words_kind words_bank_conflict = {bank_conflict_summary, bank_conflict_remedy};
 
+/* Whoever is told to go by way of shared memory is told of the barriers that this needs. */
+static const char *with_barriers(const texts *t, const char *remedy)
+{
+    if (!remedy || !strstr(remedy, "shared memory"))
+        return remedy;
+    return TEXT(t,
+                "%s Shared memory needs a __syncthreads() after the block has filled it, and one "
+                "before it fills it again.",
+                remedy);
+}
+
 bool words_set(ana_draft *draft, const ana_input *input, const words_facts *facts,
                const words_kind *kind)
 {
     texts t = {draft, input, facts, ana_object_text(draft->group->info)};
     draft->summary = kind->summary(&t);
-    draft->remedy = is_library_table(&t) ? library_remedy : kind->remedy(&t);
+    draft->remedy = is_library_table(&t) ? library_remedy : with_barriers(&t, kind->remedy(&t));
     return draft->summary && draft->remedy;
 }

@@ -27,7 +27,7 @@ const WARPS = ["warp 0", "warp 1", "warp 2", "warp 3"];
 
 export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
   hot: {
-    legend: "arrows: trips to device memory for one sector",
+    legend: "arrows: transfers of one sector",
     before: {
       picture: { from: WARPS, to: "sector in memory", how: { all: true } },
       note: "every warp fetches the sector for itself",
@@ -36,7 +36,7 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
     after: {
       picture: { from: WARPS, to: "sector in memory", how: { via: "tile in shared memory" } },
       note: "the block fetches it once",
-      code: "__shared__ float tile[32][32];\ntile[ty][tx] = A[row * n + k0 + tx];\n__syncthreads();\nfor (int k = 0; k < 32; k++)\n    sum += tile[ty][k] * b;",
+      code: "__shared__ float tile[32][32];\nfor (int k0 = 0; k0 < n; k0 += 32) {\n    tile[ty][tx] = A[row * n + k0 + tx];\n    __syncthreads();\n    for (int k = 0; k < 32; k++)\n        sum += tile[ty][k] * b;\n    __syncthreads();\n}",
     },
   },
   "hot-random": {
@@ -173,7 +173,7 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
     after: {
       picture: { from: WARPS, to: "bins in memory", how: { via: "bins of the block" } },
       note: "a copy in shared memory, added up once",
-      code: "__shared__ unsigned own[256];\natomicAdd(&own[x[i]], 1);\n// at the end, once a bin:\natomicAdd(&bins[b], own[b]);",
+      code: "__shared__ unsigned own[256]; // all 0\n__syncthreads();\natomicAdd(&own[x[i]], 1);\n__syncthreads();\n// at the end, once a bin:\natomicAdd(&bins[b], own[b]);",
     },
   },
   "shared-thread-local": {

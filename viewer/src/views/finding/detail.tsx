@@ -354,8 +354,7 @@ function Header({ m, group, finding }: Props) {
         )}
         {object?.bytes !== undefined && (
           <span class="muted">
-            {" "}
-            {bytes(object.bytes)}, {object.kind}
+            , {bytes(object.bytes)}, {object.kind}
             {others > 0 && `, and ${others} more allocated there`}
           </span>
         )}
