@@ -100,12 +100,15 @@ static void leave_out_others(capture_list *list, wl_error *err)
 static wl_status copy_file(const char *from, const char *to, wl_error *err)
 {
     char block[1 << 16];
-    size_t n;
     FILE *in = fopen(from, "re"), *out = in ? fopen(to, "wxe") : NULL;
     wl_status status = out ? WL_OK : wl_fail_errno(err, "cannot copy %s", from);
-    while (status == WL_OK && (n = fread(block, 1, sizeof block, in)) > 0)
-        if (fwrite(block, 1, n, out) != n)
+    while (status == WL_OK && !feof(in)) {
+        size_t n = fread(block, 1, sizeof block, in);
+        if (ferror(in))
+            status = wl_fail_errno(err, "cannot read %s", from);
+        else if (fwrite(block, 1, n, out) != n)
             status = wl_fail_errno(err, "cannot write %s", to);
+    }
     if (out && fclose(out) != 0 && status == WL_OK)
         status = wl_fail_errno(err, "cannot write %s", to);
     if (in)

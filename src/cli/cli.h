@@ -68,7 +68,7 @@ void cli_progress_end(void); /* the step is over */
 
 /* ---- interrupts ---- */
 
-/* From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT are only noted. */
+/* From now on signals that would end us, as far as they can be caught, are only noted. */
 void cli_note_interrupts(void);
 int cli_interrupt(void); /* the signal noted, 0 without one */
 /* From now on a file that grows beyond the limit (ulimit -f) is an error of the write that can be

@@ -13,7 +13,8 @@ static void note_signal(int signal_number)
 
 void cli_note_interrupts(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    static const int signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                  SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
     struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
     noted = 0;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)

@@ -383,7 +383,7 @@ class Interrupts(Case):
 
     def test_import(self):
         files = self.captures()
-        for which in (signal.SIGINT, signal.SIGTERM):
+        for which in (signal.SIGINT, signal.SIGUSR1):
             outcomes, number, reached = set(), 1, True
             while reached:
                 folder = self.make_folder(files)
@@ -400,18 +400,19 @@ class Interrupts(Case):
         self.assertEqual(self.profile(compile_program("simple")).returncode, 0)
         for command in (["report"], ["export", "--type", "json"], ["export", "--type", "sqlite"]):
             with self.subTest(command=command):
-                self.interrupt_output(command)
+                self.interrupt_output(command, signal.SIGINT)
+        self.interrupt_output(["export", "--type", "sqlite"], signal.SIGUSR1)
 
-    def interrupt_output(self, command):
+    def interrupt_output(self, command, which):
         output, number, reached, contents = self.path("out"), 1, True, set()
         while reached:
             with open(output, "wb") as f:
                 f.write(b"old")
-            done, reached = self.at_point(number, signal.SIGINT, WARPLENS, *command, "-f", "-o", output, self.wlprof)
+            done, reached = self.at_point(number, which, WARPLENS, *command, "-f", "-o", output, self.wlprof)
             if reached and "sqlite" not in command:
-                self.assertEqual(done.returncode, -signal.SIGINT, (number, done.stderr))
+                self.assertEqual(done.returncode, -which, (number, done.stderr))
             else:  # where it is nearly done, a copy of a profile is finished
-                self.assertIn(done.returncode, (0, 128 + signal.SIGINT) if reached else (0,), (number, done.stderr))
+                self.assertIn(done.returncode, (0, 128 + which) if reached else (0,), (number, done.stderr))
             with open(output, "rb") as f:
                 contents.add(f.read())
             self.assert_nothing_left("p.wlprof", "out")

@@ -71,8 +71,8 @@ static wl_status add_map(work *w, uint32_t id, wl_error *err)
 
 static bool has_map_before(const ana_group *g, uint32_t at)
 {
-    for (uint32_t i = at; i-- > 0 && g->heats[i].launch == g->heats[at].launch;)
-        if (g->heats[i].content == g->heats[at].content)
+    for (uint32_t i = at; i > 0 && g->heats[i - 1].launch == g->heats[at].launch; i--)
+        if (g->heats[i - 1].content == g->heats[at].content)
             return true;
     return false;
 }
