@@ -205,6 +205,69 @@ static void test_what_is_shortened(void **state)
     }
 }
 
+static void test_utf8(void **state)
+{
+    (void)state;
+    assert_int_equal(rep_width("naïve"), 5);
+    assert_int_equal(rep_width("漢字"), 4);
+    assert_int_equal(rep_width("e\xcc\x81"), 1);
+    assert_string_equal(rep_clean(arena, "a\x80z", true), "a\xef\xbf\xbdz");
+    assert_string_equal(rep_clean(arena, "\xe2\x82", true), "\xef\xbf\xbd\xef\xbf\xbd");
+    assert_string_equal(rep_clean(arena, "a\033[0m\tb", true), "a [0m b");
+    assert_string_equal(rep_clean(arena, "x\xe2\x80\xaey", true), "x y");
+    assert_string_equal(rep_shorten_middle(arena, "transpose_shared<float, 32>", 12),
+                        "transpos…32>");
+    assert_int_equal(rep_width(rep_shorten_middle(arena, "漢字漢字漢字", 7)), 7);
+    assert_string_equal(rep_shorten_end(arena, "abcdef", 4), "abc…");
+    assert_string_equal(rep_shorten_end(arena, "abcd", 4), "abcd");
+}
+
+/* Template arguments go first, the innermost before the outer ones, then namespaces; then the
+ * middle. */
+static void test_names(void **state)
+{
+    (void)state;
+    static const char name[] =
+        "lib::detail::reduce<lib::policy<80, true>, float>(float*, lib::op<int>)";
+    static const struct {
+        size_t columns;
+        const char *text;
+    } cases[] = {{100, name},
+                 {66, "lib::detail::reduce<lib::policy<…>, float>(float*, lib::op<int>)"},
+                 {50, "lib::detail::reduce<…>(float*, lib::op<…>)"},
+                 {34, "…reduce<…>(float*, lib::op<…>)"},
+                 {12, "…reduce<…op<…>)"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = rep_shorten_name(arena, name, cases[i].columns);
+        if (i + 1 < sizeof cases / sizeof *cases)
+            assert_string_equal(text, cases[i].text);
+        assert_true(rep_width(text) <= cases[i].columns);
+    }
+    assert_string_equal(rep_shorten_name(arena, "a<b", 2), "a…");
+    assert_string_equal(rep_shorten_name(arena, "", 2), "");
+    assert_true(rep_width(rep_shorten_name(arena, "x::operator<<(a->b, c >> d)", 9)) <= 9);
+}
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    assert_string_equal(rep_count(arena, 0), "0");
+    assert_string_equal(rep_count(arena, 1234567), "1,234,567");
+    assert_string_equal(rep_count(arena, UINT64_MAX), "18,446,744,073,709,551,615");
+    assert_string_equal(rep_short_count(arena, 9999), "9,999");
+    assert_string_equal(rep_short_count(arena, 1048576), "1.05 M");
+    assert_string_equal(rep_short_count(arena, 999999), "1.00 M");
+    assert_string_equal(rep_bytes(arena, 4096), "4 KiB");
+    assert_string_equal(rep_bytes(arena, 1536), "1.50 KiB");
+    assert_string_equal(rep_percent(arena, 0.0004), "< 0.1 %");
+    assert_string_equal(rep_percent(arena, 0.5), "50 %");
+    assert_string_equal(rep_ratio(arena, 1, 0), "");
+    assert_string_equal(rep_quantity(arena, 12.5, "%"), "12.5 %");
+    assert_string_equal(rep_quantity(arena, 1, "warps"), "1 warp");
+    assert_string_equal(rep_quantity(arena, -3, ""), "-3");
+    assert_string_equal(rep_quantity(arena, 123456.7, "bytes"), "123,457 bytes");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +276,8 @@ int main(void)
         cmocka_unit_test(test_seconds),    cmocka_unit_test(test_quantities),
         cmocka_unit_test(test_characters), cmocka_unit_test(test_controls),
         cmocka_unit_test(test_widths),     cmocka_unit_test(test_what_is_shortened),
+        cmocka_unit_test(test_utf8),       cmocka_unit_test(test_names),
+        cmocka_unit_test(test_numbers),
     };
     return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
 }
