@@ -364,9 +364,11 @@ static bool follow_all(naming *n)
         const stack *s = n->noted.data[i];
         chain_entry *entry = NULL;
         HASH_FIND_PTR(n->chains, &s, entry);
-        entry->found = wl_new(n->arena, chain);
-        if (!entry->found || !follow_memory(n, s, n->apis.data[i], entry->found) ||
-            !note_chain(n, s, entry->found))
+        chain *found = wl_new(n->arena, chain);
+        if (!entry || !found)
+            return false;
+        entry->found = found;
+        if (!follow_memory(n, s, n->apis.data[i], found) || !note_chain(n, s, found))
             return false;
     }
     n->followed = true;

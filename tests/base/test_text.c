@@ -88,7 +88,7 @@ static const char *logged(wl_log_level level, const char *text)
     wl_log(level, "%s", text);
     dup2(saved, STDERR_FILENO);
     close(saved);
-    rewind(file);
+    assert_int_equal(fseek(file, 0, SEEK_SET), 0);
     said[fread(said, 1, sizeof said - 1, file)] = '\0';
     fclose(file);
     return said;

@@ -59,7 +59,7 @@ static void arguments(void **state)
         {"Matrix f() {\nMatrix m;\ncudaMalloc(&m.cols, n);\nreturn m;\n}", MALLOC(3),
          CALLER("m.cols", .gives = GIVES_RESULT, .path = ".cols")},
         {"void f(float **out) {\nfloat *p;\ncudaMalloc(&p, n);\n*out = p;\n}", MALLOC(3),
-         CALLER("*out" + 1, .gives = GIVES_BY_POINTER)},
+         CALLER("out", .gives = GIVES_BY_POINTER)},
         {"struct B {\nB(int n) { cudaMalloc(&ptr_, n); }\nfloat *ptr_; };", MALLOC(2),
          CALLER("ptr_", .gives = GIVES_OBJECT)},
         {"void B::grow(int n)\n{\ncudaMalloc(&this->ptr_, n);\n}", MALLOC(3),
