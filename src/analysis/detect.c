@@ -87,7 +87,8 @@ static void charge_places(charged_lines *all, const obs_insn *c, double excess)
     const ana_input *input = all->input;
     const prof_code *code = input->kernel ? prof_find_code(&input->code, input->kernel->id, c->pc)
                                           : NULL;
-    ana_source helper = {0}, at = code ? ana_source_of(input, code, &helper) : (ana_source){0};
+    ana_places in = {&input->program->files, &input->program->locs, input->code};
+    ana_source helper = {0}, at = code ? ana_source_of(&in, code, &helper) : (ana_source){0};
     uint32_t caller = charged_row(all, at, c->pc, UINT32_MAX);
     all->rows[caller].line.inside = false; /* helpers have code that is not inlined, too */
     charge_line(&all->rows[caller], c, excess);

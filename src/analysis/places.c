@@ -8,15 +8,15 @@ enum {
     MOST_CHAIN = 64
 };
 
-static const prof_loc *find_loc(const ana_input *input, uint32_t id)
+static const prof_loc *find_loc(const ana_places *in, uint32_t id)
 {
-    const prof_loc_rows *all = &input->program->locs;
+    const prof_loc_rows *all = in->locs;
     return id && id <= all->count && all->rows[id - 1].id == id ? &all->rows[id - 1] : NULL;
 }
 
-static bool is_in_library(const ana_input *input, const prof_loc *loc)
+static bool is_in_library(const ana_places *in, const prof_loc *loc)
 {
-    const prof_file *file = prof_find_file(&input->program->files, loc->file);
+    const prof_file *file = prof_find_file(in->files, loc->file);
     return file && file->system;
 }
 
@@ -28,20 +28,20 @@ static bool is_operator(const char *function)
 }
 
 /* The place of the chain from `loc` on that stands in this function. */
-static const prof_loc *part_in(const ana_input *input, const prof_loc *loc, const char *function)
+static const prof_loc *part_in(const ana_places *in, const prof_loc *loc, const char *function)
 {
-    for (int i = 0; loc && i < MOST_CHAIN; i++, loc = find_loc(input, loc->inlined_at))
+    for (int i = 0; loc && i < MOST_CHAIN; i++, loc = find_loc(in, loc->inlined_at))
         if (strcmp(loc->function, function) == 0)
             return loc;
     return NULL;
 }
 
 /* Whether the kernel's code of the function stands in few lines. */
-static bool is_short(const ana_input *input, const char *function)
+static bool is_short(const ana_places *in, const char *function)
 {
     uint32_t lines[HELPER_LINES], count = 0;
-    for (uint32_t i = 0; i < input->code.count; i++) {
-        const prof_loc *part = part_in(input, find_loc(input, input->code.rows[i].loc), function);
+    for (uint32_t i = 0; i < in->code.count; i++) {
+        const prof_loc *part = part_in(in, find_loc(in, in->code.rows[i].loc), function);
         uint32_t k = 0;
         while (part && k < count && lines[k] != part->line)
             k++;
@@ -53,36 +53,36 @@ static bool is_short(const ana_input *input, const char *function)
     return true;
 }
 
-static bool is_helper(const ana_input *input, const prof_loc *loc)
+static bool is_helper(const ana_places *in, const prof_loc *loc)
 {
-    if (is_in_library(input, loc))
+    if (is_in_library(in, loc))
         return true;
     return loc->function[0] && !strstr(loc->function, "{lambda") &&
-           (is_operator(loc->function) || is_short(input, loc->function));
+           (is_operator(loc->function) || is_short(in, loc->function));
 }
 
 /* The next place outwards that is no library's. */
-static const prof_loc *caller_in_program(const ana_input *input, const prof_loc *loc)
+static const prof_loc *caller_in_program(const ana_places *in, const prof_loc *loc)
 {
     for (int i = 0; loc && i < MOST_CHAIN; i++) {
-        loc = find_loc(input, loc->inlined_at);
-        if (loc && !is_in_library(input, loc))
+        loc = find_loc(in, loc->inlined_at);
+        if (loc && !is_in_library(in, loc))
             return loc;
     }
     return NULL;
 }
 
-ana_source ana_source_of(const ana_input *input, const prof_code *code, ana_source *helper)
+ana_source ana_source_of(const ana_places *in, const prof_code *code, ana_source *helper)
 {
-    const prof_loc *inner = find_loc(input, code->loc), *at = inner, *up;
+    const prof_loc *inner = find_loc(in, code->loc), *at = inner, *up;
     *helper = (ana_source){0};
-    for (int i = 0;
-         at && i < MOST_CHAIN && is_helper(input, at) && (up = caller_in_program(input, at)); i++)
+    for (int i = 0; i < MOST_CHAIN && (up = caller_in_program(in, at)) != NULL && is_helper(in, at);
+         i++)
         at = up;
     if (!at || at == inner)
         return (ana_source){code->file, code->file ? code->line : 0};
     *helper = (ana_source){inner->file, inner->line};
-    if (is_in_library(input, inner) && (code->file != at->file || code->line != at->line))
+    if (is_in_library(in, inner) && (code->file != at->file || code->line != at->line))
         *helper = (ana_source){code->file, code->line}; /* the program's own comes first */
     return (ana_source){at->file, at->line};
 }

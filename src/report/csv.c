@@ -132,7 +132,7 @@ static void instructions(csv *c)
 static void findings(csv *c)
 {
     fputs("pattern,title,kernel,object,file,line,excess,unit,share_of_kernel,share_of_program,"
-          "kernel_share_of_time,gain,launches,summary,advice,number\r\n",
+          "kernel_share_of_time,gain,launches,summary,advice,number,parameters\r\n",
           c->out);
     for (uint32_t i = 0; i < c->d->findings->count; i++) {
         const ana_finding *f = &c->d->findings->rows[i];
@@ -154,6 +154,7 @@ static void findings(csv *c)
         text(c, f->summary);
         text(c, f->advice && *f->advice ? f->advice : pattern->remedy);
         count_cell(c, f->number);
+        text(c, rep_parameters(c->d, c->arena, f->kernel, f->object));
         end(c);
     }
 }

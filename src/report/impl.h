@@ -44,6 +44,8 @@ const char *rep_object_name(const rep_data *data, uint32_t object); /* NULL: unk
 /* The parameters by which the kernel was given the object: the first of *count; NULL: none known. */
 const prof_passed *rep_passed(const rep_data *data, uint32_t kernel, uint32_t object,
                               uint32_t *count);
+/* Their names: "x", "in and out"; NULL where none is known. */
+char *rep_parameters(const rep_data *data, wl_arena *arena, uint32_t kernel, uint32_t object);
 /* "parameter x of spmv", "parameters in and out of step"; NULL where none is known. */
 char *rep_passed_text(const rep_data *data, wl_arena *arena, uint32_t kernel, uint32_t object);
 /* Their names; NULL where none is known. */
@@ -79,19 +81,24 @@ char *rep_why(wl_arena *arena, const prof_sample *sample);
  * "instructions", "sectors_per_request". */
 void rep_put_sample(json_t *row, const prof_sample *sample);
 
-/* What one source line did in one way: all its loads from global memory, say. */
+/* What one source line did in one way: all its loads from global memory, say. What a helper does
+ * that was inlined there is a row of its own. */
 typedef struct rep_line {
-    uint32_t kernel, file, line; /* 0, 0: without line information; then pc tells */
-    uint32_t pc;                 /* of the first instruction */
+    uint32_t kernel, file, line;       /* 0, 0: without line information; then pc tells */
+    uint32_t helper_file, helper_line; /* within it; 0, 0: none */
+    uint32_t pc;                       /* of the first instruction */
     uint8_t op, space;
     uint64_t requests, active_lanes, sectors, sectors_min, wavefronts, wavefronts_min;
 } rep_line;
 
 typedef struct rep_lines {
     uint32_t count;
-    rep_line *rows; /* by kernel, file, line, pc */
+    rep_line *rows; /* by kernel, file, line, helper, pc */
 } rep_lines;
 
+/* Whether both are of one line, or of one instruction without a line; and of one helper there. */
+bool rep_same_place(const rep_line *a, const rep_line *b);
+bool rep_same_line(const rep_line *a, const rep_line *b);
 wl_status rep_lines_of(const rep_data *data, wl_arena *arena, rep_lines *out);
 uint64_t rep_excess(uint64_t now, uint64_t min); /* 0 where min is more */
 

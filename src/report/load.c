@@ -43,6 +43,7 @@ static wl_status load_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *
     LOAD(prof_load_processes(db, arena, &d->processes, err));
     LOAD(prof_load_devices(db, arena, &d->devices, err));
     LOAD(prof_load_files(db, arena, &d->files, err));
+    LOAD(prof_load_locs(db, arena, &d->locs, err));
     LOAD(prof_load_kernels(db, arena, &d->kernels, err));
     LOAD(prof_load_objects(db, arena, &d->objects, err));
     LOAD(prof_load_calls(db, arena, &d->calls, err));

@@ -1,4 +1,4 @@
-/* Looks things up in what was loaded: names, places, source lines, samples. */
+/* Looks things up in what was loaded: names, places, samples. */
 #include "report/impl.h"
 #include "report/keys.h"
 
@@ -31,23 +31,28 @@ const prof_passed *rep_passed(const rep_data *data, uint32_t kernel, uint32_t ob
     return *count ? &all->rows[first] : NULL;
 }
 
+char *rep_parameters(const rep_data *data, wl_arena *arena, uint32_t kernel, uint32_t object)
+{
+    uint32_t count;
+    const prof_passed *rows = rep_passed(data, kernel, object, &count);
+    char *text = rows ? wl_arena_strdup(arena, rows[0].parameter) : NULL;
+    for (uint32_t i = 1; text && i < count; i++)
+        text = wl_arena_printf(arena, "%s%s%s", text, i + 1 == count ? " and " : ", ",
+                               rows[i].parameter);
+    return text;
+}
+
 char *rep_passed_text(const rep_data *data, wl_arena *arena, uint32_t kernel, uint32_t object)
 {
     enum { COLUMNS = 40 };
     uint32_t count;
-    const prof_passed *rows = rep_passed(data, kernel, object, &count);
+    const char *names = rep_parameters(data, arena, kernel, object);
     const prof_kernel *of = prof_find_kernel(&data->kernels, kernel);
-    char *text = rows && of ? wl_arena_printf(arena, count == 1 ? "parameter" : "parameters")
-                            : NULL;
-    for (uint32_t i = 0; text && i < count; i++)
-        text = wl_arena_printf(arena, "%s%s%s", text,
-                               i == 0           ? " "
-                               : i + 1 == count ? " and "
-                                                : ", ",
-                               rows[i].parameter);
-    return text ? wl_arena_printf(arena, "%s of %s", text,
-                                  rep_shorten_name(arena, of->short_name, COLUMNS))
-                : NULL;
+    rep_passed(data, kernel, object, &count);
+    return names && of
+               ? wl_arena_printf(arena, "%s %s of %s", count == 1 ? "parameter" : "parameters",
+                                 names, rep_shorten_name(arena, of->short_name, COLUMNS))
+               : NULL;
 }
 
 json_t *rep_passed_json(const rep_data *data, uint32_t kernel, uint32_t object)
@@ -171,87 +176,6 @@ bool rep_is_about(const ana_finding *f, uint32_t kernel, uint32_t object)
 uint64_t rep_excess(uint64_t now, uint64_t min)
 {
     return now > min ? now - min : 0;
-}
-
-static bool same_access_line(const rep_line *a, const rep_line *b)
-{
-    if (a->kernel != b->kernel || a->op != b->op || a->space != b->space)
-        return false;
-    return a->line ? a->file == b->file && a->line == b->line : !b->line && a->pc == b->pc;
-}
-
-static void add_line_counts(rep_line *row, const obs_insn *c)
-{
-    row->requests += c->requests;
-    row->active_lanes += c->active_lanes;
-    row->sectors += c->sectors;
-    row->sectors_min += c->sectors_min;
-    row->wavefronts += c->wavefronts;
-    row->wavefronts_min += c->wavefronts_min;
-}
-
-static rep_line line_of_instruction(const rep_data *data, const prof_instruction *i)
-{
-    const prof_code *code = prof_find_code(&data->code, i->kernel, i->c.pc);
-    rep_line row = {.kernel = i->kernel, .pc = i->c.pc, .op = i->c.op, .space = i->c.space};
-    if (code && code->file && code->line) {
-        row.file = code->file;
-        row.line = code->line;
-    }
-    return row;
-}
-
-#define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
-
-static int by_line_and_access(const void *left, const void *right)
-{
-    const rep_line *a = left, *b = right;
-    int order = ORDER(a->kernel, b->kernel);
-    order = order ? order : ORDER(a->file, b->file);
-    order = order ? order : ORDER(a->line, b->line);
-    order = order ? order : ORDER(a->pc, b->pc);
-    order = order ? order : ORDER(a->space, b->space);
-    return order ? order : ORDER(a->op, b->op);
-}
-
-/* Adds up neighbours in the sorted rows. A line's rows stand together, but ways to access may
- * alternate, so a row looks back over its whole line. */
-static uint32_t merge_lines(rep_line *rows, uint32_t count)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t k = kept;
-        while (k > 0 && rows[k - 1].kernel == rows[i].kernel && rows[k - 1].file == rows[i].file &&
-               rows[k - 1].line == rows[i].line && !same_access_line(&rows[k - 1], &rows[i]))
-            k--;
-        if (k > 0 && same_access_line(&rows[k - 1], &rows[i])) {
-            obs_insn c = {.requests = rows[i].requests,
-                          .active_lanes = rows[i].active_lanes,
-                          .sectors = rows[i].sectors,
-                          .sectors_min = rows[i].sectors_min,
-                          .wavefronts = rows[i].wavefronts,
-                          .wavefronts_min = rows[i].wavefronts_min};
-            add_line_counts(&rows[k - 1], &c);
-        } else {
-            rows[kept++] = rows[i];
-        }
-    }
-    return kept;
-}
-
-wl_status rep_lines_of(const rep_data *data, wl_arena *arena, rep_lines *out)
-{
-    rep_line *rows = wl_new_array(arena, rep_line, data->totals.count + 1);
-    if (!rows)
-        return WL_NOMEM;
-    for (uint32_t i = 0; i < data->totals.count; i++) {
-        rows[i] = line_of_instruction(data, &data->totals.rows[i]);
-        add_line_counts(&rows[i], &data->totals.rows[i].c);
-    }
-    qsort(rows, data->totals.count, sizeof *rows, by_line_and_access);
-    out->rows = rows;
-    out->count = merge_lines(rows, data->totals.count);
-    return WL_OK;
 }
 
 /* ---- sampled blocks ---- */

@@ -36,6 +36,7 @@ typedef struct rep_data {
     prof_process_rows processes;
     prof_device_rows devices;
     prof_file_rows files;
+    prof_loc_rows locs;
     prof_kernel_rows kernels;
     prof_object_rows objects;
     prof_call_rows calls; /* those that something refers to */

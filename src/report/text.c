@@ -360,17 +360,11 @@ static void kernels(const rep_terminal *t)
 
 /* ---- lines ---- */
 
-static bool same_source_place(const rep_line *a, const rep_line *b)
-{
-    return a->kernel == b->kernel &&
-           (a->line ? a->file == b->file && a->line == b->line : !b->line && a->pc == b->pc);
-}
-
 /* After the rows of the place whose first row is `i`. */
 static uint32_t place_end(const rep_terminal *t, uint32_t i)
 {
     uint32_t end = i + 1;
-    while (end < t->lines.count && same_source_place(&t->lines.rows[i], &t->lines.rows[end]))
+    while (end < t->lines.count && rep_same_place(&t->lines.rows[i], &t->lines.rows[end]))
         end++;
     return end;
 }
@@ -390,6 +384,20 @@ static rep_told how_told(const rep_terminal *t, uint32_t i, uint32_t end)
     return most;
 }
 
+static void add_head(const rep_terminal *t, rep_grid *grid, const char *before, const char *place,
+                     const char *source)
+{
+    source += strspn(source, " ");
+    const char *head = wl_arena_printf(t->arena, "%s%s%s%s%s%s", before, t->s.warn,
+                                       rep_printable(t, place), t->s.off, *source ? "  " : "",
+                                       source);
+    if (t->o->width) { /* colours take no columns */
+        size_t escapes = strlen(t->s.warn) + strlen(t->s.off);
+        head = rep_shorten_end(t->arena, head ? head : "", t->o->width - 2 + escapes);
+    }
+    rep_grid_banner(grid, head ? head : "");
+}
+
 /* The line, or the instruction where there is no line information, above the rows of its
  * accesses. */
 static void line_head(const rep_terminal *t, rep_grid *grid, const rep_line *l)
@@ -401,14 +409,15 @@ static void line_head(const rep_terminal *t, rep_grid *grid, const rep_line *l)
         place = wl_arena_printf(t->arena, "pc %u", l->pc);
         source = rep_printable(t, code ? code->text : NULL);
     }
-    source += strspn(source, " ");
-    const char *head = wl_arena_printf(t->arena, "%s%s%s%s%s", t->s.warn, rep_printable(t, place),
-                                       t->s.off, *source ? "  " : "", source);
-    if (t->o->width) { /* colours take no columns */
-        size_t escapes = strlen(t->s.warn) + strlen(t->s.off);
-        head = rep_shorten_end(t->arena, head ? head : "", t->o->width - 2 + escapes);
-    }
-    rep_grid_banner(grid, head ? head : "");
+    add_head(t, grid, "", place, source);
+}
+
+/* The helper's line, below that of the code which calls it. */
+static void helper_head(const rep_terminal *t, rep_grid *grid, const rep_line *l)
+{
+    char *place = rep_place(t->arena, rep_file_path(t->d, l->helper_file), l->helper_line);
+    char *source = rep_source_line(t->d, t->arena, l->helper_file, l->helper_line);
+    add_head(t, grid, "  in ", place, rep_printable(t, source));
 }
 
 static void line_row(const rep_terminal *t, rep_grid *grid, const rep_line *l)
@@ -417,7 +426,8 @@ static void line_row(const rep_terminal *t, rep_grid *grid, const rep_line *l)
     uint64_t now = shared ? l->wavefronts : l->sectors;
     uint64_t min = shared ? l->wavefronts_min : l->sectors_min;
     const char *cells[] = {
-        wl_arena_printf(t->arena, "  %s %s", prof_access_text(l->op), prof_space_text(l->space)),
+        wl_arena_printf(t->arena, "%s%s %s", l->helper_file ? "    " : "  ",
+                        prof_access_text(l->op), prof_space_text(l->space)),
         rep_count(t->arena, l->requests),
         rep_ratio(t->arena, (double)l->active_lanes, (double)l->requests),
         shared ? "" : rep_count(t->arena, now),
@@ -453,8 +463,12 @@ static void print_kernel_lines(const rep_terminal *t, uint32_t kernel)
         if (told != REP_TOLD_BRIEFLY) /* its finding has it above */
             continue;
         line_head(t, grid, &t->lines.rows[i]);
-        for (uint32_t k = i; k < end; k++)
-            line_row(t, grid, &t->lines.rows[k]);
+        for (uint32_t k = i; k < end; k++) {
+            const rep_line *l = &t->lines.rows[k];
+            if (l->helper_file && (k == i || !rep_same_line(l, l - 1)))
+                helper_head(t, grid, l);
+            line_row(t, grid, l);
+        }
         shown++;
     }
     if (!grid || !shown)

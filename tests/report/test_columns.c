@@ -1,31 +1,12 @@
 /* Every column of the tables and every key of the objects, with a value of its own: one that stands
  * in another's place is noticed. */
+#include "render.h"
 #include "sample.h"
 #include "support/test.h"
 
 #include "report/impl.h"
 
 #include <string.h>
-
-typedef struct fixture {
-    wl_arena *arena;
-    rep_data data;
-} fixture;
-
-static int set_up(void **state)
-{
-    static fixture f;
-    f.arena = wl_arena_new();
-    sample_make(&f.data, f.arena);
-    *state = &f;
-    return f.arena ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    wl_arena_free(((fixture *)*state)->arena);
-    return 0;
-}
 
 /* ---- rows whose fields all differ ---- */
 
@@ -184,6 +165,9 @@ static rep_failure failures[] = {{.what = "launch 11",
                                   .file = "a.cu",
                                   .line = 108}};
 static prof_gap gaps[] = {{.kernel = 1, .pc = 14, .reason = "not read"}};
+static prof_passed passed[] = {{.kernel = 1, .object = 1, .parameter = "in"},
+                               {.kernel = 1, .object = 1, .parameter = "out"},
+                               {.kernel = 1, .object = 3, .parameter = "other"}};
 
 /* The sample with these rows in place of its own; its names are short. */
 static rep_data *distinct(void **state)
@@ -208,6 +192,7 @@ static rep_data *distinct(void **state)
     d->failures = failures;
     d->nfailures = 1;
     d->gaps = (prof_gap_rows){1, gaps};
+    d->passed = (prof_passed_rows){3, passed};
     d->coverage = (prof_coverage){.launches_seen = 111,
                                   .launches_observed = 112,
                                   .launches_failed = 113,
@@ -230,11 +215,7 @@ static void expect_lines(char *text, const char *const *expected, size_t n)
 
 static void expect_table(const rep_data *data, rep_table table, const char *expected)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_int_equal(rep_csv(data, table, out, NULL), WL_OK);
-    fclose(out);
+    char *text = csv_of(data, table);
     const char *first = strstr(text, "\r\n");
     assert_non_null(first);
     assert_string_equal(first + 2, expected);
@@ -261,7 +242,7 @@ static void test_columns_of_tables(void **state)
     expect_table(d, REP_TABLE_FINDINGS,
                  wl_arena_printf(arena,
                                  "strided,%s,first,d_x (a.cu:6),/src/a.cu,91,96,sectors,0.5,0.25,"
-                                 "0.125,tiny,93,It is so.,Change it.,94\r\n",
+                                 "0.125,tiny,93,It is so.,Change it.,94,in and out\r\n",
                                  ana_pattern_get(ANA_STRIDED)->title));
 }
 
@@ -294,7 +275,8 @@ static void test_keys_of_objects(void **state)
         "\"instructions\":77,\"sectors_per_request\":2,\"mapped\":true}",
         "{\"number\":94,\"key\":\"000000000000005f\",\"pattern\":\"strided\","
         "\"subject\":\"kernel-and-object\",\"kernel\":\"first\",\"object\":\"d_x (a.cu:6)\","
-        "\"lines\":[{\"file\":\"/src/a.cu\",\"line\":91}],\"excess_sectors\":96,"
+        "\"parameters\":[\"in\",\"out\"],\"lines\":[{\"file\":\"/src/"
+        "a.cu\",\"line\":91}],\"excess_sectors\":96,"
         "\"share_of_kernel\":0.5,\"share_of_program\":0.25,\"kernel_share_of_time\":0.125,"
         "\"gain\":\"tiny\",\"gain_note\":\"It gains little.\",\"certainty\":\"sampled\","
         "\"evidence\":{\"part\":92},\"advice\":\"Change it.\"}",
@@ -313,12 +295,7 @@ static void test_keys_of_objects(void **state)
         "read\"}],\"blocks_sampled\":114,\"launches_mapped\":117,\"records_dropped\":115,"
         "\"objects_dropped\":116,\"unsupported_calls\":[\"cudaGraphInstantiate\"]}",
     };
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_int_equal(rep_json(distinct(state), out, NULL), WL_OK);
-    fclose(out);
-    expect_lines(text, expected, sizeof expected / sizeof *expected);
+    expect_lines(json_text_of(distinct(state)), expected, sizeof expected / sizeof *expected);
 }
 
 int main(void)

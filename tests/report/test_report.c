@@ -1,4 +1,5 @@
 /* Every reporter on the sample: what stands in its output, and what must not. */
+#include "render.h"
 #include "sample.h"
 #include "support/test.h"
 
@@ -8,56 +9,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* ---- a report into memory ---- */
-
-typedef struct fixture {
-    wl_arena *arena;
-    rep_data data;
-} fixture;
-
-static int set_up(void **state)
-{
-    static fixture f;
-    f.arena = wl_arena_new();
-    sample_make(&f.data, f.arena);
-    *state = &f;
-    return f.arena ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    wl_arena_free(((fixture *)*state)->arena);
-    return 0;
-}
-
-static char *text_of(const rep_data *data, const rep_text_options *options)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    wl_error err = {0};
-    assert_int_equal(rep_text(data, options, out, &err), WL_OK);
-    fclose(out);
-    return text;
-}
-
-static char *csv_of(const rep_data *data, rep_table table)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_int_equal(rep_csv(data, table, out, NULL), WL_OK);
-    fclose(out);
-    return text;
-}
-
 static json_t *json_of(const rep_data *data)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_int_equal(rep_json(data, out, NULL), WL_OK);
-    fclose(out);
+    char *text = json_text_of(data);
     json_error_t error;
     json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     if (!json)
@@ -299,6 +253,31 @@ static void test_text_lines_by_access(void **state)
 }
 
 /* Two instances that end differently; shortened alike they could not be told apart. */
+/* What an inlined helper accesses counts for the line that calls it, which stands above its own. */
+static void test_text_lines_of_helpers(void **state)
+{
+    fixture *f = *state;
+    static prof_loc locs[] = {
+        {.id = 1, .file = 1, .line = 8, .function = ""},
+        {.id = 2, .file = 1, .line = 5, .function = "load_at(float const*)", .inlined_at = 1}};
+    f->data.locs = (prof_loc_rows){2, locs};
+    prof_code *code = wl_new_array(f->arena, prof_code, f->data.code.count);
+    memcpy(code, f->data.code.rows, f->data.code.count * sizeof *code);
+    code[0].loc = 2; /* the load of kernel 1 */
+    code[0].line = 5;
+    f->data.code.rows = code;
+    char *text = text_of(&f->data, &(rep_text_options){.width = 120, .all = true});
+    const char *lines = strstr(text, "Lines of  transpose_naive");
+    assert_non_null(lines);
+    const char *caller = strstr(lines, "\n  transpose.cu:8  out[x * n");
+    const char *helper = strstr(lines, "\n    in transpose.cu:5  int x = blockIdx.x");
+    const char *store = strstr(lines, "\n    store global"),
+               *load = strstr(lines, "\n      load global");
+    assert_true(caller && helper && store && load);
+    assert_true(caller < store && store < helper && helper < load);
+    free(text);
+}
+
 static void test_text_tells_instances_apart(void **state)
 {
     fixture *f = *state;
@@ -538,7 +517,7 @@ static void test_csv_tables(void **state)
         rep_table table;
         size_t fields, records;
     } cases[] = {{REP_TABLE_INSTRUCTIONS, 23, 7},
-                 {REP_TABLE_FINDINGS, 16, 3},
+                 {REP_TABLE_FINDINGS, 17, 3},
                  {REP_TABLE_SAMPLES, 11, 4},
                  {REP_TABLE_LAUNCHES, 23, 4},
                  {REP_TABLE_OBJECTS, 12, 4}};
@@ -915,6 +894,7 @@ int main(void)
         T(test_text_says_that_nothing_gains_much),
         T(test_text_of_long_names),
         T(test_text_lines_by_access),
+        T(test_text_lines_of_helpers),
         T(test_text_tells_instances_apart),
         T(test_text_keeps_to_the_width),
         T(test_text_is_inert),
