@@ -275,8 +275,16 @@ static wl_status tell_drafts(detect_run *run, const ana_input *input, const ana_
         else if (!append_finding(run, input, d))
             return ana_nomem(err);
     }
-    run->unnamed += drafts->unnamed;
     return WL_OK;
+}
+
+/* Notes the sectors of a kernel that no draft accounts for. */
+static bool note_left_over(detect_run *run, const ana_input *input, double sectors)
+{
+    ana_left_over row = {input->kernel->id, sectors};
+    run->unnamed += sectors;
+    return !find_is_much(input->program->thresholds, sectors, input->totals[ANA_SECTORS]) ||
+           wl_push(&run->left_over, row);
 }
 
 static wl_status detect_in_kernel(detect_run *run, const prof_kernel *kernel, wl_error *err)
@@ -289,6 +297,8 @@ static wl_status detect_in_kernel(detect_run *run, const prof_kernel *kernel, wl
     status = status == WL_OK ? run_in_kernel(run, &input, &drafts, err) : status;
     status = status == WL_OK ? tell_drafts(run, &input, &drafts, err) : status;
     status = status == WL_OK ? detect_merge(run, first, input.scratch, err) : status;
+    if (status == WL_OK && !note_left_over(run, &input, drafts.unnamed))
+        status = ana_nomem(err);
     double traffic = input.totals[ANA_SECTORS] + input.totals[ANA_WAVEFRONTS];
     run->traffic[kernel->id] = traffic;
     run->program.totals[ANA_SECTORS] += input.totals[ANA_SECTORS];

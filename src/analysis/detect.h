@@ -17,9 +17,16 @@ typedef struct detect_run {
     double *traffic;           /* sectors and wavefronts by kernel id */
     wl_vec(ana_finding) found; /* those of a kernel stand together; not yet judged */
     ana_left_out left_out;
-    double unnamed;  /* sectors, of all kernels */
+    double unnamed; /* sectors, of all kernels */
+    wl_vec(ana_left_over) left_over;
     wl_arena *arena; /* of the results */
 } detect_run;
+
+/* Are so many sectors, of `all` that move, more than nothing? */
+static inline bool find_is_much(const ana_thresholds *t, double sectors, double all)
+{
+    return sectors >= t->min_excess && sectors >= t->min_share * all;
+}
 
 /* What an analysis ends with when memory is exhausted. */
 wl_status ana_nomem(wl_error *err);

@@ -86,6 +86,31 @@ static wl_status rank_findings(detect_run *run, ana_findings *out, wl_error *err
     return status == WL_OK ? WL_OK : ana_nomem(err);
 }
 
+static int by_sectors_left(const void *a, const void *b)
+{
+    const ana_left_over *x = a, *y = b;
+    if (x->sectors != y->sectors)
+        return x->sectors > y->sectors ? -1 : 1;
+    return x->kernel < y->kernel ? -1 : x->kernel > y->kernel;
+}
+
+static wl_status set_left_out(const detect_run *run, ana_left_out *out, wl_error *err)
+{
+    double all = run->program.totals[ANA_SECTORS];
+    size_t n = run->left_over.count;
+    *out = run->left_out;
+    out->unnamed_sectors = (uint64_t)llround(run->unnamed);
+    out->unnamed_share = all > 0 ? run->unnamed / all : 0;
+    out->much = find_is_much(run->program.thresholds, run->unnamed, all);
+    out->nkernels = (uint32_t)n;
+    out->kernels = wl_arena_copy(run->arena, run->left_over.data, n * sizeof *out->kernels);
+    if (!out->kernels)
+        return ana_nomem(err);
+    if (n)
+        qsort(out->kernels, n, sizeof *out->kernels, by_sectors_left);
+    return WL_OK;
+}
+
 static wl_status load_program(prof_db *db, wl_arena *arena, ana_program *p, wl_error *err)
 {
     wl_status status = prof_load_kernels(db, arena, &p->kernels, err);
@@ -115,9 +140,9 @@ wl_status find_with(const detect_row *detectors, size_t ndetectors, prof_db *pro
         status = run.traffic ? detect_all(&run, err) : ana_nomem(err);
     }
     status = status == WL_OK ? rank_findings(&run, out, err) : status;
-    out->left_out = run.left_out;
-    out->left_out.unnamed_sectors = (uint64_t)llround(run.unnamed);
+    status = status == WL_OK ? set_left_out(&run, &out->left_out, err) : status;
     wl_vec_free(&run.found);
+    wl_vec_free(&run.left_over);
     return status;
 }
 

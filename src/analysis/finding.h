@@ -163,7 +163,13 @@ typedef struct ana_finding_group {
     const char *advice; /* with the names of all objects */
 } ana_finding_group;
 
-/* What was seen but costs too little to be told. */
+/* A kernel of whose sectors at least min_share are beyond the fewest possible and fit no pattern. */
+typedef struct ana_left_over {
+    uint32_t kernel;
+    double sectors;
+} ana_left_over;
+
+/* What was seen but is no finding: it costs too little to be told, or fits no pattern. */
 typedef struct ana_left_out {
     uint32_t count; /* patterns, by kernel and object */
     /* The one that costs its kernel the most (the program, where it is of none). */
@@ -172,6 +178,10 @@ typedef struct ana_left_out {
     double share; /* of what that pays, 0..1 */
     /* Sectors that requests move beyond the fewest possible, but that fit no pattern. */
     uint64_t unnamed_sectors;
+    double unnamed_share; /* of all that the program moves, 0..1 */
+    bool much;            /* the share reaches min_share: nobody may read that there is nothing */
+    uint32_t nkernels;
+    ana_left_over *kernels; /* those with most of these sectors first */
 } ana_left_out;
 
 typedef struct ana_findings {

@@ -24,6 +24,7 @@ typedef struct ana_kernel {
     ana_device_time device;
     uint64_t excess_sectors, excess_wavefronts; /* of its findings */
     uint32_t nfindings;                         /* numbers that people read: groups */
+    bool left_over; /* much of what it moves is more than is needed, and fits no pattern */
 } ana_kernel;
 
 typedef struct ana_kernels {

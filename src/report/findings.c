@@ -1,6 +1,7 @@
 /* Findings in a terminal: a group a number, with the places where it shows. */
 #include "report/terminal.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MOST_LINES = 4, MOST_PLACES = 6, MOST_BLOCKS = 8, SHOWN_WHOLE = 3 };
@@ -380,20 +381,48 @@ static void draw_gain(const rep_terminal *t, const ana_finding_group *g,
                    wl_arena_printf(t->arena, "it gains little: %s", f->gain_figures));
 }
 
+/* The sectors beyond those needed of the kernels that are shown, where they are many though no
+ * finding names them; else NULL. */
+static const char *text_of_left_over(const rep_terminal *t)
+{
+    const ana_left_out *left = &t->d->findings->left_out;
+    double sum = 0;
+    if (!t->o->kernels)
+        return left->much ? rep_left_out(t->d, t->arena) : NULL;
+    for (uint32_t i = 0; i < left->nkernels; i++)
+        sum += rep_shows_kernel(t, left->kernels[i].kernel) ? left->kernels[i].sectors : 0;
+    return sum > 0
+               ? wl_arena_printf(t->arena, "%s beyond those needed belong to no pattern.",
+                                 rep_plural(t->arena, (uint64_t)llround(sum), "sector", "sectors"))
+               : NULL;
+}
+
+/* In place of findings. */
+static const char *text_of_none(const rep_terminal *t)
+{
+    const char *left = text_of_left_over(t);
+    const char *costs = left ? wl_arena_printf(t->arena,
+                                               "more moves than is needed, in no pattern that "
+                                               "there is advice for. %s",
+                                               left)
+                             : "no access pattern costs enough to be worth a change";
+    if (t->d->nfailures)
+        return wl_arena_printf(t->arena,
+                               "not known: the program did not run to its end (see the first "
+                               "lines). In what was observed until then %s%s",
+                               costs, left ? "" : ".");
+    return t->d->coverage.launches_observed == 0
+               ? "none: no kernel launch was observed"
+               : wl_arena_printf(t->arena, "%s: %s", left ? "unexplained" : "none", costs);
+}
+
 static void draw_none(const rep_terminal *t)
 {
+    const char *text = text_of_none(t);
     rep_title(t, "Findings", NULL);
     fputs("  ", t->out);
-    if (t->d->nfailures)
-        rep_wrap(t, 2,
-                 "not known: the program did not run to its end (see the first lines). In what "
-                 "was observed until then no access pattern costs enough to be worth a "
-                 "change.");
-    else
-        fprintf(t->out, "%s\n",
-                t->d->coverage.launches_observed > 0
-                    ? "none: no access pattern costs enough to be worth a change"
-                    : "none: no kernel launch was observed");
+    if (text)
+        rep_wrap(t, 2, text);
 }
 
 /* A finding in a line: what to look at, and whether to. */
@@ -480,7 +509,8 @@ static uint32_t draw_groups(const rep_terminal *t, const ana_finding_group **res
 static void draw_left_out(const rep_terminal *t)
 {
     const char *text = rep_left_out(t->d, t->arena);
-    if (!text || !*text || t->o->kernels || t->o->finding)
+    bool told = t->d->findings->left_out.much && t->d->findings->ngroups == 0;
+    if (!text || !*text || told || t->o->kernels || t->o->finding)
         return;
     rep_title(t, "Left out", NULL);
     fputs("  ", t->out);

@@ -20,15 +20,26 @@ static const char *text_of_patterns(const rep_data *d, wl_arena *arena, const an
         kernel ? "the kernel's cost" : "the program's cost");
 }
 
+/* "53,816 sectors beyond those needed (16 % of all) belong to no pattern, most of them in add." */
+static const char *text_of_sectors(const rep_data *d, wl_arena *arena, const ana_left_out *left)
+{
+    const char *kernel = left->nkernels ? rep_kernel_name(d, left->kernels[0].kernel) : NULL;
+    const char *percent = rep_percent(arena, left->unnamed_share);
+    if (left->unnamed_sectors == 0)
+        return "";
+    return wl_arena_printf(arena, "%s beyond those needed (%s of all) belong to no pattern%s%s.",
+                           rep_plural(arena, left->unnamed_sectors, "sector", "sectors"), percent,
+                           kernel ? ", most of them in " : "", kernel ? kernel : "");
+}
+
 const char *rep_left_out(const rep_data *d, wl_arena *arena)
 {
     const ana_left_out *left = &d->findings->left_out;
     const char *patterns = text_of_patterns(d, arena, left);
-    if (!patterns || !left->unnamed_sectors)
-        return patterns;
-    return wl_arena_printf(arena, "%s%s%s beyond those needed belong to no pattern.", patterns,
-                           left->count ? " " : "",
-                           rep_plural(arena, left->unnamed_sectors, "sector", "sectors"));
+    const char *sectors = text_of_sectors(d, arena, left);
+    if (!patterns || !sectors)
+        return NULL;
+    return wl_arena_printf(arena, "%s%s%s", patterns, *patterns && *sectors ? " " : "", sectors);
 }
 
 json_t *rep_left_out_json(const rep_data *d)
@@ -42,6 +53,12 @@ json_t *rep_left_out_json(const rep_data *d)
         rep_put_count(row, K(left_out, patterns), left->count);
         rep_put_count(row, K(left_out, sectors), left->unnamed_sectors);
     }
+    if (row && left->unnamed_sectors)
+        rep_put_number(row, K(left_out, share_of_sectors), left->unnamed_share);
+    if (row && left->nkernels)
+        rep_put_text(row, K(left_out, sectors_kernel), rep_kernel_name(d, left->kernels[0].kernel));
+    if (row && left->much)
+        rep_put(row, K(left_out, much), json_true());
     if (row && left->count) {
         rep_put_text(row, K(left_out, pattern), ana_pattern_get(left->pattern)->name);
         rep_put_text(row, K(left_out, kernel), rep_kernel_name(d, left->kernel));

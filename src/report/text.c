@@ -342,7 +342,9 @@ static void kernels(const rep_terminal *t)
             c->wavefronts ? rep_short_count(t->arena, c->wavefronts) : "",
             c->wavefronts ? rep_short_count(t->arena, rep_excess(c->wavefronts, c->wavefronts_min))
                           : "",
-            row->nfindings ? rep_count(t->arena, row->nfindings) : "none",
+            row->nfindings   ? rep_count(t->arena, row->nfindings)
+            : row->left_over ? "left over"
+                             : "none",
         };
         rep_grid_add(grid, cells);
         shown++;

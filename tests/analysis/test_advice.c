@@ -369,6 +369,47 @@ static void what_is_left_out_is_counted(void **state)
     sim_end(&s);
 }
 
+/* Rows of 16 elements off the sector boundary: six sectors a request, where its data would fill
+ * four; below every threshold. */
+static int64_t row_of_16(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return ((int64_t)(t->block[0] * 16 + t->thread[1]) * 24 + t->thread[0] + 1) * 4;
+}
+
+/* Two of 6 + 4 * `others` sectors are left over. */
+static ana_left_out left_over_beside(uint32_t others)
+{
+    const int aligned = 0;
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 16, 1, 16, 16);
+    uint32_t rows = sim_alloc(&s, "rows", 32768, 0), data = sim_alloc(&s, "data", 32768, 0);
+    sim_access(&s, 1, ACC_LOAD, rows, 4, row_of_16, NULL);
+    for (uint32_t i = 0; i < others; i++)
+        sim_access(&s, 2, ACC_LOAD, data, 4, in_order, &aligned);
+    sim_find(&s, 1, &all);
+    assert_int_equal(all.count, 0);
+    assert_int_equal(all.left_out.unnamed_sectors, 16 * 8 * 2);
+    ana_left_out left = all.left_out;
+    left.kernels = NULL; /* goes with the arena */
+    sim_end(&s);
+    return left;
+}
+
+/* A hundredth of what moves is much. */
+static void much_that_is_left_over_is_no_nothing(void **state)
+{
+    (void)state;
+    ana_left_out alone = left_over_beside(0), much = left_over_beside(48),
+                 little = left_over_beside(49);
+    assert_true(alone.much && alone.nkernels == 1);
+    assert_true(alone.unnamed_share > 0.333 && alone.unnamed_share < 0.334);
+    assert_true(much.much && much.nkernels == 1);
+    assert_false(little.much);
+    assert_int_equal(little.nkernels, 0);
+}
+
 /* The tolerance itself, from both sides. */
 static void of_edges(void **state)
 {
@@ -510,6 +551,7 @@ int main(void)
         cmocka_unit_test(other_blocks_fill_gaps),
         cmocka_unit_test(partial_warps_change_nothing),
         cmocka_unit_test(what_is_left_out_is_counted),
+        cmocka_unit_test(much_that_is_left_over_is_no_nothing),
         cmocka_unit_test(of_edges),
         cmocka_unit_test(of_blocks),
         cmocka_unit_test(of_one_address),

@@ -349,6 +349,31 @@ static void test_text_of_what_is_left_out(void **state)
     free(text);
 }
 
+/* Of so many sectors that fit no pattern nobody reads that there is nothing. */
+static void test_text_of_much_that_is_left_over(void **state)
+{
+    fixture *f = *state;
+    const uint32_t named = 2, other = 1;
+    ana_left_over kernel = {named, 1234};
+    ana_left_out left = {.unnamed_sectors = 1234, .unnamed_share = 0.25, .much = true};
+    ana_findings none = {.left_out = left};
+    none.left_out.nkernels = 1;
+    none.left_out.kernels = &kernel;
+    f->data.findings = &none;
+    f->data.nfailures = 0;
+    for (int i = 0; i < 4; i++) { /* of the program, of two kernels, where it is little */
+        const rep_text_options o = {.kernels = i == 1 ? &named : &other,
+                                    .nkernels = i == 1 || i == 2};
+        none.left_out.much = i != 3;
+        char *text = text_of(&f->data, o.nkernels ? &o : NULL);
+        assert_int_equal(i < 2, strstr(text, "none: no access pattern") == NULL);
+        assert_int_equal(i < 2, strstr(text, "unexplained: more moves than is needed") != NULL);
+        assert_int_equal(i != 2, strstr(text, "1,234 sectors") != NULL);
+        assert_int_equal(i == 3, strstr(text, "Left out") != NULL); /* it is not said twice */
+        free(text);
+    }
+}
+
 static void test_text_of_nothing(void **state)
 {
     (void)state;
@@ -620,6 +645,18 @@ static void test_json_of_what_is_left_out(void **state)
     f->data.findings = &none;
     output = json_of(&f->data);
     assert_null(json_object_get(output, "left_out"));
+    json_decref(output);
+    ana_left_over kernel = {1, 1234};
+    none.left_out = (ana_left_out){.unnamed_sectors = 1234,
+                                   .unnamed_share = 0.25,
+                                   .much = true,
+                                   .nkernels = 1,
+                                   .kernels = &kernel};
+    output = json_of(&f->data);
+    json_t *row = json_object_get(output, "left_out");
+    assert_true(json_real_value(json_object_get(row, "share_of_sectors")) == 0.25);
+    assert_has(json_string_value(json_object_get(row, "sectors_kernel")), "transpose");
+    assert_true(json_is_true(json_object_get(row, "much")));
     json_decref(output);
 }
 
@@ -901,6 +938,7 @@ int main(void)
         T(test_text_limits_findings),
         T(test_text_of_what_is_left_out),
         T(test_json_of_what_is_left_out),
+        T(test_text_of_much_that_is_left_over),
         T(test_text_of_nothing),
         T(test_json_has_the_documented_keys),
         T(test_json_values),

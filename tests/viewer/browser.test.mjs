@@ -1064,6 +1064,32 @@ test("a profile without findings says so", async () => {
   await visit("#object/1", async (page) => sees(page, ".detail", /No heat map/), bare);
 });
 
+test("much that fits no pattern is not called nothing", async () => {
+  const text = "1,234 sectors beyond those needed (25 % of all) belong to no pattern.";
+  const left = await report(folder, "left", ({ payload, parts }) => ({
+    payload: {
+      ...payload,
+      failures: [],
+      findings: [],
+      groups: [],
+      maps: [],
+      left_out: { text, patterns: 0, sectors: 1234, share_of_sectors: 0.25, much: true },
+    },
+    parts,
+  }));
+  const said = /1,234 sectors beyond those needed/;
+  await visit("#overview", async (page) => sees(page, ".summary", said), left);
+  await visit(
+    "#finding/1",
+    async (page) => {
+      await sees(page, "h1", /^Unexplained sectors$/);
+      await sees(page, ".empty", said);
+      assert.doesNotMatch(await page.locator("main").innerText(), /[Nn]o (findings|memory access pattern)/);
+    },
+    left,
+  );
+});
+
 test("a run that failed says so before all else, and never that there are no findings", async () => {
   await visit("#overview", async (page) => {
     await sees(page, ".failures", /launch 6 \(shift\) failed: access outside of any allocation at demo\.cu:7/);

@@ -54,6 +54,14 @@ static void add_findings(ana_kernel *k, const ana_findings *findings)
     }
 }
 
+static bool has_left_over(const ana_findings *findings, uint32_t kernel)
+{
+    for (uint32_t i = 0; findings && i < findings->left_out.nkernels; i++)
+        if (findings->left_out.kernels[i].kernel == kernel)
+            return true;
+    return false;
+}
+
 static wl_status fill_kernel_row(prof_db *db, const ana_findings *findings, ana_kernel *k,
                                  wl_error *err)
 {
@@ -73,6 +81,7 @@ static wl_status fill_kernel_row(prof_db *db, const ana_findings *findings, ana_
         add_launches(k, &launches);
         add_instructions(k, &totals);
         add_findings(k, findings);
+        k->left_over = has_left_over(findings, k->kernel);
     }
     wl_arena_free(scratch);
     return status;

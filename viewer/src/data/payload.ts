@@ -276,6 +276,11 @@ export interface LeftOut {
   text: string; // All of it in a line.
   patterns: number; // By kernel and object.
   sectors: number; // That requests move beyond those needed, and that belong to no pattern.
+  share_of_sectors?: number; // Of all sectors that move.
+  /** The kernel that moves most of them, where they are much of what it moves. */
+  sectors_kernel?: string;
+  /** The share is so large that an empty list of findings does not mean that all is well. */
+  much?: true;
   pattern?: Pattern; // Of the pattern that costs its kernel the most.
   kernel?: string; // Its kernel.
   object?: string; // And its object.

@@ -150,12 +150,13 @@ function FixFirst({ m }: { m: Model }) {
   const worth = all.filter(({ group }) => group.gain_reason === undefined);
   const shown = (worth.length > 0 ? worth : all).slice(0, FIRST);
   if (all.length === 0) {
-    const failed = m.payload.failures.length > 0;
+    const { failures, left_out: left } = m.payload;
+    const costs = left?.much
+      ? `more moves than is needed, in no pattern that there is advice for. ${left.text}`
+      : "no memory access pattern costs much.";
     return (
       <p class="summary">
-        {failed
-          ? "In what was observed until then no memory access pattern costs much."
-          : "No memory access pattern costs much here."}
+        {failures.length > 0 ? "In what was observed until then" : "Here"} {costs}
       </p>
     );
   }

@@ -54,19 +54,22 @@ function section(group: Group, before: Group | undefined) {
 const leftOut = (m: Model): string | undefined =>
   m.payload.left_out && `Left out: ${m.payload.left_out.text}`;
 
-function Nothing({ m }: { m: Model }) {
+/** What the observed launches come to where there are no findings. */
+function verdict(m: Model): string {
   const seen = (m.payload.coverage.launches_observed ?? m.payload.launches.length) > 0;
+  if (!seen) return "No kernel launch was observed, so nothing can be said about the program.";
+  return m.payload.left_out?.much
+    ? "More moves than is needed, in no pattern that there is advice for."
+    : "No memory access pattern of the observed launches costs enough to be worth a change.";
+}
+
+function Nothing({ m }: { m: Model }) {
+  const title = m.payload.left_out?.much ? "Unexplained sectors" : "No findings";
   return (
     <div class="empty">
-      <h1>
-        {m.payload.failures.length > 0 ? "The program did not run to its end" : "No findings"}
-      </h1>
+      <h1>{m.payload.failures.length > 0 ? "The program did not run to its end" : title}</h1>
       <Failures m={m} />
-      <p>
-        {seen
-          ? "No memory access pattern of the observed launches costs enough to be worth a change."
-          : "No kernel launch was observed, so nothing can be said about the program."}
-      </p>
+      <p>{verdict(m)}</p>
       <p class="muted">{leftOut(m)}</p>
     </div>
   );
