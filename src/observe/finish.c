@@ -29,12 +29,13 @@ static int heats_by_block(const void *a, const void *b)
     return order ? order : compare_ascending(x->space, y->space);
 }
 
-static bool dev_rows(obs_launch *launch, row_list *list)
+static bool collect_rows(obs_launch *launch, row_list *list)
 {
     for (obs_worker *w = launch->workers; w; w = w->next)
         for (uint32_t pc = 0; pc < launch->config.ncode; pc++)
             for (obs_row *row = w->rows[pc]; row; row = row->next) {
                 obs_row_flush(row);
+                w->dropped += row->strides_lost;
                 if (!wl_push(list, row))
                     return false;
             }
@@ -66,7 +67,7 @@ static wl_status merge_rows(obs_launch *launch, wl_arena *arena, obs_summary *ou
 {
     row_list list = {0};
     wl_status status = WL_NOMEM;
-    if (dev_rows(launch, &list) && (out->insns = wl_new_array(arena, obs_insn, list.count + 1))) {
+    if (collect_rows(launch, &list) && (out->insns = wl_new_array(arena, obs_insn, list.count + 1))) {
         status = WL_OK;
         for (size_t from = 0, to; from < list.count && !status; from = to) {
             for (to = from + 1; to < list.count && by_key(&list.data[from], &list.data[to]) == 0;)
