@@ -245,14 +245,22 @@ static void list_clusters(making *m)
         fill_cluster(m, c);
     }
     qsort(m->clusters, m->nclusters, sizeof *m->clusters, by_count);
+    _Static_assert((int)OBS_CELLS <= (int)SHARE,
+                   "the largest of so few clusters is always a population");
     while (m->npopulations < m->nclusters && m->npopulations < OBS_POPULATIONS &&
            m->clusters[m->npopulations].count * SHARE >= m->choice->blocks)
         m->npopulations++;
-    if (!m->npopulations && m->nclusters)
-        m->npopulations = 1;
 }
 
 /* ---- choosing ---- */
+
+/* Whether `a` stands better for the cluster than `b`: it is nearer, or the first of equally near
+ * ones. */
+static bool is_nearer(const obs_cell *a, const obs_cell *b, const cluster *c)
+{
+    uint32_t x = cell_distance(a, c->medoid), y = cell_distance(b, c->medoid);
+    return x != y ? x < y : a->kept.about.block < b->kept.about.block;
+}
 
 /* The cell that stands for a population: block 0's where it is close to the medoid, else the
  * medoid's own, else the nearest that has a map. */
@@ -266,8 +274,7 @@ static obs_cell *representative(const making *m, const cluster *c)
         bool block_0 = cell->kept.about.block == 0;
         if (block_0 && cell_distance(cell, c->medoid) <= 1)
             return cell;
-        if (!best->kept.about.mapped ||
-            cell_distance(cell, c->medoid) < cell_distance(best, c->medoid))
+        if (!best->kept.about.mapped || is_nearer(cell, best, c))
             best = cell;
     }
     return best;

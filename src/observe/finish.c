@@ -67,7 +67,8 @@ static wl_status merge_rows(obs_launch *launch, wl_arena *arena, obs_summary *ou
 {
     row_list list = {0};
     wl_status status = WL_NOMEM;
-    if (collect_rows(launch, &list) && (out->insns = wl_new_array(arena, obs_insn, list.count + 1))) {
+    if (collect_rows(launch, &list) &&
+        (out->insns = wl_new_array(arena, obs_insn, list.count + 1))) {
         status = WL_OK;
         for (size_t from = 0, to; from < list.count && !status; from = to) {
             for (to = from + 1; to < list.count && by_key(&list.data[from], &list.data[to]) == 0;)

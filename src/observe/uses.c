@@ -41,7 +41,6 @@ void obs_uses_free(obs_uses *u)
         use_table_free(u->tables[i]);
     free(u->tables);
     obs_table_free(&u->by_object);
-    *u = (obs_uses){0};
 }
 
 static obs_use_table *new_table(obs_uses *u, const obs_range *range, uint8_t space)

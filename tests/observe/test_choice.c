@@ -161,6 +161,16 @@ static behaviour last_short(uint32_t block)
     return block == BLOCKS - 1 ? (behaviour){500, 20, 4} : usual;
 }
 
+/* Of the first BLOCKS most have too many accesses for a log; one has fewer instructions and one
+ * more, a step each. */
+static behaviour too_long_in_the_middle(uint32_t block)
+{
+    return block == 0   ? (behaviour){100000, 40, 4}
+           : block == 1 ? (behaviour){1088, 40, 4}
+           : block == 2 ? (behaviour){992, 40, 4}
+                        : (behaviour){1024, block < BLOCKS ? 17000 : 40, 4};
+}
+
 static void odd_blocks(void **state)
 {
     (void)state;
@@ -174,6 +184,8 @@ static void odd_blocks(void **state)
     CHECK(edges_odd, BLOCKS, {0, OBS_WHY_TYPICAL, 16}, {GRID + 1, OBS_WHY_TYPICAL, 9});
     CHECK(two_populations, BLOCKS, {0, OBS_WHY_TYPICAL, 9}, {1, OBS_WHY_TYPICAL, 16});
     CHECK(drifting, BLOCKS, {0, OBS_WHY_TYPICAL, BLOCKS});
+    CHECK(too_long_in_the_middle, BLOCKS, {0, OBS_WHY_OUTLIER, 1},
+          {1, OBS_WHY_TYPICAL, BLOCKS - 1});
 }
 
 /* ---- the workers make no difference ---- */
@@ -210,7 +222,8 @@ static void compare(const obs_summary *a, const obs_summary *b)
 static void workers_make_no_difference(void **state)
 {
     (void)state;
-    static plan *const plans[] = {all_alike, one_odd, edges_odd, drifting, all_kinds};
+    static plan *const plans[] = {all_alike, one_odd,   edges_odd,
+                                  drifting,  all_kinds, too_long_in_the_middle};
     for (size_t p = 0; p < sizeof plans / sizeof *plans; p++) {
         wl_arena *arena = wl_arena_new();
         obs_summary one, other;

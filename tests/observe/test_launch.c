@@ -508,6 +508,56 @@ static void full_maps_say_so(void **state)
     wl_arena_free(arena);
 }
 
+/* Sector i of the map is accessed by the i-th choice of three instructions of `ncode`, ascending. */
+static void touch_by_threes(obs_block *block, uint32_t ncode, uint32_t sectors)
+{
+    uint64_t addr[32];
+    uint32_t pcs[3] = {0, 1, 2};
+    for (uint32_t i = 0; i < sectors; i++) {
+        addr[0] = BASE + i * 32;
+        for (int k = 0; k < 3; k++)
+            obs_record(block, &(acc_request){.pc = pcs[k],
+                                             .bytes = 4,
+                                             .mask = 1,
+                                             .addr = addr,
+                                             .stride = ACC_IRREGULAR,
+                                             .object = 1});
+        int k = 2;
+        while (k > 0 && pcs[k] == ncode - 3 + (uint32_t)k)
+            k--;
+        for (pcs[k]++; k < 2; k++)
+            pcs[k + 1] = pcs[k] + 1;
+    }
+}
+
+/* A row names its set by 16 bits: further ones have the set of all instructions. */
+static void more_sets_of_instructions_than_rows_can_name(void **state)
+{
+    (void)state;
+    enum { NCODE = 80, NAMED = UINT16_MAX, SECTORS = NAMED + 10 };
+    obs_config many = {
+        .ncode = NCODE, .grid = {1, 1, 1}, .block = {32, 1, 1}, .nsampled = 1, .sampled = sampled};
+    wl_arena *arena = wl_arena_new();
+    obs_launch *launch;
+    obs_summary s;
+    assert_int_equal(obs_launch_new(&many, &launch), WL_OK);
+    drive worker = drive_begin(launch, 0);
+    obs_block *block = drive_block(&worker, 0);
+    touch_by_threes(block, NCODE, SECTORS);
+    drive_end(&worker, block, 1);
+    assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
+    assert_int_equal(s.dropped, 0);
+    assert_int_equal(s.heats[0].nrows, SECTORS);
+    assert_int_equal(s.heats[0].npcsets, NAMED + 1);
+    assert_int_equal(s.heats[0].rows[NAMED - 1].pcset, NAMED - 1);
+    assert_int_equal(s.heats[0].pcsets[NAMED - 1].count, 3);
+    assert_int_equal(s.heats[0].rows[NAMED].pcset, NAMED);
+    assert_int_equal(s.heats[0].rows[SECTORS - 1].pcset, NAMED);
+    assert_int_equal(s.heats[0].pcsets[NAMED].count, NCODE);
+    obs_launch_free(launch);
+    wl_arena_free(arena);
+}
+
 static void nonsense_is_dropped(void **state)
 {
     (void)state;
@@ -564,6 +614,7 @@ int main(void)
         cmocka_unit_test(same_ends),
         cmocka_unit_test(over_the_ends_of_arrays),
         cmocka_unit_test(full_maps_say_so),
+        cmocka_unit_test(more_sets_of_instructions_than_rows_can_name),
         cmocka_unit_test(nonsense_is_dropped),
         cmocka_unit_test(blocks_end_in_any_order),
     };
