@@ -56,6 +56,8 @@ static void dump_block(const flow_function *f, uint32_t b, flow_pass pass, FILE 
         break;
     case FLOW_PASS_ilp:
         fprintf(out, " ILP %.2f MLP %.2f", flow_ilp_of(&f->ilp[b]), flow_mlp_of(&f->ilp[b]));
+        fprintf(out, " chain %u loads %u shared %u", flow_chain_of(&f->ilp[b]),
+                f->ilp[b].chain_loads, f->ilp[b].chain_shared);
         break;
     default: break;
     }

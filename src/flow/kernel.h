@@ -170,9 +170,11 @@ typedef struct flow_trip {
 
 /* ---- ILP ---- */
 
-/* Of a basic block, on PTX (spec: Sim et al., "A performance analysis framework for identifying
- * potential benefits in GPGPU applications", section 4): ILP = insns / groups, MLP = overlap /
- * loads. */
+/* Of a basic block, on PTX. ILP and MLP (Sim et al., "A performance analysis framework for
+ * identifying potential benefits in GPGPU applications", section 4) say how much overlaps: ILP =
+ * insns / groups, MLP = overlap / loads. The chain says what cannot: each of its instructions waits
+ * for the one before it, through a register or predicate, guards included, that was written in this
+ * block; loads wait for no store. */
 typedef struct flow_ilp {
     uint32_t insns;
     uint32_t groups;  /* runs of instructions none of which reads what another of its run writes */
@@ -180,6 +182,11 @@ typedef struct flow_ilp {
                          result */
     uint32_t overlap; /* over all loads: loads from this one on, itself counted, to the first use of
                          its result */
+    uint32_t chain[IR_COST_COUNT]; /* instructions of each ir_cost on the chain that takes longest,
+                                      by the nominal latencies in ilp.c */
+    uint32_t chain_loads;  /* the most of `loads` that wait for each other, along any chain */
+    uint32_t chain_shared; /* likewise reads of shared memory: loads, ldmatrix, atomics with a
+                              result */
 } flow_ilp;
 
 static inline double flow_ilp_of(const flow_ilp *b)
@@ -190,6 +197,15 @@ static inline double flow_ilp_of(const flow_ilp *b)
 static inline double flow_mlp_of(const flow_ilp *b)
 {
     return b->loads ? (double)b->overlap / b->loads : 0;
+}
+
+/* Instructions on the chain. */
+static inline uint32_t flow_chain_of(const flow_ilp *b)
+{
+    uint32_t sum = 0;
+    for (uint32_t cost = 0; cost < IR_COST_COUNT; cost++)
+        sum += b->chain[cost];
+    return sum;
 }
 
 /* ---- functions ---- */
@@ -270,7 +286,8 @@ typedef struct flow_function {
     flow_control exits;    /* of exits in it and below */
 
     /* ilp */
-    flow_ilp *ilp; /* [nblocks] */
+    uint8_t *costs; /* [ninsns] ir_cost */
+    flow_ilp *ilp;  /* [nblocks] */
 } flow_function;
 
 typedef struct flow_kernel {

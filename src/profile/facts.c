@@ -20,14 +20,15 @@ static uint32_t header_of(const flow_function *f, uint32_t loop)
 
 /* ---- blocks ---- */
 
-static wl_status write_static_mix(const writer *w, const flow_block *block)
+static wl_status write_static_mix(const writer *w, const flow_block *block, const flow_ilp *ilp)
 {
     uint32_t counts[IR_COST_COUNT] = {0};
     for (uint32_t i = block->first; i < block->first + block->count; i++)
-        counts[ir_insn_cost(&w->f->func->insns[i])]++;
+        counts[w->f->costs[i]]++;
     wl_status status = WL_OK;
     for (uint32_t cost = 0; cost < IR_COST_COUNT && status == WL_OK; cost++) {
-        const prof_static_mix row = {w->kernel, w->f->first_pc + block->first, cost, counts[cost]};
+        const prof_static_mix row = {w->kernel, w->f->first_pc + block->first, cost, counts[cost],
+                                     ilp->chain[cost]};
         if (counts[cost])
             status = table_insert_static_mix(w->b->insert[TABLE_static_mix], &row, w->err);
     }
@@ -43,11 +44,13 @@ static wl_status write_block(const writer *w, uint32_t number)
                                    .ninsns = block->count,
                                    .loop = header_of(w->f, w->f->loops.of[number]),
                                    .ilp = ilp->groups ? flow_ilp_of(ilp) : -1,
-                                   .mlp = ilp->loads ? flow_mlp_of(ilp) : -1};
+                                   .mlp = ilp->loads ? flow_mlp_of(ilp) : -1,
+                                   .chain_loads = ilp->chain_loads,
+                                   .chain_shared = ilp->chain_shared};
     if (block->count == 0)
         return WL_OK;
     wl_status status = table_insert_static_blocks(w->b->insert[TABLE_static_blocks], &row, w->err);
-    return status == WL_OK ? write_static_mix(w, block) : status;
+    return status == WL_OK ? write_static_mix(w, block, ilp) : status;
 }
 
 static wl_status write_static_blocks(const writer *w)

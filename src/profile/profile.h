@@ -161,10 +161,14 @@ typedef struct prof_static_block {
     /* Instructions, and memory requests, that can overlap; mlp is negative where it loads nothing.
      */
     double ilp, mlp;
+    /* The most loads that wait for each other, along any chain of dependences in the block: of
+     * global, local and generic memory and textures, and of shared memory. */
+    uint32_t chain_loads, chain_shared;
 } prof_static_block;
 
 typedef struct prof_static_mix { /* instructions of one class in one of these blocks */
     uint32_t kernel, first_pc, cost /* ir_cost */, instructions;
+    uint32_t chain; /* of `instructions`, on the block's longest chain of dependences */
 } prof_static_mix;
 
 typedef struct prof_loop {

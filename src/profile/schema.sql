@@ -68,17 +68,21 @@ CREATE TABLE code (
 
 -- What is known of code without running it (docs/flow.md). Basic blocks, by their first
 -- instruction; loop: the header of the innermost loop that it is in. ilp, mlp: instructions and
--- memory requests that can overlap; mlp is NULL without loads.
+-- memory requests that can overlap; mlp is NULL without loads. chain_loads, chain_shared: the most
+-- loads that wait for each other along any chain of dependences in the block: of global, local and
+-- generic memory and textures (atomics with a result are loads, too), and of shared memory.
 CREATE TABLE static_blocks (
   kernel INTEGER NOT NULL, first_pc INTEGER NOT NULL, ninsns INTEGER NOT NULL,
   loop INTEGER, ilp REAL, mlp REAL,
+  chain_loads INTEGER NOT NULL, chain_shared INTEGER NOT NULL,
   PRIMARY KEY (kernel, first_pc)
 ) WITHOUT ROWID;
 
--- Instructions of these blocks by class; classes that a block has none of have no row.
+-- Instructions of these blocks by class; classes that a block has none of have no row. chain: how
+-- many of them lie on the block's longest chain of dependences (docs/flow.md).
 CREATE TABLE static_mix (
   kernel INTEGER NOT NULL, first_pc INTEGER NOT NULL, class INTEGER NOT NULL,
-  instructions INTEGER NOT NULL,
+  instructions INTEGER NOT NULL, chain INTEGER NOT NULL,
   PRIMARY KEY (kernel, first_pc, class)
 ) WITHOUT ROWID;
 
@@ -668,8 +672,8 @@ JOIN graph_edges e ON e.graph = a.graph AND e.source = a.node
 JOIN v_graph_nodes z ON z.call = a.call AND z.node = e.target;
 
 CREATE VIEW v_static_mix AS
-SELECT k.short_name AS kernel, m.first_pc, f.path AS file, c.line, b.ilp, b.mlp, n.name AS class,
-       m.instructions
+SELECT k.short_name AS kernel, m.first_pc, f.path AS file, c.line, b.ilp, b.mlp, b.chain_loads,
+       b.chain_shared, n.name AS class, m.instructions, m.chain
 FROM static_mix m
 JOIN static_blocks b ON b.kernel = m.kernel AND b.first_pc = m.first_pc
 JOIN kernels k ON k.id = m.kernel

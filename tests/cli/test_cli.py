@@ -526,11 +526,13 @@ class CudaPrograms(Case):
             return sorted((kernel, int(first), *rest) for text in texts for kernel in text.split()[:1] if kernel in launched
                           for first, *rest in re.findall(pattern, text, re.M))
 
-        blocks = [(kernel, int(pc), ilp, mlp) for kernel, _, ilp, mlp, pc in
-                  dumped("ilp", r"^block (\d+) ILP (\S+) MLP (\S+)\n(?: +phi .*\n)* +(\d+) ")]
+        blocks = [(kernel, int(pc), *ofs) for kernel, _, *ofs, pc in
+                  dumped("ilp", r"^block (\d+) ILP (\S+) MLP (\S+) chain (\d+) loads (\d+) shared (\d+)\n(?: +phi .*\n)* +(\d+) ")]
         self.assertGreater(len(blocks), len(launched))
-        self.assertEqual(in_profile("first_pc, printf('%.2f', ilp), printf('%.2f', ifnull(mlp, 0)) from static_blocks "
-                                    "join kernels on id = kernel"), sorted(blocks))
+        self.assertEqual(in_profile("first_pc, printf('%.2f', ilp), printf('%.2f', ifnull(mlp, 0)), "
+                                    "(select cast(sum(chain) as text) from static_mix m where m.kernel = b.kernel and "
+                                    "m.first_pc = b.first_pc), cast(chain_loads as text), cast(chain_shared as text) "
+                                    "from static_blocks b join kernels on id = kernel"), sorted(blocks))
         loops = dumped("affine", r"^loop (\d+) at block \d+, depth (\d+): (.*)$")
         self.assertTrue(loops)
         self.assertEqual(in_profile("number, cast(depth as text), trips from loops join kernels on id = kernel"), loops)

@@ -36,7 +36,8 @@ static const char loops_ptx[] =
     "B:\nmad.wide.u32 %d2, %r2, 4, %d1;\ncp.async.ca.shared.global [%r4], [%d2], 4;\n"
     "ld.global.u32 %r3, [%d2];\n"
     "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 7;\n@%p1 bra B;\n"
-    "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 9;\n@%p2 bra A;\nret;\n}\n"
+    "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 9;\n@%p2 bra A;\n"
+    "ld.shared.u32 %r3, [%r4];\nret;\n}\n"
     ".visible .entry _Z4lastv()\n{\nret;\n}\n"
     ".file 1 \"/src/loops.cu\"\n";
 
@@ -506,7 +507,7 @@ static const expected_row expected[] = {
      "ranges_copied=NULL ranges_computed=NULL accesses_loaded=NULL accesses_copied=NULL "
      "accesses_computed=NULL block_words=NULL"},
     {"kernels", "id = 2",
-     "id=2 mangled=_Z5loopsPfi name=* short_name=loops module=2 file=4 line=5 ncode=14 "
+     "id=2 mangled=_Z5loopsPfi name=* short_name=loops module=2 file=4 line=5 ncode=15 "
      "nblocks=6"},
     {"kernels", "id = 3",
      "id=3 mangled=_Z4lastv name=last() short_name=last module=2 file=NULL line=NULL "
@@ -518,11 +519,15 @@ static const expected_row expected[] = {
      "kernel=1 pc=8 text=* op=add.f32 function=twice(float) ptx_line=9 block=3 loc=7 "
      "file=1 line=30 col=5"},
     {"static_blocks", "kernel = 1 AND first_pc = 0",
-     "kernel=1 first_pc=0 ninsns=7 loop=NULL ilp=1.75 mlp=1.0"},
+     "kernel=1 first_pc=0 ninsns=7 loop=NULL ilp=1.75 mlp=1.0 chain_loads=1 chain_shared=0"},
     {"static_blocks", "kernel = 2 AND first_pc = 4",
-     "kernel=2 first_pc=4 ninsns=6 loop=4 ilp=1.5 mlp=1.0"},
+     "kernel=2 first_pc=4 ninsns=6 loop=4 ilp=1.5 mlp=1.0 chain_loads=1 chain_shared=0"},
+    {"static_blocks", "kernel = 2 AND first_pc = 13",
+     "kernel=2 first_pc=13 ninsns=2 loop=NULL ilp=2.0 mlp=NULL chain_loads=0 chain_shared=1"},
     {"static_mix", "kernel = 1 AND first_pc = 7 AND class = 9",
-     "kernel=1 first_pc=7 class=9 instructions=2"},
+     "kernel=1 first_pc=7 class=9 instructions=2 chain=2"},
+    {"static_mix", "kernel = 1 AND first_pc = 0 AND class = 9",
+     "kernel=1 first_pc=0 class=9 instructions=5 chain=3"},
     {"loops", "header = 3", "kernel=2 header=3 number=0 depth=1 outer=NULL times=9 trips=*"},
     {"loops", "header = 4", "kernel=2 header=4 number=1 depth=2 outer=3 times=7 trips=*"},
     {"forms", "kernel = 2 AND pc = 5 AND position = 1",

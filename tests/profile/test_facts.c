@@ -118,6 +118,20 @@ static void classes_are_those_of_the_types(void **state)
                 "15 control 1\n15 convert 2\n15 fp64 1\n15 int 1\n15 memory 1\n");
 }
 
+static void chains(void **state)
+{
+    /* {2 3 4}, 8 cycles after the thread's index; {7 9 10}, the first load and both sums; {15 16 17
+     * 19}, the store as its end. */
+    expect_rows(*state,
+                "SELECT first_pc, class, instructions, chain FROM v_static_mix WHERE chain > 0 "
+                "ORDER BY first_pc, class",
+                "0 int 2 2\n0 move 3 1\n"
+                "7 fp32 2 2\n7 memory 2 1\n"
+                "15 convert 2 2\n15 fp64 1 1\n15 memory 1 1\n");
+    expect_rows(*state, "SELECT first_pc, chain_loads, chain_shared FROM static_blocks",
+                "0 0 0\n7 1 0\n15 0 0\n");
+}
+
 static void loops(void **state)
 {
     expect_rows(*state, "SELECT header, number, depth, outer, times, trips FROM loops",
@@ -151,6 +165,7 @@ int main(void)
         cmocka_unit_test(blocks),
         cmocka_unit_test(instructions_know_their_blocks),
         cmocka_unit_test(classes_are_those_of_the_types),
+        cmocka_unit_test(chains),
         cmocka_unit_test(loops),
         cmocka_unit_test(forms),
     };
