@@ -241,6 +241,17 @@ static void put_code(json_t *row, const rep_data *d, uint32_t kernel, rep_parts 
     json_decref(code);
 }
 
+static void put_kernel_sums(json_t *row, const rep_data *d, const ana_kernel *k)
+{
+    rep_put_count(row, K(page_kernel, requests), k->counts.requests);
+    rep_put_count(row, K(page_kernel, sectors), k->counts.sectors);
+    rep_put_count(row, K(page_kernel, sectors_min), k->counts.sectors_min);
+    rep_put_count(row, K(page_kernel, wavefronts), k->counts.wavefronts);
+    rep_put_count(row, K(page_kernel, wavefronts_min), k->counts.wavefronts_min);
+    if (rep_has_gaps(d, k->kernel))
+        rep_put(row, K(page_kernel, lacks), json_true());
+}
+
 static json_t *kernel_json(const rep_data *d, const ana_kernel *k, rep_parts *parts)
 {
     static const uint32_t unknown[3] = {0, 0, 0};
@@ -265,11 +276,7 @@ static json_t *kernel_json(const rep_data *d, const ana_kernel *k, rep_parts *pa
         rep_put_count(row, K(page_kernel, timed), k->device.timed);
         rep_put_count(row, K(page_kernel, noted), k->device.launches);
     }
-    rep_put_count(row, K(page_kernel, requests), k->counts.requests);
-    rep_put_count(row, K(page_kernel, sectors), k->counts.sectors);
-    rep_put_count(row, K(page_kernel, sectors_min), k->counts.sectors_min);
-    rep_put_count(row, K(page_kernel, wavefronts), k->counts.wavefronts);
-    rep_put_count(row, K(page_kernel, wavefronts_min), k->counts.wavefronts_min);
+    put_kernel_sums(row, d, k);
     rep_put(row, K(page_kernel, mix), mix_json(d, k->kernel));
     put_code(row, d, k->kernel, parts);
     return row;

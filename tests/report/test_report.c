@@ -124,8 +124,6 @@ static void test_text_of_a_finding_of_the_program(void **state)
     json_decref(json);
 }
 
-/* The transposes as one finding: what one change fixes has one number, with its places and its
- * lines. */
 /* What was not observed is not known: a row without counts, and sums that say so. */
 static void test_unknown_accesses(void **state)
 {
@@ -153,6 +151,8 @@ static void test_unknown_accesses(void **state)
     json_decref(json);
 }
 
+/* The transposes as one finding: what one change fixes has one number, with its places and its
+ * lines. */
 static void test_text_of_a_group(void **state)
 {
     fixture *f = *state;
@@ -622,7 +622,6 @@ static json_int_t number_of(json_t *row, const char *name)
     return json_integer_value(json_object_get(row, name));
 }
 
-/* An element of a column, put together from its planes. */
 /* The same line in both JSON outputs, and what it is made of. */
 static void test_json_of_what_is_left_out(void **state)
 {
@@ -660,6 +659,26 @@ static void test_json_of_what_is_left_out(void **state)
     json_decref(output);
 }
 
+/* The page marks sums that lack accesses, as text does. */
+static void test_payload_marks_unknown_accesses(void **state)
+{
+    fixture *f = *state;
+    static prof_gap gaps[] = {{.kernel = 1, .launch = 1, .pc = 14, .reason = "it depends on data"}};
+    f->data.gaps = (prof_gap_rows){1, gaps};
+    rep_parts parts;
+    json_t *page = payload_json(&f->data, &parts), *row;
+    size_t i, marked = 0;
+    json_array_foreach(json_object_get(page, "kernels"), i, row)
+    {
+        assert_int_equal(json_is_true(json_object_get(row, "lacks")), number_of(row, "id") == 1);
+        marked += json_is_true(json_object_get(row, "lacks"));
+    }
+    assert_int_equal(marked, 1);
+    json_decref(page);
+    rep_free_parts(&parts);
+}
+
+/* An element of a column, put together from its planes. */
 static uint64_t element(json_t *map, const char *name, size_t width, size_t i, const uint8_t *bytes)
 {
     json_t *column = json_object_get(json_object_get(map, "columns"), name);
@@ -939,6 +958,7 @@ int main(void)
         T(test_text_of_what_is_left_out),
         T(test_json_of_what_is_left_out),
         T(test_text_of_much_that_is_left_over),
+        T(test_payload_marks_unknown_accesses),
         T(test_text_of_nothing),
         T(test_json_has_the_documented_keys),
         T(test_json_values),

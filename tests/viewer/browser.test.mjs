@@ -734,6 +734,15 @@ test("the overview says what to fix first and ranks the kernels", () =>
     await sees(page, ".crumbs", /Finding 2 of 6/);
   }));
 
+test("sums that lack accesses are marked", async () => {
+  const lacking = await report(folder, "lacking", ({ payload, parts }) => {
+    for (const k of payload.kernels) if (k.id === 1) k.lacks = true;
+    return { payload, parts };
+  });
+  await visit("#overview", (page) => sees(page, ".sortable tbody", /> \d[^]*> \d/), lacking);
+  await visit("#kernel/1", (page) => sees(page, ".who", /> [^]* requests · > [^]* sectors/), lacking);
+});
+
 test("search finds findings, kernels, objects and files", () =>
   visit("", async (page) => {
     await page.keyboard.press("/");

@@ -91,6 +91,7 @@ export interface Kernel {
   sectors_min: number;
   wavefronts: number;
   wavefronts_min: number;
+  lacks?: true; // Some of its accesses are not known: these sums are of the others.
   module?: string;
   file?: number;
   line?: number;

@@ -199,13 +199,15 @@ function Instructions({ m, row }: { m: Model; row: LineRow }) {
 }
 
 function Facts({ k }: { k: Kernel }) {
+  const more = k.lacks ? "> " : "";
   const parts = [
     plural(k.launches, "launch", "launches"),
     `${dim(k.grid)} blocks of ${dim(k.block)} threads`,
-    `${count(k.requests)} requests`,
-    k.sectors > 0 ? `${count(k.sectors)} sectors (${count(k.sectors_min)} needed)` : "",
+    `${more}${count(k.requests)} requests`,
+    k.sectors > 0 ? `${more}${count(k.sectors)} sectors (${count(k.sectors_min)} needed)` : "",
     k.wavefronts > 0 ? `${count(k.wavefronts)} wavefronts (${count(k.wavefronts_min)} needed)` : "",
-    k.sectors > 0 ? `${bytes(k.sectors * 32)} moved` : "",
+    k.sectors > 0 ? `${more}${bytes(k.sectors * 32)} moved` : "",
+    k.lacks ? "without accesses that are not known: see Coverage" : "",
   ];
   return <p class="who muted">{parts.filter(Boolean).join(" · ")}</p>;
 }

@@ -43,6 +43,12 @@ function Time({ m, k }: { m: Model; k: Kernel }) {
 /** Of a kernel that ran unobserved nothing is known: that is not zero. */
 const known = (k: Kernel, n: number) => (k.launches > 0 ? count(n) : "–");
 
+/** A sum over the accesses of a kernel, of which some may be missing in it. */
+export function Sum({ k, n }: { k: Kernel; n: number }) {
+  if (!k.lacks) return <>{known(k, n)}</>;
+  return <span title="lacks accesses that are not known: see Coverage">&gt; {count(n)}</span>;
+}
+
 function Launches({ k }: { k: Kernel }) {
   if (k.launches > 0 || k.noted === undefined) return <>{exact(k.launches)}</>;
   return <span title="what they accessed was not observed">{exact(k.noted)}, not observed</span>;
@@ -99,9 +105,14 @@ export function Kernels({ m }: { m: Model }) {
       key: "requests",
       label: "requests",
       value: (k) => k.requests,
-      cell: (k) => known(k, k.requests),
+      cell: (k) => <Sum k={k} n={k.requests} />,
     },
-    { key: "sectors", label: "sectors", value: (k) => k.sectors, cell: (k) => known(k, k.sectors) },
+    {
+      key: "sectors",
+      label: "sectors",
+      value: (k) => k.sectors,
+      cell: (k) => <Sum k={k} n={k.sectors} />,
+    },
     { key: "excess", label: "avoidable", value: excess, cell: (k) => known(k, excess(k)) },
     {
       key: "conflicts",
