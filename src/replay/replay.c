@@ -2,12 +2,15 @@
 #include "replay/replay.h"
 
 #include "base/clock.h"
+#include "base/vec.h"
 #include "replay/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { STEP = 256 }; /* records between two looks at the progress, where no launch is */
+
+static const char too_large[] = "what it accessed is too large to be recorded";
 
 typedef struct run {
     const replay_settings *settings;
@@ -16,7 +19,8 @@ typedef struct run {
     cap_reader *reader;
     cap_writer *writer;
     replay_recorded *recorded;
-    uint64_t launches, total; /* done, and of all captures */
+    uint64_t launches, total;     /* done, and of all captures */
+    wl_vec(uint32_t) not_written; /* launches of this capture that no record holds, ascending */
     bool stopped;
 } run;
 
@@ -51,7 +55,29 @@ static wl_status write_unknown(run *r, const cap_note *note, const char *reason)
     return write_outcome(r, &outcome);
 }
 
-/* A launch that is too large for memory or for a record costs itself, not the others. */
+static int by_id(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Whether it repeats a launch that could not be recorded: then it is too large as well. */
+static bool repeats_unwritten(const run *r, const replay_outcome *outcome)
+{
+    return outcome->kind == REPLAY_REPEAT && r->not_written.count &&
+           bsearch(&outcome->repeat.same_as, r->not_written.data, r->not_written.count,
+                   sizeof *r->not_written.data, by_id);
+}
+
+static wl_status write_too_large(run *r, const cap_note *note, const replay_outcome *outcome)
+{
+    if (outcome->kind == REPLAY_LAUNCH && !wl_push(&r->not_written, note->id))
+        return WL_NOMEM;
+    return write_unknown(r, note, too_large);
+}
+
+/* A launch that is too large for memory or for a record costs itself and those that repeat it, not
+ * the others. */
 static wl_status complete(run *r, const cap_note *note, wl_error *err)
 {
     replay_outcome outcome = {
@@ -61,10 +87,12 @@ static wl_status complete(run *r, const cap_note *note, wl_error *err)
         status = write_unknown(r, note, "there was not enough memory to replay it");
     else if (status != WL_OK)
         return status;
+    else if (repeats_unwritten(r, &outcome))
+        status = write_unknown(r, note, too_large);
     else
         status = write_outcome(r, &outcome);
     if (status == WL_LIMIT || status == WL_NOMEM)
-        status = write_unknown(r, note, "what it accessed is too large to be recorded");
+        status = write_too_large(r, note, &outcome);
     if (status == WL_OK)
         return WL_OK;
     wl_error why = {0};
@@ -150,6 +178,7 @@ static wl_status replay_one(run *r, const char *path, uint64_t size, double seco
     replay_recorded_free(r->recorded);
     cap_reader_free(r->reader);
     cap_close(r->writer);
+    wl_vec_free(&r->not_written);
     r->session = NULL;
     r->recorded = NULL;
     r->reader = NULL;

@@ -415,6 +415,50 @@ static void progress_of_captures(void **state)
     }
 }
 
+/* ---- a launch that no record holds ---- */
+
+static uint32_t too_large; /* the launch that is; 0: none */
+
+wl_status __real_cap_write_observed(cap_writer *w, const cap_launch *launch);
+wl_status __wrap_cap_write_observed(cap_writer *w, const cap_launch *launch);
+wl_status __wrap_cap_write_observed(cap_writer *w, const cap_launch *launch)
+{
+    return launch->id == too_large ? WL_LIMIT : __real_cap_write_observed(w, launch);
+}
+
+/* Its repeats are said to be too large like itself, and refer to nothing. */
+static void repeats_of_what_is_too_large(void **state)
+{
+    (void)state;
+    const char *path = WL_BINARY_DIR "/tests/too-large.wlcap";
+    replay_settings settings = {.threads = 1, .memo = true};
+    cap_record record;
+    cap_reader *reader;
+    cap_writer *w;
+    wl_error err = {0};
+    uint32_t count = 0, last = 0;
+    unlink(path);
+    assert_int_equal(cap_create(path, &w, &err), WL_OK);
+    write_captured(w, 4);
+    cap_close(w);
+    too_large = 1;
+    assert_int_equal(replay_captures(&path, 1, &settings, NULL, &err), WL_OK);
+    too_large = 0;
+    assert_int_equal(cap_open(path, &reader, &err), WL_OK);
+    for (bool done = false; cap_read(reader, &record, &done, &err) == WL_OK && !done;) {
+        assert_true(record.type != CAP_REPEAT && record.type != CAP_LAUNCH);
+        if (record.type != CAP_WAY || record.way.way != CAP_WAY_NONE)
+            continue;
+        assert_string_equal(record.way.reason, "what it accessed is too large to be recorded");
+        assert_int_equal(record.way.note, last + 1);
+        last = record.way.note;
+        count++;
+    }
+    assert_int_equal(count, 4);
+    cap_reader_free(reader);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -430,6 +474,7 @@ int main(void)
         cmocka_unit_test(interrupted),
         cmocka_unit_test(maps_of_some),
         cmocka_unit_test(progress_of_captures),
+        cmocka_unit_test(repeats_of_what_is_too_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
