@@ -166,7 +166,7 @@ bool ana_maps_all_blocks(const ana_input *input, const ana_group *group)
         for (; at < group->nheats && group->heats[at].launch < launch; at++) {}
         for (first = at; at < group->nheats && group->heats[at].launch == launch; at++) {}
         const prof_launch *l = prof_find_launch(&input->program->launches, launch);
-        if (!l || at - first < l->blocks_observed)
+        if (!l || at - first < l->blocks_run)
             return false;
     }
     return true;

@@ -367,6 +367,8 @@ wl_status replay_recorded_finish(replay_recorded_launch *l, wl_arena *arena, obs
             l->estimated = true;
         }
     }
+    if (l->estimated && l->nblocks && l->nblocks < s->blocks_observed)
+        s->blocks_observed = l->nblocks; /* not all that happened in the others was counted */
     s->dropped += l->dropped;
     return add_recorded_blocks(l, arena, s);
 }

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,9 @@ class Sampling(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, "9\n"), done.stderr)
             export = subprocess.run([WARPLENS, "export", "--type", "json", "-o", "-", path], capture_output=True, check=True, text=True)
             profile = json.loads(export.stdout)
+            stats = subprocess.run([WARPLENS, "stats", path], capture_output=True, check=True, text=True)
+            said = re.search(r"([\d,]+) of ([\d,]+) blocks counted", stats.stdout)
+            self.blocks = tuple(int(n.replace(",", "")) for n in said.groups()) if said else None
         return [launch for launch in profile["launches"] if "chase" in launch["kernel"]], profile
 
     def recorded(self, *options, **more):
@@ -44,6 +48,16 @@ class Sampling(unittest.TestCase):
             launches, profile = self.launches(*options)
             own = {launch["id"] for launch in launches}
             self.assertEqual({sample["why"] for sample in profile["samples"] if sample["launch"] in own}, why)
+
+    def test_blocks_that_were_not_traced_are_not_counted(self):
+        """An estimate and the number of blocks that were counted say the same."""
+        for blocks in (2, 64):
+            launches, _ = self.launches(arguments=["apart", str(blocks)])
+            estimated = any(launch.get("estimated") for launch in launches)
+            counted, of = self.blocks
+            self.assertEqual(estimated, blocks == 64)
+            self.assertEqual(of, 10 * blocks)
+            self.assertEqual(counted < of, estimated, f"{counted} of {of}")
 
     def rows(self, profile):
         return [[row[key] for key in ("launch", "pc", "requests", "sectors")] for row in profile["instructions"]
