@@ -124,8 +124,7 @@ typedef struct rewrite_state {
     uint32_t place_bytes, place_mask; /* of a copy of the counters by thread; of its number */
     uint64_t ranges;                  /* device addresses, 0: none */
     uint64_t shared, places;
-    uint64_t missed; /* by the kernel: lanes' accesses outside of all ranges, or of counted shared
-                        memory */
+    uint64_t missed; /* by the kernel: see rewrite_missed */
     uint64_t
         block[REWRITE_MAX_BLOCKS];    /* linear indices of the blocks to trace; UINT64_MAX: none */
     uint8_t ran[REWRITE_MAX_BLOCKS];  /* by the kernel: not 0 where block[i] ran */
@@ -264,8 +263,9 @@ bool rewrite_trace_is_readable(const rewrite_copy *copy);
 /* About how many accesses the kernel had no room for, or are more than what is read:
  * REWRITE_MAX_ACCESSES of a launch in equal parts for its warps. Not 0 where there are any. */
 uint64_t rewrite_dropped(const rewrite_copy *copy);
-/* Lanes' accesses outside of all ranges, or of counted shared memory; those of a loop may count as
- * one, and with touch alone one of several elements counts as so many. */
+/* Lanes' accesses outside of all ranges, or of counted shared memory. Only whether there are any is
+ * exact: those of a loop may count as one, with touch alone an access of several elements counts
+ * once an element, and counting ends at a million. */
 uint64_t rewrite_missed(const rewrite_copy *copy);
 /* Address of kernel->vars[index] in its space, 0 where nobody wrote it. */
 uint64_t rewrite_var_address(const rewrite_copy *copy, uint32_t index);
