@@ -284,17 +284,15 @@ static bool is_random(const sim *s, uint32_t object, const map *m)
     return irregular * 2 >= requests && disorder;
 }
 
-/* Are half of the distances between runs of touched words equal, and the runs four words long at
- * most? */
+/* Are half of the distances between runs of touched words equal? */
 static bool constant_stride(const map *m)
 {
     uint64_t *distances = calloc((size_t)m->count * 8 + 1, sizeof *distances);
-    size_t n = 0, best = 0, words = 0;
+    size_t n = 0, best = 0;
     uint64_t last_start = 0;
     bool before = false, any = false;
     for (uint64_t w = 0; w < (uint64_t)m->count * 8; w++) {
         bool touched = m->cells[w / 8].word[w % 8] != 0;
-        words += touched;
         if (touched && !before) {
             if (any)
                 distances[n++] = w - last_start;
@@ -309,7 +307,28 @@ static bool constant_stride(const map *m)
         best = run > best ? run : best;
     }
     free(distances);
-    return n >= 3 && (double)best * 2 >= EDGE * (double)n && words <= 4 * (n + 1);
+    return n >= 3 && (double)best * 2 >= EDGE * (double)n;
+}
+
+static bool word_is_used(const map *m, int64_t word)
+{
+    return word >= 0 && word < (int64_t)m->count * 8 && (m->cells[word / 8].used >> word % 8 & 1);
+}
+
+/* Does a word of the cell lie in a run of more than four words that blocks use? Such runs are rows,
+ * and what they leave of a sector is where they end. */
+static bool ends_a_row(const map *m, uint32_t index)
+{
+    for (int64_t word = (int64_t)index * 8; word < (int64_t)index * 8 + 8; word++) {
+        int64_t first = word, end = word;
+        while (word_is_used(m, first - 1))
+            first--;
+        while (word_is_used(m, end))
+            end++;
+        if (word_is_used(m, word) && end - first > 4)
+            return true;
+    }
+    return false;
 }
 
 static int label_of(const sim *s, const cell *c, bool random, bool warm)
@@ -369,12 +388,13 @@ static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
     }
     double enough = 0.25 * sim_warps(s);
     bool random = is_random(s, object, m),
-         warm = rows && temperature / rows >= (enough > 2 ? enough : 2);
+         warm = rows && temperature / rows >= EDGE * (enough > 2 ? enough : 2);
     for (uint32_t i = 0; i < m->count; i++) {
         cell *c = &m->cells[i];
         c->label = label_of(s, c, random, warm);
         c->label = c->label < 0 && repeats_updates(c) ? ANA_SCATTERED_ATOMICS : c->label;
-        c->sparse = c->sector && used(c) * 2 <= words_in(&s->objects[object], m, i);
+        c->sparse = c->sector && used(c) * 2 <= words_in(&s->objects[object], m, i) &&
+                    !ends_a_row(m, i);
         of[ANA_STRIDED] += c->sparse ? transfers(c) : 0;
         if (c->label >= 0)
             of[c->label] += transfers(c);
@@ -438,6 +458,7 @@ static void request_costs(const sim *s, uint32_t object, const map *maps, costs 
                 settled += (c->label >= 0 && !others) || c->sparse;
             }
         }
+        settled = settled >= EDGE * seen ? seen : settled; /* the rest is that pattern's edge */
         double open = seen ? 1 - settled / seen : 1, excess = open * (sectors - fewest),
                one_each = 0;
         if (updates && one_address && sim_warps(s) == 1) {
@@ -469,14 +490,31 @@ static void request_costs(const sim *s, uint32_t object, const map *maps, costs 
     out->alone[ANA_DIVERGENT] = out->excess[ANA_DIVERGENT];
 }
 
-static void judge_costs(const costs *c, double total, reference *out)
+static void judge(reference *r, double total)
 {
     for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
-        bool wasteful = c->requests[p] > 0 && c->alone[p] >= c->requests[p] * (1 - 1e-9);
+        bool wasteful = r->requests[p] > 0 && r->alone[p] >= r->requests[p] * (1 - 1e-9);
         double share = wasteful ? 0.0001 : 0.01;
-        out->told[p] = c->excess[p] >= 8 && c->alone[p] / total >= share;
-        out->excess[p] = c->excess[p];
+        r->told[p] = r->excess[p] >= 8 && r->alone[p] / total >= share;
     }
+}
+
+static void judge_costs(const costs *c, double total, reference *out)
+{
+    memcpy(out->excess, c->excess, sizeof out->excess);
+    memcpy(out->alone, c->alone, sizeof out->alone);
+    memcpy(out->requests, c->requests, sizeof out->requests);
+    judge(out, total);
+}
+
+void reference_join(reference *pool, const reference *array, double total)
+{
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        pool->excess[p] += array->excess[p];
+        pool->alone[p] += array->alone[p];
+        pool->requests[p] += array->excess[p] > 0 ? array->requests[p] : 0;
+    }
+    judge(pool, total);
 }
 
 void reference_object(const sim *s, uint32_t object, double total, reference *out)

@@ -15,6 +15,7 @@ typedef struct map {
     bool irregular; /* requests gather */
     int8_t step;    /* bytes from block to block; 0: nothing is known */
     uint32_t block, blocks;
+    map_cover cover; /* what other blocks use */
 } map;
 
 /* Warps from `first` on, `count` of them. */
@@ -58,11 +59,10 @@ static map_result analyze(map *m)
                       .npcsets = 1,
                       .pcsets = &set};
     map_result result;
-    const map_cover cover = {0};
     const map_input input = {.heat = &heat,
                              .object = &object,
                              .grid = {m->blocks, 1, 1},
-                             .cover = &cover,
+                             .cover = &m->cover,
                              .ninsns = 1,
                              .insns = &insn,
                              .thresholds = &thresholds};
@@ -212,13 +212,13 @@ static void few_rows_are_random_by_their_spread(void **state)
     assert_false(is_random_by_spread(16, 18)); /* enough to count their shapes, which is one */
 }
 
-/* Ten rows gathered by five warps of 20, the last by so many, of 4 and 7 words in turn. */
-static bool is_hot_at_random(uint32_t warps, uint32_t of)
+/* Ten rows gathered by so many warps, a number of them by one warp less. */
+static bool is_hot_at_random(uint32_t warps, uint32_t of, uint32_t colder)
 {
     static map m;
     m = (map){.warps = of, .irregular = true};
     for (uint32_t i = 0; i < 10; i++) {
-        add_row(&m, 0, 1, warps_from(0, i < 9 ? of / 4 : warps));
+        add_row(&m, 0, 1, warps_from(0, i < colder ? warps - 1 : warps));
         touch(&m.rows[i], 1, 1);
     }
     return shows(&m, ANA_HOT_RANDOM);
@@ -227,11 +227,13 @@ static bool is_hot_at_random(uint32_t warps, uint32_t of)
 static void gathered_data_is_shared_from_a_quarter_of_the_warps_on(void **state)
 {
     (void)state;
-    assert_true(is_hot_at_random(5, 20));
-    assert_false(is_hot_at_random(4, 20));
-    assert_true(is_hot_at_random(2, 8)); /* by two warps at least */
-    assert_false(is_hot_at_random(1, 8));
-    assert_false(is_hot_at_random(1, 4));
+    assert_true(is_hot_at_random(5, 20, 0));
+    assert_true(is_hot_at_random(5, 20, 2)); /* 4.8, edges aside */
+    assert_false(is_hot_at_random(5, 20, 3));
+    assert_true(is_hot_at_random(2, 8, 0)); /* by two warps at least */
+    assert_true(is_hot_at_random(2, 8, 1));
+    assert_false(is_hot_at_random(2, 8, 2));
+    assert_false(is_hot_at_random(2, 4, 2));
 }
 
 /* ---- gaps ---- */
@@ -295,21 +297,60 @@ static void strided_where_half_of_the_distances_are_equal(void **state)
     assert_false(is_strided_by_distance(47));
 }
 
-/* Ten runs of four words, of which so many have five. */
-static bool is_strided_by_run(uint32_t longer)
+/* Ten runs of so many words, each from the last two of a sector into the next one. */
+static bool is_strided_by_run(uint32_t words)
 {
     static map m;
     m = (map){.warps = 8};
-    for (uint32_t i = 0; i < 10; i++)
-        add_row(&m, 1, i < longer ? 5 : 4, 1);
+    for (uint32_t i = 0; i < 10; i++) {
+        add_row(&m, 6, 2, 1);
+        add_row(&m, 0, words - 2, 1);
+        m.rows[2 * i].sector = 4ull * i;
+        m.rows[2 * i + 1].sector = 4ull * i + 1;
+    }
     return shows(&m, ANA_STRIDED);
 }
 
 static void runs_of_more_than_half_a_sector_are_rows(void **state)
 {
     (void)state;
-    assert_true(is_strided_by_run(0));
-    assert_false(is_strided_by_run(1));
+    assert_true(is_strided_by_run(4));
+    assert_false(is_strided_by_run(5));
+}
+
+/* The first word of every fourth sector, and so many before it that other maps show. */
+static bool is_strided_beside_maps(uint32_t words)
+{
+    static map m;
+    static cover_row rows[10];
+    m = (map){.warps = 8, .cover = {.count = 10, .rows = rows}};
+    for (uint32_t i = 0; i < 10; i++) {
+        add_row(&m, 0, 1, 1);
+        m.rows[i].sector = 4ull * i + 4;
+        rows[i] = (cover_row){4ull * i + 3, (uint8_t)(0xff00u >> words)};
+    }
+    return shows(&m, ANA_STRIDED);
+}
+
+/* The first word of every fourth sector by the last block, the ones before by so many others. */
+static bool is_strided_beside_steps(uint32_t others)
+{
+    static map m;
+    m = (map){.warps = 8, .step = 4, .block = others, .blocks = others + 1};
+    for (uint32_t i = 0; i < 10; i++) {
+        add_row(&m, 0, 1, 1);
+        m.rows[i].sector = 4ull * i + 4;
+    }
+    return shows(&m, ANA_STRIDED);
+}
+
+static void rows_of_which_other_blocks_take_the_rest_end_there(void **state)
+{
+    (void)state;
+    assert_true(is_strided_beside_maps(3));
+    assert_false(is_strided_beside_maps(4));
+    assert_true(is_strided_beside_steps(3));
+    assert_false(is_strided_beside_steps(4));
 }
 
 /* Three distances make no stride. */
@@ -325,7 +366,7 @@ static void a_stride_needs_four_runs(void **state)
     map_result four = analyze(&m);
     assert_true(four.patterns[ANA_STRIDED].holds);
     assert_int_equal(four.stride, 32);
-    assert_true(four.stride_share == 1 && four.run == 1);
+    assert_true(four.stride_share == 1);
 }
 
 /* ---- what is paid ---- */
@@ -400,6 +441,7 @@ int main(void)
         cmocka_unit_test(strided_from_half_of_the_traffic_on),
         cmocka_unit_test(strided_where_half_of_the_distances_are_equal),
         cmocka_unit_test(runs_of_more_than_half_a_sector_are_rows),
+        cmocka_unit_test(rows_of_which_other_blocks_take_the_rest_end_there),
         cmocka_unit_test(a_stride_needs_four_runs),
         cmocka_unit_test(transfers_that_are_paid),
         cmocka_unit_test(examples_are_the_dearest),

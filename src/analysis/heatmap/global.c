@@ -303,10 +303,18 @@ static wl_status add_group_maps(work *w, wl_error *err)
 /* ---- requests ---- */
 
 /* The part of an instruction's transfers that no pattern of the map has settled. */
-static double open_part(const work *w, uint32_t i)
+static double unsettled_part(const work *w, uint32_t i)
 {
     double part = w->traffic[i] > 0 ? 1 - w->settled[i] / w->traffic[i] : 1;
     return part > 0 ? part : 0;
+}
+
+/* The same, as far as requests may show another pattern there: where nearly all is settled, the
+ * rest is the edge of that pattern. */
+static double open_part(const work *w, uint32_t i)
+{
+    bool settled = ana_reaches(w->input->program->thresholds, 1 - unsettled_part(w, i), 1);
+    return settled ? 0 : unsettled_part(w, i);
 }
 
 typedef struct charges {
@@ -615,14 +623,14 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     return words_set(d, w->input, &f, kind);
 }
 
-/* What requests that the maps leave open move beyond the fewest sectors, and pay for no pattern. */
+/* What requests that the maps do not settle move beyond the fewest sectors, and pay for no pattern. */
 static double count_unnamed_sectors(const work *w)
 {
     double sum = 0;
     for (uint32_t i = 0; i < w->group->ninsns; i++) {
         const obs_insn *c = &w->group->insns[i].c;
         charges paid = charge_requests(w, i);
-        double left = open_part(w, i) * ((double)c->sectors - (double)c->sectors_min);
+        double left = unsettled_part(w, i) * ((double)c->sectors - (double)c->sectors_min);
         for (int p = 0; p < ANA_PATTERN_COUNT; p++)
             left -= paid.of[p];
         sum += left > 0 ? left : 0;

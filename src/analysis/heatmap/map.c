@@ -127,7 +127,6 @@ static uint32_t find_touched_runs(const work *w, uint64_t *starts)
 {
     const obs_heat_row *rows = w->heat->rows;
     uint32_t n = 0;
-    uint64_t touched = 0;
     uint64_t last = UINT64_MAX - 1; /* the last touched word */
     for (uint32_t i = 0; i < w->heat->info.nrows; i++) {
         for (uint32_t k = 0; k < OBS_WORDS_PER_SECTOR; k++) {
@@ -136,11 +135,9 @@ static uint32_t find_touched_runs(const work *w, uint64_t *starts)
                 if (word != last + 1)
                     starts[n++] = word;
                 last = word;
-                touched++;
             }
         }
     }
-    w->out->run = n ? (double)touched / n : 0;
     return n;
 }
 
@@ -300,12 +297,12 @@ static bool comes_to(int64_t apart, int32_t step, uint32_t before, uint32_t afte
     return low * size < apart + OBS_WORD_BYTES && low <= most && low >= -least;
 }
 
-/* Words of `to` that other blocks take where they step on from this one's of `from`. */
-static uint8_t words_stepped_to(const work *w, const obs_heat_row *from, const obs_heat_row *to,
+/* Words of a sector that other blocks take where they step on from this one's of `from`. */
+static uint8_t words_stepped_to(const work *w, const obs_heat_row *from, uint64_t sector,
                                 const map_insn *insn)
 {
     uint8_t own = row_words(from), found = 0;
-    int64_t apart = ((int64_t)to->sector - (int64_t)from->sector) * OBS_SECTOR_BYTES;
+    int64_t apart = ((int64_t)sector - (int64_t)from->sector) * OBS_SECTOR_BYTES;
     for (int d = 0; d < 3; d++) {
         uint32_t at = w->heat->info.block_index[d];
         for (int k = 0; insn->steps[d] && at < w->grid[d] && k < OBS_WORDS_PER_SECTOR; k++)
@@ -331,7 +328,7 @@ static void step_from_row(work *w, uint32_t row)
     for (uint32_t i = 0; i < w->counts[from->pcset]; i++) {
         const map_insn *insn = &w->insns[w->sets[from->pcset][i]];
         for (uint32_t k = first; has_steps(insn) && k <= row + NEAR && k < w->heat->info.nrows; k++)
-            w->by_blocks[k] |= words_stepped_to(w, from, &rows[k], insn);
+            w->by_blocks[k] |= words_stepped_to(w, from, rows[k].sector, insn);
     }
 }
 
@@ -346,6 +343,36 @@ static wl_status find_words_of_blocks(work *w)
         step_from_row(w, i);
     }
     return WL_OK;
+}
+
+/* What blocks use, as far as is known, of the sector `away` (1 or -1) from a row's. */
+static uint8_t words_next_to(const work *w, const obs_heat_row *row, int away)
+{
+    uint32_t next = (uint32_t)(row - w->heat->rows) + (uint32_t)away; /* -1 wraps beyond the last */
+    uint64_t sector = row->sector + (uint64_t)(int64_t)away;
+    if (next < w->heat->info.nrows && w->heat->rows[next].sector == sector)
+        return w->by_blocks[next];
+    uint8_t words = cover_words(w->cover, sector);
+    for (uint32_t i = 0; i < w->counts[row->pcset]; i++)
+        words |= words_stepped_to(w, row, sector, &w->insns[w->sets[row->pcset][i]]);
+    return words;
+}
+
+/* Does the sector hold the end of a run of used words that is longer than what a stride takes? */
+static bool is_end_of_run(const work *w, const obs_heat_row *row)
+{
+    uint32_t words = (uint32_t)words_next_to(w, row, 1) << 2 * OBS_WORDS_PER_SECTOR |
+                     (uint32_t)w->by_blocks[row - w->heat->rows] << OBS_WORDS_PER_SECTOR |
+                     words_next_to(w, row, -1);
+    uint32_t run = 0;
+    bool here = false;
+    for (uint32_t i = 0; i < 3 * OBS_WORDS_PER_SECTOR; i++) {
+        run = words >> i & 1 ? run + 1 : 0;
+        here = run && (here || i / OBS_WORDS_PER_SECTOR == 1);
+        if (here && run > w->t->strided_words * OBS_WORDS_PER_SECTOR)
+            return true;
+    }
+    return false;
 }
 
 /* ---- patterns ---- */
@@ -369,23 +396,24 @@ static uint8_t label_row(const work *w, const obs_heat_row *row, bool shared_at_
     return f.coldest >= (hot > 2 ? hot : 2) ? ANA_HOT + 1 : label_of_updates(&f);
 }
 
-static bool is_sparse(const work *w, const row_facts *f)
+/* Rows of a matrix are apart as well, but long: what they leave of a sector is their ends. */
+static bool is_sparse(const work *w, const obs_heat_row *row, const row_facts *f)
 {
-    return f->used_by_blocks <= w->t->strided_words * f->words;
+    return f->used_by_blocks <= w->t->strided_words * f->words && !is_end_of_run(w, row);
 }
 
 static void label_rows(work *w)
 {
     const map_result *out = w->out;
     double enough = w->t->random_share * w->heat->info.warps;
-    bool shared = out->sector_temperature >= (enough > 2 ? enough : 2);
+    bool shared = ana_reaches(w->t, out->sector_temperature, enough > 2 ? enough : 2);
     for (uint32_t i = 0; i < w->heat->info.nrows; i++) {
         const obs_heat_row *row = &w->heat->rows[i];
         row_facts f = row_facts_of(w, row);
         w->labels[i] = label_row(w, row, shared);
         if (w->labels[i])
             w->out->patterns[w->labels[i] - 1].traffic += (double)f.all;
-        if (is_sparse(w, &f))
+        if (is_sparse(w, row, &f))
             w->out->patterns[ANA_STRIDED].traffic += (double)f.all;
     }
 }
@@ -399,9 +427,7 @@ static void decide_pattern(work *w)
                          ana_reaches(w->t, pattern->traffic, w->t->map_share * out->traffic);
     }
     map_pattern *strided = &out->patterns[ANA_STRIDED];
-    /* Rows of a tile are apart as well, but long: what they leave of a sector is their ends. */
     strided->holds &= ana_reaches(w->t, out->stride_share, w->t->strided_share) &&
-                      out->run <= w->t->strided_words * OBS_WORDS_PER_SECTOR &&
                       ana_reaches(w->t, strided->traffic, w->t->strided_share * out->traffic);
 }
 
@@ -487,7 +513,7 @@ static void charge_row(work *w, uint32_t i, double (*best)[MAP_EXAMPLES])
     charged_row c = {.row = row, .f = row_facts_of(w, row)};
     c.shared = w->labels[i] ? (ana_pattern)(w->labels[i] - 1) : ANA_HOT;
     c.has_shared = w->labels[i] && w->out->patterns[c.shared].holds;
-    c.sparse = w->out->patterns[ANA_STRIDED].holds && is_sparse(w, &c.f);
+    c.sparse = w->out->patterns[ANA_STRIDED].holds && is_sparse(w, row, &c.f);
     for (uint32_t k = 0; k < w->counts[row->pcset] && (c.has_shared || c.sparse); k++)
         for (uint32_t kind = 0; kind < KINDS; kind++)
             charge_insn(w, w->sets[row->pcset][k], kind, &c);

@@ -8,7 +8,8 @@
  *   false-sharing     n - n / T: were the sector's words one warp's, it would move once where it
  *                     now moves for each of T warps
  *   strided           of what remains, the part of the sector that no block uses, as far as is
- *                     known: (1 - words used / words) of each transfer
+ *                     known: (1 - words used / words) of each transfer; not of sectors that hold
+ *                     the end of a row of more than four used words
  *   same-address, scattered-atomics: n - 1 of atomic updates, in place of hot and hot-random, and
  *                     where a warp comes back to the sector
  * A sector has at most one of the first three; strided is paid from what they leave, so that the
@@ -68,7 +69,6 @@ typedef struct map_result {
     /* bytes between touched words, the commonest distance; 0: fewer than four runs of words */
     int64_t stride;
     double stride_share; /* part of the distances that equal it */
-    double run;          /* mean words of a run of touched words */
     bool random;
     map_pattern patterns[ANA_PATTERN_COUNT];
     map_share *shares; /* by index of the instruction */

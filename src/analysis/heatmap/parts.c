@@ -5,10 +5,15 @@
 
 enum {
     MOST_PARTS = 8,
-    FEW_ROWS = 16,    /* fewer are no part of their own */
+    FEW_ROWS = 16,    /* fewer are a part of their own only where they lie beside the others */
     MOST_INSNS = 512, /* of kernels with more, objects stay whole */
     BORDER = 16       /* sectors in common count from this part of an instruction's on */
 };
+
+typedef struct part_extent {
+    uint32_t rows;
+    uint64_t first, last; /* sectors */
+} part_extent;
 
 typedef struct splitter {
     const prof_heat *heat;
@@ -18,8 +23,8 @@ typedef struct splitter {
     uint32_t *set_rows;  /* rows by pcset */
     uint32_t *insn_rows; /* rows by instruction */
     uint32_t *first;     /* an instruction of each pcset; UINT32_MAX: none is known */
-    uint32_t *rows;      /* by root: rows of its part */
-    uint32_t *part;      /* by root: number of its part */
+    part_extent *extent; /* by root: what its part holds */
+    uint32_t *part;      /* by root: number of its part + 1; 0: not numbered yet */
 } splitter;
 
 static uint32_t part_root(splitter *s, uint32_t i)
@@ -89,26 +94,54 @@ static void join_set(splitter *s, uint32_t set)
     }
 }
 
-/* Numbers the parts that are large enough; the others get the largest one's. Returns how many. */
+static void measure_parts(splitter *s)
+{
+    for (uint32_t r = 0; r < s->heat->info.nrows; r++) {
+        const obs_heat_row *row = &s->heat->rows[r];
+        if (s->first[row->pcset] == UINT32_MAX)
+            continue;
+        part_extent *e = &s->extent[part_root(s, s->first[row->pcset])];
+        e->first = e->rows ? e->first : row->sector; /* rows ascend by sector */
+        e->last = row->sector;
+        e->rows++;
+    }
+}
+
+/* A few rows amid those of the largest part are its edges or the odd element; beside them they are
+ * a small array of a pool. */
+static bool is_part(const part_extent *e, const part_extent *largest)
+{
+    bool beside = e->last < largest->first || e->first > largest->last;
+    return e->rows >= FEW_ROWS || (e->rows > 0 && beside);
+}
+
+static uint32_t largest_unnumbered(const splitter *s)
+{
+    uint32_t largest = UINT32_MAX;
+    for (uint32_t i = 0; i < s->ninsns; i++)
+        if (!s->part[i] && (largest == UINT32_MAX || s->extent[i].rows > s->extent[largest].rows))
+            largest = i;
+    return largest;
+}
+
+/* Numbers the parts from the largest on; rows that are no part of their own, and those of parts
+ * beyond the most that there can be, get the largest one's. Returns how many parts there are. */
 static uint32_t number_parts(splitter *s)
 {
-    uint32_t n = 0, largest = 0;
-    for (uint32_t set = 0; set < s->heat->npcsets; set++)
-        if (s->first[set] != UINT32_MAX)
-            s->rows[part_root(s, s->first[set])] += s->set_rows[set];
-    for (uint32_t i = 0; i < s->ninsns; i++)
-        largest = s->rows[i] > s->rows[largest] ? i : largest;
-    s->part[largest] = n++;
-    for (uint32_t i = 0; i < s->ninsns; i++)
-        if (i != largest)
-            s->part[i] = s->rows[i] >= FEW_ROWS ? n++ : s->part[largest];
+    uint32_t n = 0, largest = largest_unnumbered(s), next = largest;
+    while (next != UINT32_MAX && s->extent[next].rows) {
+        bool own = n < MOST_PARTS &&
+                   (next == largest || is_part(&s->extent[next], &s->extent[largest]));
+        s->part[next] = own ? ++n : 1;
+        next = largest_unnumbered(s);
+    }
     return n;
 }
 
 static uint32_t part_of_row(splitter *s, const obs_heat_row *row)
 {
     uint32_t i = s->first[row->pcset];
-    return i == UINT32_MAX ? 0 : s->part[part_root(s, i)];
+    return i == UINT32_MAX ? 0 : s->part[part_root(s, i)] - 1;
 }
 
 static wl_status fill_parts(splitter *s, wl_arena *arena, uint32_t count, prof_heat *out)
@@ -137,10 +170,10 @@ wl_status parts_split(const prof_heat *heat, const map_insn *insns, uint32_t nin
                   .set_rows = wl_new_array(arena, uint32_t, heat->npcsets + 1),
                   .insn_rows = wl_new_array(arena, uint32_t, ninsns + 1),
                   .first = wl_new_array(arena, uint32_t, heat->npcsets + 1),
-                  .rows = wl_new_array(arena, uint32_t, ninsns + 1),
+                  .extent = wl_new_array(arena, part_extent, ninsns + 1),
                   .part = wl_new_array(arena, uint32_t, ninsns + 1)};
     *out = wl_new_array(arena, prof_heat, MOST_PARTS);
-    if (!s.parent || !s.set_rows || !s.insn_rows || !s.first || !s.rows || !s.part || !*out)
+    if (!s.parent || !s.set_rows || !s.insn_rows || !s.first || !s.extent || !s.part || !*out)
         return WL_NOMEM;
     (*out)[0] = *heat;
     *count = 1;
@@ -150,8 +183,9 @@ wl_status parts_split(const prof_heat *heat, const map_insn *insns, uint32_t nin
     join_families(&s);
     for (uint32_t set = 0; set < heat->npcsets; set++)
         join_set(&s, set);
+    measure_parts(&s);
     uint32_t n = number_parts(&s);
-    if (n == 1 || n > MOST_PARTS)
+    if (n < 2)
         return WL_OK;
     *count = n;
     return fill_parts(&s, arena, n, *out);

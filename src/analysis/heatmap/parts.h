@@ -6,9 +6,10 @@
 #include "analysis/heatmap/map.h"
 
 /* Splits the map's rows by the instructions that access them. Instructions of one family, and those
- * that come to the same sectors (but for a few, where two arrays meet), belong together. Parts with
- * few rows stay with the largest one. `out` are *count maps, which share pcsets with `heat`; they
- * lie in `arena`. WL_NOMEM is the only failure. */
+ * that come to the same sectors (but for a few, where two arrays meet), belong together. A few rows
+ * amid those of the largest part stay with it, and so do the smallest parts where there are more
+ * than eight. `out` are *count maps, the largest first, which share pcsets with `heat`; they lie in
+ * `arena`. WL_NOMEM is the only failure. */
 wl_status parts_split(const prof_heat *heat, const map_insn *insns, uint32_t ninsns,
                       wl_arena *arena, uint32_t *count, prof_heat **out);
 
