@@ -2,11 +2,12 @@
  * warplens finds in them is compared with what a naive reference says from their raw accesses
  * (tests/analysis/reference.c, all blocks).
  *
- *   ninja bench_findings && bin/bench_findings [-n kernels of each family] [-s seed] [-k seed] [-c]
- * [-t] [-a percent]
+ *   ninja bench_findings
+ *   bin/bench_findings [-n kernels of each family] [-s seed] [-k seed] [-c] [-t] [-a percent]
  *
  * Precision and recall are over pairs of object and pattern; misses are listed. -c prints CSV, -k
- * one kernel and its PTX, -t lets the profile know which elements all blocks touch. Exit status 1 where precision or recall over all is below -a (99). */
+ * one kernel and its PTX, -t lets the profile know which elements all blocks touch. Exit status 1
+ * where precision or recall over all is below -a (99). */
 #include "../../tests/analysis/reference.h"
 #include "run.h"
 
@@ -56,26 +57,61 @@ static void tell(const run *r, uint32_t object, int pattern, const char *what,
             truth->excess[pattern]);
 }
 
-static void compare(const run *r, scores *all)
+/* What the reference says of each object, and of those of one allocation together, by the first. */
+typedef struct truths {
+    reference of[MAX_OBJECTS], pool[MAX_OBJECTS];
+} truths;
+
+static void find_truths(const run *r, truths *out)
 {
     double sectors = reference_sectors(&r->accesses), passes = reference_passes(&r->accesses);
-    all->kernels++;
+    *out = (truths){0};
     for (uint32_t i = 0; i < r->kernel->nobjects; i++) {
-        reference truth;
-        all->objects++;
-        if (r->kernel->objects[i].shared)
-            reference_shared(&r->accesses, i + 1, passes, &truth);
+        const kernel_object *o = &r->kernel->objects[i];
+        if (o->shared)
+            reference_shared(&r->accesses, i + 1, passes, &out->of[i]);
         else
-            reference_object(&r->accesses, i + 1, sectors, &truth);
-        for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
-            bool found = finds(r, i, p);
-            all->of[p].right += found && truth.told[p];
-            all->of[p].false_alarms += found && !truth.told[p];
-            all->of[p].misses += !found && truth.told[p];
-            if (found != truth.told[p])
-                tell(r, i, p, found ? "is found, but not there" : "is missed", &truth);
-        }
+            reference_object(&r->accesses, i + 1, sectors, &out->of[i]);
+        reference_join(&out->pool[o->pool], &out->of[i], o->shared ? passes : sectors);
     }
+}
+
+typedef enum verdict { ABSENT, PRESENT, TOO_LITTLE } verdict;
+
+/* A pattern is told of an allocation, with the lines of all its arrays that pay for it. So what an
+ * array pays need not be much by itself; below what is ever worth telling it is not judged. */
+static verdict expected(const truths *t, uint32_t object, uint32_t pool, int pattern)
+{
+    const reference *own = &t->of[object];
+    double least = ana_thresholds_default().min_excess;
+    if (own->told[pattern])
+        return PRESENT;
+    if (!t->pool[pool].told[pattern] || own->excess[pattern] <= 0)
+        return ABSENT;
+    return own->excess[pattern] >= least ? PRESENT : TOO_LITTLE;
+}
+
+static void compare_object(const run *r, const truths *t, uint32_t i, scores *all)
+{
+    all->objects++;
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        verdict truth = expected(t, i, r->kernel->objects[i].pool, p);
+        bool found = finds(r, i, p);
+        all->of[p].right += found && truth == PRESENT;
+        all->of[p].false_alarms += found && truth == ABSENT;
+        all->of[p].misses += !found && truth == PRESENT;
+        if (truth == (found ? ABSENT : PRESENT))
+            tell(r, i, p, found ? "is found, but not there" : "is missed", &t->of[i]);
+    }
+}
+
+static void compare(const run *r, scores *all)
+{
+    truths t;
+    find_truths(r, &t);
+    all->kernels++;
+    for (uint32_t i = 0; i < r->kernel->nobjects; i++)
+        compare_object(r, &t, i, all);
 }
 
 static double part(uint32_t right, uint32_t wrong)
