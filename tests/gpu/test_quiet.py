@@ -20,11 +20,11 @@ EXPECTED = {
     "first": TIMED, "again": TIMED, "another-shape": TIMED, "another-stream": TIMED, "three": ["launch"] * 3,
     "three-again": ["launch"] * 3, "more-memory": TIMED, "captured": TIMED, "busy": TIMED, "early": TIMED + ["launch"],
     "graph": TIMED, "sync": [], "captured-elsewhere": ["launch"], "busy-device": ["launch"], "idle-device": ["launch"],
-    "destroyed": ["launch", "event", "destroy"], "exit": [],
+    "unloaded": ["launch"] * 3 + ["event"], "destroyed": ["launch", "event", "destroy"], "exit": [],
 }
 # How many launches are read then.
 READ = {"first": 1, "again": 1, "another-shape": 1, "another-stream": 1, "three": 3, "three-again": 3, "more-memory": 1,
-        "captured-elsewhere": 0, "busy-device": 0, "idle-device": 1, "captured": 0, "busy": 1, "early": 1, "graph": 0, "sync": 2, "not-prepared": 1, "destroyed": 0, "exit": 1}
+        "captured-elsewhere": 0, "busy-device": 0, "idle-device": 1, "captured": 0, "busy": 1, "early": 1, "graph": 0, "sync": 2, "not-prepared": 1, "unloaded": 2, "destroyed": 0, "exit": 1}
 # What is loaded then: nothing while the device is busy, and nobody asks whether it is while a
 # stream is captured.
 LOADED = {"first": ["look", "load"], "busy-device": ["look"], "idle-device": ["look", "load"]}
@@ -73,7 +73,7 @@ class Quiet(unittest.TestCase):
     def test_objects(self):
         """Those that were prepared earlier do not know of the memory since: the stream waits for
         the latest."""
-        self.judge("objects", {"first", "three", "more-memory", "idle-device", "early", "not-prepared"}, ["wait", "launch"])
+        self.judge("objects", {"first", "three", "more-memory", "idle-device", "early", "not-prepared", "unloaded"}, ["wait", "launch"])
 
     def test_threads(self):
         """Whatever the threads do, each launch is read once."""

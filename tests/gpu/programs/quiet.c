@@ -8,6 +8,7 @@
 
 static void *null;
 static CUfunction kernel, another;
+static CUmodule module_of_another;
 static CUevent start, end;
 
 static const char ptx[] = GATHER_PTX, same_ptx[] = GATHER_PTX "\n";
@@ -96,6 +97,20 @@ static void loading(CUstream stream, CUstream other)
     wait_for(stream);
 }
 
+/* Of launches that are not over, a module takes along what its own kernels recorded, and only that.
+ */
+static void unloading(CUstream stream)
+{
+    tell("unloaded");
+    launch(stream, 32);
+    launch(stream, 32);
+    launch_kernel(another, stream, 32);
+    behave(true, false);
+    CALL(cuModuleUnload, (CUmodule), module_of_another);
+    behave(false, false);
+    wait_for(stream);
+}
+
 static void corners(CUstream stream, CUstream other)
 {
     tell("captured");
@@ -124,6 +139,7 @@ static void corners(CUstream stream, CUstream other)
     launch(stream, 32);
     wait_for(stream);
     behave(false, false);
+    unloading(stream);
     tell("destroyed");
     launch(other, 32);
     CALL(cuStreamDestroy_v2, (CUstream), other);
@@ -149,8 +165,9 @@ int main(void)
     allocate();
     CALL(cuModuleLoadData, (CUmodule *, const void *), &module, ptx);
     CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &kernel, module, "gather");
-    CALL(cuModuleLoadData, (CUmodule *, const void *), &module, same_ptx);
-    CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &another, module, "gather");
+    CALL(cuModuleLoadData, (CUmodule *, const void *), &module_of_another, same_ptx);
+    CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &another, module_of_another,
+         "gather");
     launches(stream, other);
     loading(stream, other);
     corners(stream, other);
