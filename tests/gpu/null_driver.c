@@ -7,8 +7,8 @@
  * Kernels of an image with the text of NULL_DRIVER_LAUNCHES in it cannot be launched. Events are
  * NULL_DRIVER_STEP milliseconds apart, in the order in which they are recorded, or all of them 1.
  * With NULL_DRIVER_OLD it does not tell parameters, as before CUDA 12.4. What is put on streams is
- * written to the file that NULL_DRIVER_LOG names, a line each: what, and the stream. For tests and
- * benchmarks. */
+ * written to the file that NULL_DRIVER_LOG names, a line each: what, and the stream; so are the
+ * options of a module that is compiled: option-N, and its value. For tests and benchmarks. */
 #include "cuda/types.h"
 
 #include <dlfcn.h>
@@ -50,6 +50,14 @@ API void null_driver_tell(const char *what, CUstream stream)
 {
     if (log_file) {
         fprintf(log_file, "%s %lu\n", what, (unsigned long)(uintptr_t)stream);
+        fflush(log_file);
+    }
+}
+
+static void tell_option(CUjit_option option, const void *value)
+{
+    if (log_file) {
+        fprintf(log_file, "option-%d %lu\n", (int)option, (unsigned long)(uintptr_t)value);
         fflush(log_file);
     }
 }
@@ -207,8 +215,10 @@ API CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CU
                                 void **values)
 {
     CUresult result = cuModuleLoadData(out, image);
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < n; i++) {
+        tell_option(options[i], values[i]);
         limited |= options[i] == CU_JIT_MAX_REGISTERS && (uintptr_t)values[i] <= 64;
+    }
     return result;
 }
 

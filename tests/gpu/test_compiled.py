@@ -167,6 +167,30 @@ class Compiled(unittest.TestCase):
         self.reasons(*command, options=["--collect", "probe"], NULL_DRIVER_LARGE="__wl_", NULL_DRIVER_STUBBORN="1")
         self.assertIn("blocks could not be as large as without", self.messages())
 
+    def options(self, *given, **variables):
+        """Those with which the text with probes is compiled, where the program gave `given`."""
+        log = self.path("log")
+        self.reasons(PROGRAM, "compile", self.ptx, "fill", *(f"{option}={value}" for option, value in given),
+                     options=["--collect", "probe"], NULL_DRIVER_LOG=log, **variables)
+        with open(log) as f:
+            told = [(int(option), int(value)) for option, value in re.findall(r"^option-(\d+) (\d+)$", f.read(), re.M)]
+        self.assertEqual(told[:len(given)], list(given))
+        return told[len(given):]
+
+    def test_options_of_the_compiler(self):
+        """A kernel with probes is compiled as the program compiles it, but for what the text
+        does not say."""
+        registers, threads, level, log_bytes = 0, 1, 7, 4
+        self.assertEqual(self.options((registers, 96)), [(registers, 96)])
+        every = [(registers, 96), (log_bytes, 8), (threads, 256), (level, 2), (log_bytes, 9), (level, 3), (level, 4), (registers, 72)]
+        self.assertEqual(self.options(*every), [(registers, 72), (threads, 256), (level, 4)])
+        # Blocks that became too small: once more, with fewer registers.
+        self.assertEqual(self.options((registers, 96), (level, 2), NULL_DRIVER_LARGE="__wl_"),
+                         [(registers, 96), (level, 2), (registers, 64), (level, 2)])
+        with open(self.ptx, "w") as f:
+            f.write(PTX.replace("sm_90", "sm_90, debug"))
+        self.assertEqual(self.options((level, 3)), [(level, 0)])
+
     def test_driver_refuses_launches(self):
         """The program's own is made in the place of one with probes."""
         command = [PROGRAM, "load", self.ptx, "fill"]

@@ -16,7 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_JIT_OPTIONS = 4 };
+/* The compiler's options that a program's machine code depends on. */
+static const CUjit_option jit_options[] = {CU_JIT_MAX_REGISTERS, CU_JIT_THREADS_PER_BLOCK,
+                                           CU_JIT_OPTIMIZATION_LEVEL};
+enum { JIT_OPTIONS = sizeof jit_options / sizeof *jit_options };
 
 typedef struct variable {
     char *name;
@@ -38,9 +41,8 @@ struct drv_module { /* a CUmodule or a CUlibrary */
     uint32_t number;             /* in the capture; 0: its code is not known */
     wl_vec(variable) variables;  /* once it is used */
     wl_vec(CUcontext) placed_in; /* a library has its variables in each context of its own */
-    uint32_t noptions;           /* of the program's for the compiler */
-    CUjit_option options[MAX_JIT_OPTIONS];
-    void *values[MAX_JIT_OPTIONS];
+    bool jit_given[JIT_OPTIONS]; /* by the program, and which value then */
+    void *jit_values[JIT_OPTIONS];
     struct drv_module *next;
 };
 
@@ -73,12 +75,11 @@ static char *file_of(const void *image)
 static bool read_module_ptx(drv_module *m, const void *image, size_t size)
 {
     cuda_image found;
-    wl_error err = {0};
-    if (cuda_image_read(image, size, drv_sm(), &found, &err) != WL_OK)
+    if (cuda_image_read(image, size, drv_sm(), &found, NULL) != WL_OK)
         return drv_compiled_find(image, size, &m->text, &m->length);
     wl_status status = WL_OK;
     if (found.count > 1) {
-        status = ptx_link(found.ptx, found.count, &m->text, &m->length, &err);
+        status = ptx_link(found.ptx, found.count, &m->text, &m->length, NULL);
     } else {
         m->text = found.ptx[0].text;
         m->length = found.ptx[0].length;
@@ -132,9 +133,12 @@ bool drv_module_in(const drv_module *m, CUcontext context)
 uint32_t drv_module_jit_options(const drv_module *m, CUjit_option *options, void **values,
                                 uint32_t most)
 {
-    uint32_t n = m->noptions < most ? m->noptions : most;
-    memcpy(options, m->options, n * sizeof *options);
-    memcpy(values, m->values, n * sizeof *values);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < JIT_OPTIONS && n < most; i++)
+        if (m->jit_given[i]) {
+            options[n] = jit_options[i];
+            values[n++] = m->jit_values[i];
+        }
     return n;
 }
 
@@ -389,20 +393,20 @@ static void read_file(drv_module *m, const char *path)
 
 /* ---- loading ---- */
 
-static bool matters(CUjit_option option)
+/* Of an option that is given twice the latter counts. */
+static void keep_jit_option(drv_module *m, CUjit_option option, void *value)
 {
-    return option == CU_JIT_MAX_REGISTERS || option == CU_JIT_THREADS_PER_BLOCK ||
-           option == CU_JIT_OPTIMIZATION_LEVEL;
+    for (uint32_t i = 0; i < JIT_OPTIONS; i++)
+        if (jit_options[i] == option) {
+            m->jit_given[i] = true;
+            m->jit_values[i] = value;
+        }
 }
 
 static void keep_jit_options(drv_module *m, const drv_jit_options *jit)
 {
-    for (uint32_t i = 0;
-         jit->options && jit->values && i < jit->count && m->noptions < MAX_JIT_OPTIONS; i++)
-        if (matters(jit->options[i])) {
-            m->options[m->noptions] = jit->options[i];
-            m->values[m->noptions++] = jit->values[i];
-        }
+    for (uint32_t i = 0; jit->options && jit->values && i < jit->count; i++)
+        keep_jit_option(m, jit->options[i], jit->values[i]);
 }
 
 /* What the compiler registers lies in a mapped file and stays: its code is taken when a kernel of

@@ -1,7 +1,10 @@
-/* cubins load FILE KERNEL [TIMES] | link PTX KERNEL [TIMES]: loads a cubin, or what linking the PTX
- * gives, and launches a kernel of it. */
+/* cubins load FILE KERNEL [TIMES] | link PTX KERNEL [TIMES] | compile PTX KERNEL OPTION=VALUE...:
+ * loads a cubin, or what linking the PTX gives, or the PTX with options of the compiler by their
+ * numbers, and launches a kernel of it. */
 #include "driver.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 static char *read_file(const char *path, size_t *size)
@@ -15,6 +18,22 @@ static char *read_file(const char *path, size_t *size)
     return data;
 }
 
+static CUmodule compile(const void *image, int count, char **words)
+{
+    enum { MOST = 16 };
+    CUjit_option options[MOST];
+    void *values[MOST];
+    CUmodule module;
+    for (int i = 0; i < count && i < MOST; i++) {
+        char *value;
+        options[i] = (CUjit_option)strtol(words[i], &value, 10);
+        values[i] = (void *)strtoul(value + 1, NULL, 10);
+    }
+    CALL(cuModuleLoadDataEx, (CUmodule *, const void *, unsigned, CUjit_option *, void **), &module,
+         image, (unsigned)count, options, values);
+    return module;
+}
+
 int main(int argc, char **argv)
 {
     CUcontext context;
@@ -25,7 +44,8 @@ int main(int argc, char **argv)
     size_t size;
     unsigned n = 7;
     void *params[] = {&data, &n};
-    int times = argc == 5 ? atoi(argv[4]) : 1;
+    bool compiles = argc > 4 && strcmp(argv[1], "compile") == 0;
+    int times = argc == 5 && !compiles ? atoi(argv[4]) : 1;
     if (argc < 4 || !(driver = dlopen("libcuda.so.1", RTLD_NOW)))
         return 2;
     CALL(cuInit, (unsigned), 0);
@@ -40,7 +60,10 @@ int main(int argc, char **argv)
              CU_JIT_INPUT_PTX, image, size + 1, "some.ptx", 0, NULL, NULL);
         CALL(cuLinkComplete, (CUlinkState, void **, size_t *), state, &image, &size);
     }
-    CALL(cuModuleLoadData, (CUmodule *, const void *), &module, image);
+    if (compiles)
+        module = compile(image, argc - 4, argv + 4);
+    else
+        CALL(cuModuleLoadData, (CUmodule *, const void *), &module, image);
     CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &kernel, module, argv[3]);
     for (int i = 0; i < times; i++)
         CALL(cuLaunchKernel, LAUNCH, kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
