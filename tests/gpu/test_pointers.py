@@ -15,11 +15,11 @@ DRIVER = os.path.join(LIBRARIES, "emulate", "libcuda.so.1")
 
 
 class Pointers(unittest.TestCase):
-    def rows(self, query, *options):
+    def rows(self, query, *options, arguments=()):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "p.wlprof")
-            done = subprocess.run([WARPLENS, "profile", "-q", "--backend", "inline", *options, "-o", path, "--", PROGRAM],
+            done = subprocess.run([WARPLENS, "profile", "-q", "--backend", "inline", *options, "-o", path, "--", PROGRAM, *arguments],
                                   env=environment | {"WARPLENS_DRIVER": DRIVER, "WARPLENS_DEVICE": "h200"}, capture_output=True, text=True,
                                   timeout=60, check=False)
             self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
@@ -35,6 +35,16 @@ class Pointers(unittest.TestCase):
     def test_through_the_parameter(self):
         rows = self.rows("SELECT v.position, o.bytes FROM v_parameters v JOIN objects o ON o.name = v.object", "--probes", "objects")
         self.assertEqual(rows, [(0, 32)])
+
+    def test_largest_objects_are_left_out_first(self):
+        """Where tables of the elements of all objects (4 MiB, 8, 12 and 16) are more than half of
+        the memory that recording may take; the kernel leaves the last one alone."""
+        mib, table = 1 << 20, 32
+        query = "SELECT o.bytes FROM uses u JOIN objects o ON o.id = u.object WHERE u.known > 0 GROUP BY o.id ORDER BY 1"
+        for memory, known in (("1", []), ("4", [4]), ("8", [4, 8]), ("16", [4, 8, 12])):
+            with self.subTest(memory):
+                rows = self.rows(query, "--probes", "touch", "--collect", "probe", "--device-memory", memory, arguments=["1024"])
+                self.assertEqual([size for size, in rows], [table, *(n * mib for n in known)])
 
     def test_nobody_looked(self):
         self.assertEqual(self.rows("SELECT * FROM indirect_reaches", "--collect", "replay"), [])
