@@ -273,10 +273,8 @@ static bool keep_argument(search *s, uint32_t open)
         !expression_of(s->t, first, end, &e))
         return false;
     const char *path = path_of(s, &e);
-    if (s->call->gives == GIVES_BY_POINTER) { /* "&x" stores in x, "x" where x points to */
+    if (s->call->gives == GIVES_BY_POINTER) /* "&x" stores in x, "x" where x points to */
         e.dereferenced |= !e.address;
-        e.address = false;
-    }
     return keep_in(s, &e, path, first, 0);
 }
 
@@ -577,7 +575,7 @@ static bool keep_of_argument(search *s, uint32_t open, uint32_t argument)
     expression e;
     if (!argument_at(s, open, argument, &first, &end) || !expression_of(s->t, first, end, &e))
         return false;
-    e.dereferenced = e.address = false;
+    e.dereferenced = false;
     return keep_in(s, &e, "", first, 0);
 }
 
@@ -612,7 +610,6 @@ static bool keep_of_address(search *s, const range *r)
     expression e;
     if (found == TOKEN_NONE || !expression_of(s->t, found, end, &e))
         return false;
-    e.address = false;
     return keep_in(s, &e, "", found, 0);
 }
 

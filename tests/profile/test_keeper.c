@@ -60,6 +60,8 @@ static void arguments(void **state)
          CALLER("m.cols", .gives = GIVES_RESULT, .path = ".cols")},
         {"void f(float **out) {\nfloat *p;\ncudaMalloc(&p, n);\n*out = p;\n}", MALLOC(3),
          CALLER("out", .gives = GIVES_BY_POINTER)},
+        {"void f(float ***out) {\ncudaMalloc(&(*out)[i], n);\n}", MALLOC(2),
+         CALLER("out[i]", .gives = GIVES_BY_POINTER, .path = "[i]")},
         {"struct B {\nB(int n) { cudaMalloc(&ptr_, n); }\nfloat *ptr_; };", MALLOC(2),
          CALLER("ptr_", .gives = GIVES_OBJECT)},
         {"void B::grow(int n)\n{\ncudaMalloc(&this->ptr_, n);\n}", MALLOC(3),
@@ -93,6 +95,8 @@ static void results(void **state)
          VARIABLE("x")},
         {"int main() {\nMatrix A = upload(v);\n}", .call = {UPLOAD, .path = ".cols"},
          VARIABLE("A.cols")},
+        {"int main() {\nparts[i] = upload(v);\n}", .call = {UPLOAD, .path = ".cols"},
+         VARIABLE("parts[i].cols")},
         {"int main() {\nT x(upload(v));\n}", .call = {UPLOAD}, VARIABLE("x")},
         {"int main() {\nparts.push_back(upload(v));\n}", .call = {UPLOAD}, VARIABLE("parts")},
         {"int main() {\nx = big ? upload(v) : 0;\n}", .call = {UPLOAD}, VARIABLE("x")},
@@ -106,6 +110,26 @@ static void results(void **state)
         {"int main() {\na = upload(v); b = upload(w);\n}", .call = {UPLOAD, .of = 1}, NOBODY},
         {"int main() {\na = upload(v); b = upload(w);\n}", .call = {UPLOAD, .of = 1, .column = 20},
          VARIABLE("b")},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect_kept(&cases[i]);
+}
+
+#define REGISTER .call = {.name = "cudaHostRegister", .gives = GIVES_BY_VALUE, .line = 2}
+
+static void given_memory(void **state)
+{
+    (void)state;
+    const kept_case cases[] = {
+        {"int main() {\ncudaHostRegister(x, n, 0);\n}", REGISTER, VARIABLE("x")},
+        {"int main() {\ncudaHostRegister(x + 4, n, 0);\n}", REGISTER, VARIABLE("x")},
+        {"int main() {\ncudaHostRegister(v.data(), n, 0);\n}", REGISTER, VARIABLE("v")},
+        {"int main() {\ncudaHostRegister(s->rows[2].get(), n, 0);\n}", REGISTER,
+         VARIABLE("s->rows[2]")},
+        {"int main() {\ncudaHostRegister(v.data()->rows, n, 0);\n}", REGISTER, NOBODY},
+        {"int main() {\ncudaHostRegister(v.size(), n, 0);\n}", REGISTER, NOBODY},
+        {"void f(float *x) {\ncudaHostRegister(x, n, 0);\n}", REGISTER,
+         CALLER("x", .gives = GIVES_BY_VALUE)},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_kept(&cases[i]);
@@ -174,10 +198,8 @@ static void macros(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arguments),
-        cmocka_unit_test(results),
-        cmocka_unit_test(objects),
-        cmocka_unit_test(macros),
+        cmocka_unit_test(arguments), cmocka_unit_test(results), cmocka_unit_test(given_memory),
+        cmocka_unit_test(objects),   cmocka_unit_test(macros),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
