@@ -89,14 +89,15 @@ static void large_cubins_leave_hash_and_size(void **state)
 
 static void kernels_of_cubins_have_no_ptx(void **state)
 {
-    rows_expect(*state,
-                "SELECT mangled || ' ' || coalesce(module, '-') || ' ' || ncode || ' ' || nblocks || "
-                "' ' || missing FROM kernels ORDER BY id",
-                "_Z5scalePf 1 11 5 \n"
-                "small 2 0 0 the capture has no PTX of it\n"
-                "large 3 0 0 the capture has no PTX of it\n"
-                "unknown - 0 0 the capture has no PTX of it\n"
-                "_Z4copyPfPKfi 4 0 0 the capture has no PTX of it\n");
+    rows_expect(
+        *state,
+        "SELECT mangled || ' ' || coalesce(module, '-') || ' ' || ncode || ' ' || nblocks || "
+        "' ' || missing FROM kernels ORDER BY id",
+        "_Z5scalePf 1 11 5 \n"
+        "small 2 0 0 the capture has no PTX of it\n"
+        "large 3 0 0 the capture has no PTX of it\n"
+        "unknown - 0 0 the capture has no PTX of it\n"
+        "_Z4copyPfPKfi 4 0 0 the capture has no PTX of it\n");
     rows_expect(*state, "SELECT reason FROM skips ORDER BY id",
                 "it ran on the GPU and was not observed there\n"
                 "it ran on the GPU without PTX, which would tell what it accessed\n"
