@@ -58,7 +58,6 @@ int cli_usage_error(const char *command, const char *format, ...)
 /* ---- messages, on stderr after ==WARPLENS== ---- */
 
 int cli_fail(const wl_error *err); /* prints and returns CLI_FAILED */
-bool cli_terminal(FILE *stream);   /* a terminal that can move its cursor */
 bool cli_color(FILE *stream);      /* a terminal that can move its cursor, and NO_COLOR unset */
 unsigned cli_width(FILE *stream);  /* columns; 100 where it is no terminal */
 wl_progress_kind cli_progress_kind(void); /* how stderr is told how far something has come */

@@ -123,6 +123,36 @@ static void wmma_multiplies(void **state)
     fixture_end(&f);
 }
 
+typedef struct seen_matrices {
+    uint32_t loads, stores;
+} seen_matrices;
+
+static void *see_worker(void *ctx, uint32_t worker)
+{
+    (void)worker;
+    return ctx;
+}
+
+static void *see_block(void *worker, uint64_t block)
+{
+    (void)block;
+    return worker;
+}
+
+/* The eight lanes that name the rows of one matrix. */
+static void see_request(void *block, const acc_request *a)
+{
+    seen_matrices *s = block;
+    if (!(a->flags & ACC_MATRIX))
+        return;
+    assert_int_equal(a->flags, ACC_MATRIX);
+    assert_int_equal(a->space, ACC_SHARED);
+    assert_int_equal(a->mask, 0xff);
+    assert_int_equal(a->bytes, 16);
+    s->loads += a->op == ACC_LOAD;
+    s->stores += a->op == ACC_STORE;
+}
+
 /* ldmatrix gives lane l elements (l / 4, 2 (l % 4)) and the next; .trans those of the transposed
  * matrix. */
 static void matrices_load_and_store(void **state)
@@ -141,6 +171,10 @@ static void matrices_load_and_store(void **state)
                              "bar.sync 0; ld.shared.u32 %r11, [%r4];\n"
                              "st.global.u32 [%rd3], %r9; st.global.u32 [%rd3+128], %r10; "
                              "st.global.u32 [%rd3+256], %r11; ret;\n" END);
+    seen_matrices seen = {0};
+    const acc_observer observer = {
+        .ctx = &seen, .worker_begin = see_worker, .block_begin = see_block, .access = see_request};
+    f.observer = &observer;
     uint32_t *data = fixture_alloc(&f, 384);
     RUN(&f, "k", 1, 32, P(data));
     for (uint32_t l = 0; l < 32; l++) {
@@ -151,6 +185,8 @@ static void matrices_load_and_store(void **state)
         assert_int_equal(data[32 + l], turned);
         assert_int_equal(data[64 + l], turned);
     }
+    assert_int_equal(seen.loads, 2);
+    assert_int_equal(seen.stores, 1);
     fixture_end(&f);
 }
 

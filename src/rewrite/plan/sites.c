@@ -74,7 +74,7 @@ static ir_space accessed_space(const flow_address *a)
 
 static uint8_t access_flags(const ir_insn *insn, const flow_address *a)
 {
-    return (uint8_t)((is_plain_copy(insn) ? ACC_ASYNC : 0) |
+    return (uint8_t)((is_plain_copy(insn) ? ACC_ASYNC : 0) | (rw_is_matrix(insn) ? ACC_MATRIX : 0) |
                      (ir_has(insn, IR_S_volatile) ? ACC_VOLATILE : 0) |
                      (ir_has(insn, IR_S_nc) || insn->op == IR_ldu ? ACC_READONLY : 0) |
                      (a->space == IR_SPACE_GENERIC ? ACC_GENERIC : 0));
