@@ -18,6 +18,28 @@ static bool belongs(const rep_terminal *t, const ana_use *u)
     return false;
 }
 
+/* A variable that a library's module has, say, and that none of the kernels accesses. */
+static bool is_idle_variable(const rep_terminal *t, const ana_use *u)
+{
+    const prof_object *o = prof_find_object(&t->d->objects, u->object);
+    if (!o || (o->kind != CAP_OBJECT_SYMBOL && o->kind != CAP_OBJECT_CONST) || u->touched)
+        return false;
+    for (uint32_t i = 0; i < t->d->totals.count; i++)
+        if (t->d->totals.rows[i].c.object == u->object)
+            return false;
+    return true;
+}
+
+static void tell_idle_variables(const rep_terminal *t, uint64_t count)
+{
+    const prof_coverage *c = &t->d->coverage;
+    bool whole = !t->d->gaps.count && c->launches_observed >= c->launches_seen;
+    if (count)
+        fprintf(t->out, "  %s%s that no kernel touched%s: --all lists them%s\n", t->s.dim,
+                rep_plural(t->arena, count, "module variable", "module variables"),
+                whole ? "" : ", as far as is known", t->s.off);
+}
+
 /* "at least" where launches are missing. */
 static const char *bound(const ana_use *u)
 {
@@ -80,19 +102,23 @@ static void table(const rep_terminal *t)
     };
     const ana_uses *uses = &t->d->uses;
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
-    uint32_t shown = 0, all = 0;
+    uint32_t shown = 0, all = 0, idle = 0;
     for (uint32_t i = 0; grid && i < uses->count; i++) {
-        if (!belongs(t, &uses->rows[i]) || (all++ >= TOP && !t->o->all))
+        const ana_use *u = &uses->rows[i];
+        bool is_idle = !t->o->all && belongs(t, u) && is_idle_variable(t, u);
+        idle += is_idle;
+        if (is_idle || !belongs(t, u) || (all++ >= TOP && !t->o->all))
             continue;
-        add_row(t, grid, &uses->rows[i]);
+        add_row(t, grid, u);
         shown++;
     }
-    if (!shown)
+    if (!shown && !idle)
         return;
     rep_title(t, "Elements", "accesses by kernels to each 4 bytes, highest mean first");
     rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
     if (shown < all)
         fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, all - shown, t->s.off);
+    tell_idle_variables(t, idle);
 }
 
 static void put_swap(const rep_terminal *t, const ana_swap *s)

@@ -278,6 +278,43 @@ static void test_text_lines_of_helpers(void **state)
     free(text);
 }
 
+/* Variables that no kernel touches are a line, unless all are asked for. */
+static void test_text_of_idle_variables(void **state)
+{
+    fixture *f = *state;
+    prof_object *objects = wl_new_array(f->arena, prof_object, f->data.objects.count + 2);
+    ana_use *uses = wl_new_array(f->arena, ana_use, f->data.uses.count + 2);
+    uint32_t n = f->data.objects.count, nuses = f->data.uses.count;
+    memcpy(objects, f->data.objects.rows, n * sizeof *objects);
+    memcpy(uses, f->data.uses.rows, nuses * sizeof *uses);
+    for (uint32_t i = 0; i < 2; i++) {
+        objects[n + i] = (prof_object){.id = 90 + i,
+                                       .kind = CAP_OBJECT_SYMBOL,
+                                       .space = ACC_GLOBAL,
+                                       .name = i ? "lonely" : "visited",
+                                       .bytes = 4,
+                                       .tag = ""};
+        uses[nuses + i] = (ana_use){.object = 90 + i, .elements = 1, .touched = i == 0};
+    }
+    f->data.objects = (prof_object_rows){n + 2, objects};
+    f->data.uses.rows = uses;
+    f->data.uses.count = nuses + 2;
+    f->data.coverage.launches_observed = f->data.coverage.launches_seen;
+    char *text = text_of(&f->data, &(rep_text_options){.width = 120});
+    assert_has(text, "\n  visited");
+    assert_has(text, "\n  1 module variable that no kernel touched: --all lists them\n");
+    assert_null(strstr(text, "lonely"));
+    free(text);
+    f->data.coverage.launches_observed--;
+    text = text_of(&f->data, &(rep_text_options){.width = 120, .all = true});
+    assert_has(text, "\n  lonely");
+    assert_null(strstr(text, "no kernel touched"));
+    free(text);
+    text = text_of(&f->data, &(rep_text_options){.width = 120});
+    assert_has(text, "that no kernel touched, as far as is known: --all");
+    free(text);
+}
+
 static void test_text_tells_instances_apart(void **state)
 {
     fixture *f = *state;
@@ -951,6 +988,7 @@ int main(void)
         T(test_text_of_long_names),
         T(test_text_lines_by_access),
         T(test_text_lines_of_helpers),
+        T(test_text_of_idle_variables),
         T(test_text_tells_instances_apart),
         T(test_text_keeps_to_the_width),
         T(test_text_is_inert),

@@ -743,6 +743,20 @@ test("sums that lack accesses are marked", async () => {
   await visit("#kernel/1", (page) => sees(page, ".who", /> [^]* requests · > [^]* sectors/), lacking);
 });
 
+test("module variables that no kernel touched are a line", async () => {
+  const idle = await report(folder, "idle", ({ payload, parts }) => {
+    const variable = { kind: "symbol", space: "global", bytes: 4 };
+    payload.objects.push({ ...variable, id: 91, name: "lonely" }, { ...variable, id: 92, name: "lonelier" });
+    return { payload, parts };
+  });
+  await visit("#overview", async (page) => {
+    await sees(page, ".idle summary", /^2 module variables that no kernel touched, as far as is known$/);
+    await counts(page, ".sortable tbody tr:has-text('lonely')", 0);
+    await page.click(".idle summary");
+    await sees(page, ".idle", /lonely, lonelier/);
+  }, idle);
+});
+
 test("search finds findings, kernels, objects and files", () =>
   visit("", async (page) => {
     await page.keyboard.press("/");

@@ -115,6 +115,17 @@ export const exampleOf = (m: Model, { access }: Finding): Launch | undefined =>
 export const isAboutObject = ({ subject }: Finding): boolean =>
   subject === "object" || subject === "kernel-and-object";
 
+const MODULE_VARIABLES = ["symbol", "constant"];
+const accessed = new WeakMap<Model, Set<number | undefined>>();
+
+/** Whether it is a variable of a module that no kernel touched, as far as is known. */
+export function isIdleVariable(m: Model, o: MemoryObject): boolean {
+  if (!MODULE_VARIABLES.includes(o.kind) || o.use?.touched_bytes) return false;
+  const known = accessed.get(m) ?? new Set(m.payload.instructions.map((i) => i.object));
+  accessed.set(m, known);
+  return !known.has(o.id);
+}
+
 export const objectOf = (m: Model, id: number | undefined): MemoryObject | undefined =>
   id === undefined ? undefined : m.objectById.get(id);
 

@@ -19,7 +19,7 @@ const view = computed(() => route.value.view);
 const TABS: { view: View; label: string; count: (m: Model) => number | undefined }[] = [
   { view: "finding", label: "Findings", count: (m) => m.payload.groups.length },
   { view: "kernel", label: "Kernels", count: (m) => m.payload.kernels.length },
-  { view: "object", label: "Objects", count: (m) => m.payload.objects.length },
+  { view: "object", label: "Objects", count: (m) => rankedObjects(m).length },
   { view: "overview", label: "Overview", count: () => undefined },
 ];
 

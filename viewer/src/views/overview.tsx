@@ -1,4 +1,4 @@
-import { kernelOf, type Model, placesOf, sourceLine, wholeOf } from "../data/model";
+import { isIdleVariable, kernelOf, type Model, placesOf, sourceLine, wholeOf } from "../data/model";
 import type { MemoryObject } from "../data/payload";
 import { href } from "../state/route";
 import { FactRow } from "../widgets/fact";
@@ -96,13 +96,38 @@ function Objects({ m }: { m: Model }) {
     },
   ];
   return (
-    <SortTable
-      rows={m.payload.objects}
-      columns={columns}
-      keyOf={(o) => String(o.id)}
-      sort="bytes"
-      descending
-    />
+    <>
+      <SortTable
+        rows={m.payload.objects.filter((o) => !isIdleVariable(m, o))}
+        columns={columns}
+        keyOf={(o) => String(o.id)}
+        sort="bytes"
+        descending
+      />
+      <IdleVariables m={m} />
+    </>
+  );
+}
+
+/** Those of libraries, mostly: a line, and their names on asking. */
+function IdleVariables({ m }: { m: Model }) {
+  const idle = m.payload.objects.filter((o) => isIdleVariable(m, o));
+  const { gaps, launches_seen = 0, launches_observed = 0 } = m.payload.coverage;
+  const whole = !gaps?.length && launches_observed >= launches_seen;
+  if (idle.length === 0) return null;
+  return (
+    <details class="muted idle">
+      <summary>
+        {plural(idle.length, "module variable")} that no kernel touched
+        {whole ? "" : ", as far as is known"}
+      </summary>
+      {idle.map((o, i) => (
+        <span key={o.id}>
+          {i > 0 && ", "}
+          <ObjectName m={m} id={o.id} />
+        </span>
+      ))}
+    </details>
   );
 }
 

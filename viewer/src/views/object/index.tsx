@@ -1,4 +1,4 @@
-import type { Model } from "../../data/model";
+import { isIdleVariable, type Model } from "../../data/model";
 import type { MemoryObject } from "../../data/payload";
 import { href } from "../../state/route";
 import { CardList } from "../../widgets/cards";
@@ -10,7 +10,8 @@ import { HeatMaps } from "./maps";
 
 const ranked = new WeakMap<Model, MemoryObject[]>();
 
-/** Objects with findings first, the costliest before the others; then those with maps. */
+/** Objects with findings first, the costliest before the others; then those with maps. Module variables that no kernel
+ * touched are left out. */
 export function rankedObjects(m: Model): MemoryObject[] {
   const known = ranked.get(m);
   if (known) return known;
@@ -19,7 +20,8 @@ export function rankedObjects(m: Model): MemoryObject[] {
     if (f.object !== undefined) excess.set(f.object, (excess.get(f.object) ?? 0) + f.excess);
   }
   const key = (o: MemoryObject) => (excess.get(o.id) ?? 0) + (m.mapsOf.has(o.id) ? 0.5 : 0);
-  const order = [...m.payload.objects].sort((a, b) => key(b) - key(a));
+  const order = m.payload.objects.filter((o) => !isIdleVariable(m, o));
+  order.sort((a, b) => key(b) - key(a));
   ranked.set(m, order);
   return order;
 }
