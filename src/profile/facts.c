@@ -3,6 +3,7 @@
 #include "profile/builder.h"
 
 #include "flow/affine.h"
+#include "ir/expansion.h"
 
 typedef struct writer {
     prof_builder *b;
@@ -23,13 +24,17 @@ static uint32_t header_of(const flow_function *f, uint32_t loop)
 static wl_status write_static_mix(const writer *w, const flow_block *block, const flow_ilp *ilp)
 {
     uint32_t counts[IR_COST_COUNT] = {0};
-    for (uint32_t i = block->first; i < block->first + block->count; i++)
+    double machine[IR_COST_COUNT] = {0};
+    for (uint32_t i = block->first; i < block->first + block->count; i++) {
         counts[w->f->costs[i]]++;
+        ir_add_expansion(&w->f->func->insns[i], machine);
+    }
     wl_status status = WL_OK;
     for (uint32_t cost = 0; cost < IR_COST_COUNT && status == WL_OK; cost++) {
-        const prof_static_mix row = {w->kernel, w->f->first_pc + block->first, cost, counts[cost],
-                                     ilp->chain[cost]};
-        if (counts[cost])
+        const prof_static_mix row = {
+            w->kernel,    w->f->first_pc + block->first, cost, counts[cost], ilp->chain[cost],
+            machine[cost]};
+        if (counts[cost] || machine[cost] > 0)
             status = table_insert_static_mix(w->b->insert[TABLE_static_mix], &row, w->err);
     }
     return status;

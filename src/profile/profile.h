@@ -169,6 +169,7 @@ typedef struct prof_static_block {
 typedef struct prof_static_mix { /* instructions of one class in one of these blocks */
     uint32_t kernel, first_pc, cost /* ir_cost */, instructions;
     uint32_t chain; /* of `instructions`, on the block's longest chain of dependences */
+    double machine; /* machine instructions of the class that are expected (ir/expansion.h) */
 } prof_static_mix;
 
 typedef struct prof_loop {

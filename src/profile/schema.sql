@@ -78,11 +78,12 @@ CREATE TABLE static_blocks (
   PRIMARY KEY (kernel, first_pc)
 ) WITHOUT ROWID;
 
--- Instructions of these blocks by class; classes that a block has none of have no row. chain: how
--- many of them lie on the block's longest chain of dependences (docs/flow.md).
+-- Instructions of these blocks by class. chain: how many of them lie on the block's longest chain of
+-- dependences (docs/flow.md). machine: how many machine instructions of the class the block is
+-- expected to become. Classes that a block has neither of have no row.
 CREATE TABLE static_mix (
   kernel INTEGER NOT NULL, first_pc INTEGER NOT NULL, class INTEGER NOT NULL,
-  instructions INTEGER NOT NULL, chain INTEGER NOT NULL,
+  instructions INTEGER NOT NULL, chain INTEGER NOT NULL, machine REAL,
   PRIMARY KEY (kernel, first_pc, class)
 ) WITHOUT ROWID;
 
@@ -673,7 +674,7 @@ JOIN v_graph_nodes z ON z.call = a.call AND z.node = e.target;
 
 CREATE VIEW v_static_mix AS
 SELECT k.short_name AS kernel, m.first_pc, f.path AS file, c.line, b.ilp, b.mlp, b.chain_loads,
-       b.chain_shared, n.name AS class, m.instructions, m.chain
+       b.chain_shared, n.name AS class, m.instructions, m.chain, m.machine
 FROM static_mix m
 JOIN static_blocks b ON b.kernel = m.kernel AND b.first_pc = m.first_pc
 JOIN kernels k ON k.id = m.kernel
