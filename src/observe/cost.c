@@ -234,3 +234,21 @@ obs_cost obs_cost_irregular(const acc_request *access)
     count_lane_by_lane(access, &active, &cost);
     return cost;
 }
+
+bool obs_is_pieces(const acc_request *access, uint32_t width)
+{
+    uint64_t length = (uint64_t)width * access->bytes, begin = 0;
+    uint32_t row = OBS_LANES; /* none yet */
+    bool apart = false;
+    for (uint32_t m = access->mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        uint64_t from = access->addr[lane] - (uint64_t)(lane % width) * access->bytes;
+        bool same = lane / width == row;
+        if (same ? from != begin : row != OBS_LANES && magnitude((int64_t)(from - begin)) < length)
+            return false;
+        apart |= !same && row != OBS_LANES && from - begin != length;
+        row = lane / width;
+        begin = from;
+    }
+    return apart;
+}

@@ -52,6 +52,7 @@ typedef struct obs_cost {
     uint32_t wavefronts, wavefronts_min; /* 0 for other memory */
     obs_shape shape;
     int64_t stride; /* of a strided request, else 0 */
+    bool pieces;    /* of rows; the caller's to fill in, by obs_is_pieces */
 } obs_cost;
 
 /* Consecutive active lanes whose addresses differ by a constant: lane + i has first + i * stride,
@@ -69,6 +70,12 @@ bool obs_find_run(const acc_request *access, obs_run *run);
  * that are a run. */
 obs_cost obs_cost_run(const acc_request *access, const obs_run *run);
 obs_cost obs_cost_irregular(const acc_request *access);
+
+/* Is the request made of pieces of rows, in a block that is `width` threads wide (a power of two
+ * below OBS_LANES)? Then threads of one threadIdx.y and z take neighbouring elements, as
+ * threadIdx.x runs, and what they take lies apart from what the threads before them take, or
+ * follows it, though not everywhere: else it would be one row. */
+bool obs_is_pieces(const acc_request *access, uint32_t width);
 
 /* ---- parts, for cost.c ---- */
 

@@ -44,21 +44,25 @@ static bool collect_rows(obs_launch *launch, row_list *list)
     return true;
 }
 
-/* Rows of one key become one; its stride is the commonest of all of them. */
+/* Rows of one key become one; its stride is the commonest of all of them, and it is made of pieces
+ * where most requests are. */
 static bool merge_rows_of_key(obs_row *const *rows, size_t count, obs_insn *out)
 {
     obs_strides strides = {0};
+    uint64_t pieces = 0;
     bool all = true;
     *out = rows[0]->insn;
     for (size_t i = 0; i < count; i++) {
         if (i)
             obs_insn_add(out, &rows[i]->insn);
+        pieces += rows[i]->pieces;
         for (size_t k = 0; k < rows[i]->strides.count; k++) {
             const obs_stride_count *s = &rows[i]->strides.data[k];
             all = obs_strides_add(&strides, s->stride, s->count) && all;
         }
     }
     out->stride = obs_strides_commonest(&strides);
+    out->flags |= 2 * pieces > out->requests ? OBS_PIECES : 0;
     wl_vec_free(&strides);
     return all;
 }

@@ -347,6 +347,14 @@ static bool is_row_of(const obs_row *row, const acc_request *access)
            row->insn.object == access->object;
 }
 
+/* The width of a block of which a warp may take pieces of several rows; 0 of another. Only of a
+ * power of two these have one size in all warps. */
+static uint32_t width_of_pieces(const obs_config *config)
+{
+    uint32_t width = config->block[0];
+    return width > 1 && width < OBS_LANES && obs_is_pow2(width) ? width : 0;
+}
+
 static obs_row *row_new(obs_worker *worker, const acc_request *access)
 {
     obs_row *row = calloc(1, sizeof *row);
@@ -357,6 +365,7 @@ static obs_row *row_new(obs_worker *worker, const acc_request *access)
                            .space = (uint8_t)access->space,
                            .op = (uint8_t)access->op};
     row->high = UINT64_MAX;
+    row->width = width_of_pieces(&worker->launch->config);
     row->memo.mask = 0; /* no request has this */
     row->next = worker->rows[access->pc];
     worker->rows[access->pc] = row;

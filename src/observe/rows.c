@@ -16,6 +16,7 @@ static void add_cost(obs_row *row, const obs_cost *cost, uint64_t times)
     insn->sectors_min += times * cost->sectors_min;
     insn->wavefronts += times * cost->wavefronts;
     insn->wavefronts_min += times * cost->wavefronts_min;
+    row->pieces += cost->pieces ? times : 0;
     *shapes[cost->shape] += times;
     if (cost->shape == OBS_SHAPE_STRIDED && !obs_strides_add(&row->strides, cost->stride, times))
         row->strides_lost += times;
@@ -130,6 +131,7 @@ static uint32_t count_pattern(obs_row *row, const acc_request *access, bool know
         return p->cost.sectors;
     }
     obs_cost cost = obs_cost_irregular(access);
+    cost.pieces = row->width && obs_is_pieces(access, row->width);
     add_access_kind(row, access);
     if (++p->misses < p->patience) {
         add_cost(row, &cost, 1);

@@ -18,6 +18,10 @@
 enum { OBS_SECTOR_BYTES = 32, OBS_WORD_BYTES = 4, OBS_WORDS_PER_SECTOR = 8 };
 
 /* One static memory instruction on one object. */
+/* In an obs_insn's flags, beside those of the requests: most of these are pieces of rows, since the
+ * block is less than a warp wide (cost.h). */
+enum { OBS_PIECES = 1 << 16 };
+
 typedef struct obs_insn {
     uint32_t pc;
     uint32_t object; /* number in the capture; for shared memory the index of the array in `shared`;
@@ -25,7 +29,7 @@ typedef struct obs_insn {
     uint8_t space;   /* acc_space */
     uint8_t op;      /* acc_op */
     uint16_t bytes;  /* per lane, all elements of a vector */
-    uint32_t flags;  /* acc_flag */
+    uint32_t flags;  /* acc_flag, OBS_PIECES */
     uint64_t requests;
     uint64_t active_lanes; /* summed over requests */
     uint64_t sectors;      /* distinct sectors moved, summed; 0 for shared memory */

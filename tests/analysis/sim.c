@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +161,7 @@ static obs_summary summarize(sim *s)
                                        (uint32_t)s->objects[i].bytes};
         }
     }
-    obs_config config = {.ncode = 64,
+    obs_config config = {.ncode = SIM_MAX_PCS,
                          .grid = {s->grid[0], s->grid[1], 1},
                          .block = {s->block[0], s->block[1], 1},
                          .nshared = s->nshared + 1,
@@ -247,6 +248,22 @@ static void add_launches(sim *s, prof_builder *builder, uint32_t launches)
     }
 }
 
+/* What the code tells of addresses comes from no code here, but from the test. */
+static void add_forms(const sim *s, const char *path)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    for (uint32_t pc = 0; pc < SIM_MAX_PCS; pc++) {
+        if (s->forms[pc]) {
+            char *insert = sqlite3_mprintf("INSERT INTO forms VALUES (1, %u, 0, 4, %Q, 1)", pc,
+                                           s->forms[pc]);
+            assert_int_equal(sqlite3_exec(db, insert, NULL, NULL, NULL), SQLITE_OK);
+            sqlite3_free(insert);
+        }
+    }
+    sqlite3_close(db);
+}
+
 static const detect_row all_detectors[] = {
 #define X(name, scope) {ANA_SCOPE_##scope, ana_detect_##name},
 #include "analysis/detectors.def"
@@ -285,6 +302,7 @@ void sim_find(sim *s, uint32_t launches, ana_findings *out)
     cap_record end = {.type = CAP_END};
     add_record(builder, &end);
     expect_ok(prof_finish(builder, &err), &err);
+    add_forms(s, path);
     expect_ok(prof_open(path, &db, &err), &err);
     expect_ok(find_in_kernels(s, db, out, &err), &err);
     /* The names of the profile's objects, in place of their ids. */

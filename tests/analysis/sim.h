@@ -6,7 +6,7 @@
 #include "analysis/finding.h"
 #include "observe/observe.h"
 
-enum { SIM_MAX_OBJECTS = 16, SIM_MAX_SAMPLED = 64 };
+enum { SIM_MAX_OBJECTS = 16, SIM_MAX_SAMPLED = 64, SIM_MAX_PCS = 64 };
 
 typedef struct sim_thread {
     uint32_t block[3], thread[3]; /* blockIdx, threadIdx */
@@ -41,7 +41,8 @@ typedef struct sim {
     uint32_t flags; /* acc_flag of the accesses that follow */
     uint32_t nsampled;
     uint64_t sampled[SIM_MAX_SAMPLED];
-    uint32_t mapped; /* launches that have heat maps, the first ones; 0: all */
+    uint32_t mapped;                /* launches that have heat maps, the first ones; 0: all */
+    const char *forms[SIM_MAX_PCS]; /* of addresses, by pc, as the code tells them; NULL: none */
     struct {
         sim_request *data;
         size_t count, capacity;

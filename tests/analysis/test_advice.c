@@ -410,6 +410,58 @@ static void much_that_is_left_over_is_no_nothing(void **state)
     assert_int_equal(little.nkernels, 0);
 }
 
+/* Rows of 8 of 64: eight sectors a request, where its data would fill four, but for the first
+ * `aligned` rows, which start on the sector boundary. */
+typedef struct rows_of_8 {
+    uint32_t aligned;
+} rows_of_8;
+
+static int64_t row_of_8(const sim_thread *t, const void *p)
+{
+    const rows_of_8 *rows = p;
+    uint32_t y = t->block[1] * 32 + t->thread[1], x = t->block[0] * 8 + t->thread[0];
+    return ((int64_t)y * 72 + x + (y % 128 >= rows->aligned)) * 4;
+}
+
+static const ana_finding *finding_of_rows(sim *s, ana_findings *all, uint32_t aligned,
+                                          const char *form)
+{
+    const rows_of_8 rows = {aligned};
+    sim_begin(s, 8, 4, 8, 32);
+    uint32_t data = sim_alloc(s, "data", 65536, 0);
+    s->forms[1] = form;
+    sim_access(s, 1, ACC_LOAD, data, 4, row_of_8, &rows);
+    sim_find(s, 1, all);
+    return sim_finding(s, all, "data", ANA_UNCOALESCED);
+}
+
+/* Pieces of rows pay below twice the fewest sectors, too: from 1.5 more a request on, of which a wide
+ * block may need one. Of 128 rows 80 may be aligned (1.5 more), or a twentieth more of them (1.44),
+ * but not 84 (1.38). */
+static void pieces_of_rows_pay_for_the_block(void **state)
+{
+    (void)state;
+    static const char narrow[] = "4*tid.x + 32*ctaid.x + 4*v3 + param0",
+                      matrices[] = "4*tid.x + 2304*ctaid.x + 288*tid.y + param0";
+    sim s;
+    ana_findings all;
+    const ana_finding *f = finding_of_rows(&s, &all, 80, narrow);
+    assert_non_null(f);
+    assert_int_equal(f->cost.excess, 8 * 48 / 4 * 4);
+    assert_non_null(strstr(f->advice, "Make the block 32 wide"));
+    assert_non_null(strstr(f->summary, "pieces of several rows"));
+    sim_end(&s);
+    assert_non_null(finding_of_rows(&s, &all, 82, narrow));
+    sim_end(&s);
+    assert_null(finding_of_rows(&s, &all, 84, narrow));
+    assert_true(all.left_out.much);
+    sim_end(&s);
+    assert_null(finding_of_rows(&s, &all, 36, matrices));
+    sim_end(&s);
+    assert_null(finding_of_rows(&s, &all, 36, NULL)); /* nothing is known of the rows */
+    sim_end(&s);
+}
+
 /* The tolerance itself, from both sides. */
 static void of_edges(void **state)
 {
@@ -476,21 +528,71 @@ static void of_one_address(void **state)
     assert_false(layout_is_counted(&other, &first));
 }
 
+#define ROWS " + 4*tid.y*param1 + param0"
+
+static bool is_narrow(const char *form, uint32_t flags)
+{
+    ana_input input = input_of(form, NULL);
+    prof_instruction one = first;
+    one.c.bytes = 4;
+    one.c.flags = flags;
+    return layout_is_narrow(&input, &one);
+}
+
+static bool goes_on(const char *form)
+{
+    ana_input input = input_of(form, NULL);
+    prof_instruction one = first;
+    one.c.bytes = 4;
+    return layout_goes_on(&input, &one);
+}
+
+/* The rows of blocks of 16 x 16, as the code tells them and as requests showed them. */
 static void of_narrow_blocks(void **state)
 {
     (void)state;
-    ana_input input = input_of("4*tid.x + 4*tid.y*param1 + param0", "4*tid.x + 64*tid.y + param0");
-    prof_instruction one = first, two = second;
-    one.c.bytes = two.c.bytes = 4;
     launch.block[0] = launch.block[1] = 16;
-    assert_true(layout_is_narrow(&input, &one));
-    assert_false(layout_is_narrow(&input, &two)); /* rows of 16 elements, one after the other */
-    launch.block[0] = 32;
-    assert_false(layout_is_narrow(&input, &one));
+    assert_true(is_narrow("4*tid.x + 64*ctaid.x" ROWS, 0));
+    assert_false(is_narrow("64*ctaid.x - 4*tid.x" ROWS, 0)); /* blocks go the other way */
+    assert_true(is_narrow("4*tid.x + 64*ctaid.y" ROWS, 0));
+    assert_false(is_narrow("4*tid.x + 64*tid.y + 4*v7", 0)); /* 16 elements, without gaps */
+    assert_false(is_narrow("8*tid.x + 128*ctaid.x" ROWS, 0));
+    assert_true(is_narrow("4*v7 + 4*param1*v8 + param0", OBS_PIECES));
+    assert_false(is_narrow("4*v7 + 4*param1*v8 + param0", 0));
+    assert_false(is_narrow("4*loaded7 + param0", OBS_PIECES)); /* how long are these rows? */
+    assert_false(is_narrow("4*atomic7 + param0", OBS_PIECES));
+    launch.block[0] = launch.block[1] = 32;
+    assert_false(is_narrow("4*tid.x + 128*ctaid.x" ROWS, OBS_PIECES));
+    launch.block[0] = launch.block[1] = 4; /* less than a warp */
+    assert_false(is_narrow("4*tid.x + 16*ctaid.x" ROWS, OBS_PIECES));
     launch.block[0] = 256;
     launch.block[1] = 1;
-    assert_false(layout_is_narrow(&input, &one));
-    assert_false(layout_is_loaded(&input, &one));
+}
+
+/* Rows that end where the block does are narrow themselves. */
+static void of_rows_that_end(void **state)
+{
+    (void)state;
+    launch.block[0] = launch.block[1] = 16;
+    assert_true(goes_on("4*tid.x + 64*ctaid.x" ROWS));
+    assert_false(is_narrow("4*tid.x" ROWS, OBS_PIECES)); /* all blocks take the same */
+    assert_false(is_narrow("4*tid.x + 1280*ctaid.x" ROWS, OBS_PIECES)); /* a matrix a block */
+    assert_false(is_narrow("4*tid.x + 4*ctaid.x*param2" ROWS " + 128*ctaid.x", OBS_PIECES));
+    assert_true(is_narrow("4*tid.x + 4*ctaid.x*param2" ROWS, OBS_PIECES)); /* who knows? */
+    assert_false(goes_on("4*tid.x + 4*ctaid.x*param2" ROWS));
+    launch.grid[0] = 1; /* the block has whole rows */
+    assert_false(is_narrow("4*tid.x + 64*ctaid.x" ROWS, OBS_PIECES));
+    assert_false(is_narrow("4*v7 + 4*param1*v8 + param0", OBS_PIECES));
+    launch.grid[0] = 64;
+    launch.block[0] = 256;
+    launch.block[1] = 1;
+}
+
+static void of_what_is_loaded(void **state)
+{
+    (void)state;
+    ana_input input = input_of("4*tid.x" ROWS, NULL);
+    assert_false(layout_is_loaded(&input, &first));
     input = input_of("4*loaded3 + param0", NULL);
     assert_true(layout_is_loaded(&input, &first));
     assert_true(layout_is_loaded(&input, &second)); /* nothing is known */
@@ -509,7 +611,14 @@ static void narrow_blocks_are_told_to_be_wider(void **state)
         ana_draft draft = {.group = &group};
         words_facts f = {.narrow = true, .irregular = true};
         assert_true(words_set(&draft, &input, &f, kinds[i]));
-        assert_non_null(strstr(draft.remedy, "32 wide"));
+        assert_non_null(strstr(draft.remedy, "Where these rows go on in the next block, make the "
+                                             "block 32 wide"));
+        assert_null(strstr(draft.remedy, "tile"));
+        f.goes_on = f.tiles = true;
+        assert_true(words_set(&draft, &input, &f, kinds[i]));
+        assert_non_null(strstr(draft.remedy, "Make the block 32 wide"));
+        assert_non_null(strstr(draft.remedy, "32 x 32 threads"));
+        assert_null(strstr(draft.remedy, "__syncthreads")); /* it stages nothing */
         f.narrow = false;
         assert_true(words_set(&draft, &input, &f, kinds[i]));
         assert_null(strstr(draft.remedy, "32 wide"));
@@ -556,6 +665,9 @@ int main(void)
         cmocka_unit_test(of_blocks),
         cmocka_unit_test(of_one_address),
         cmocka_unit_test(of_narrow_blocks),
+        cmocka_unit_test(of_rows_that_end),
+        cmocka_unit_test(of_what_is_loaded),
+        cmocka_unit_test(pieces_of_rows_pay_for_the_block),
         cmocka_unit_test(narrow_blocks_are_told_to_be_wider),
         cmocka_unit_test(of_neighbours),
     };

@@ -4,7 +4,8 @@
  *   2. misaligned: one sector for each request that is contiguous but starts off the boundary;
  *   3. uncoalesced (of atomic updates scattered-atomics): what else the requests issue beyond the
  * fewest sectors that could hold their bytes; or divergent, where that is little a request since
- * few lanes take part. 2 and 3 are charged for an instruction only as far as its transfers lie in
+ * few lanes take part; or, whatever the ratio, where they are pieces of rows, since the block is
+ * less than a warp wide. 2 and 3 are charged for an instruction only as far as its transfers lie in
  * sectors that 1 has not settled: mending the sharing changes those requests, too.
  *
  * A map knows the sampled blocks only. Its costs, as parts of the transfers that it saw, are taken
@@ -345,6 +346,15 @@ static bool is_divergent(const work *w, const obs_insn *c)
            w->input->program->thresholds->divergent_lanes * (double)c->requests;
 }
 
+/* Does the instruction pay for a narrow block, whatever its ratio is? */
+static bool is_narrow(const work *w, uint32_t i, double excess, double requests)
+{
+    const ana_thresholds *t = w->input->program->thresholds;
+    const prof_instruction *insn = &w->group->insns[i];
+    return insn->c.flags & OBS_PIECES && !is_update(&insn->c) &&
+           ana_reaches(t, excess, t->pieces_waste * requests) && layout_is_narrow(w->input, insn);
+}
+
 static charges charge_requests(const work *w, uint32_t i)
 {
     const obs_insn *c = &w->group->insns[i].c;
@@ -360,7 +370,8 @@ static charges charge_requests(const work *w, uint32_t i)
     }
     excess -= paid.of[ANA_MISALIGNED];
     bool far = ana_reaches(t, (double)c->sectors, t->uncoalesced_ratio * (double)c->sectors_min);
-    if (far && ana_reaches(t, excess, t->uncoalesced_waste * open_requests))
+    if ((far && ana_reaches(t, excess, t->uncoalesced_waste * open_requests)) ||
+        is_narrow(w, i, excess, open_requests))
         paid.of[is_update(c) ? ANA_SCATTERED_ATOMICS : ANA_UNCOALESCED] = excess;
     else if (is_divergent(w, c) && ana_reaches(t, excess, t->divergent_waste * open_requests))
         paid.of[is_update(c) ? ANA_SCATTERED_ATOMICS : ANA_DIVERGENT] = excess;
@@ -613,6 +624,8 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     f.counted = holds_of_most(w, d, layout_is_counted);
     f.loaded = holds_of_most(w, d, layout_is_loaded);
     f.narrow = holds_of_most(w, d, layout_is_narrow);
+    f.goes_on = holds_of_most(w, d, layout_goes_on);
+    f.tiles = layout_has_tiles(w->input);
     f.lone = p == ANA_SAME_ADDRESS; /* others show in the map */
     add_request_evidence(d, &f);
     if (p == ANA_UNCOALESCED && f.stride)

@@ -62,13 +62,56 @@ bool layout_is_counted(const ana_input *input, const prof_instruction *insn)
     return locate_place(input, insn, &p) && p.counted;
 }
 
+/* What comes after a block's part of a row. */
+typedef enum row_end {
+    ROW_ENDS,      /* something else: the next block's part lies elsewhere */
+    ROW_MAY_GO_ON, /* the code does not tell */
+    ROW_GOES_ON    /* the next block's part */
+} row_end;
+
+static row_end end_of_row(const prof_launch *l, const ana_place *p, int64_t bytes)
+{
+    int64_t row = (p->thread[0] < 0 ? -bytes : bytes) * l->block[0];
+    for (int d = 0; d < 3; d++)
+        if (l->grid[d] > 1 && p->block[d] == row)
+            return ROW_GOES_ON;
+    bool known = (!p->unknown && !p->block_unknown) || p->block[0];
+    return known || l->grid[0] == 1 ? ROW_ENDS : ROW_MAY_GO_ON;
+}
+
+/* Less than a warp wide, though it has the threads of one. */
+static bool is_narrow_block(const prof_launch *l)
+{
+    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    return l->block[0] > 1 && l->block[0] < ACC_LANES && threads >= ACC_LANES;
+}
+
 bool layout_is_narrow(const ana_input *input, const prof_instruction *insn)
 {
     const prof_launch *l = prof_find_launch(&input->program->launches, insn->launch);
     ana_place p;
-    bool along = locate_place(input, insn, &p) && llabs(p.thread[0]) == (int64_t)insn->c.bytes;
-    return along && l->block[0] % ACC_LANES && l->block[0] < ACC_LANES && l->block[1] > 1 &&
-           (p.thread_unknown || p.thread[1] != p.thread[0] * (int64_t)l->block[0]);
+    if (!l || !is_narrow_block(l) || !locate_place(input, insn, &p) || p.loaded || p.counted)
+        return false;
+    bool pieces = llabs(p.thread[0]) == (int64_t)insn->c.bytes &&
+                  (p.thread_unknown || p.thread[1] != p.thread[0] * (int64_t)l->block[0]);
+    bool wider = insn->c.space == ACC_SHARED ? l->grid[0] > 1
+                                             : end_of_row(l, &p, insn->c.bytes) != ROW_ENDS;
+    return (pieces || insn->c.flags & OBS_PIECES) && wider;
+}
+
+bool layout_goes_on(const ana_input *input, const prof_instruction *insn)
+{
+    const prof_launch *l = prof_find_launch(&input->program->launches, insn->launch);
+    ana_place p;
+    return locate_place(input, insn, &p) && end_of_row(l, &p, insn->c.bytes) == ROW_GOES_ON;
+}
+
+bool layout_has_tiles(const ana_input *input)
+{
+    for (uint32_t i = 0; i < input->ngroups; i++)
+        if (input->groups[i].space == ACC_SHARED)
+            return true;
+    return false;
 }
 
 bool layout_is_loaded(const ana_input *input, const prof_instruction *insn)

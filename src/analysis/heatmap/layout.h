@@ -25,8 +25,15 @@ bool layout_is_one_address(const ana_input *input, const prof_instruction *insn)
 bool layout_is_counted(const ana_input *input, const prof_instruction *insn);
 
 /* Do lanes run along memory, in a block that is less than a warp wide, so that a warp has pieces of
- * several rows? */
+ * several rows, and may these rows be longer than the block is wide? Rows of no known place, as
+ * those that memory tells of, may be short, and are none of these. */
 bool layout_is_narrow(const ana_input *input, const prof_instruction *insn);
+
+/* Does the code show that the next block takes what comes next in these rows? */
+bool layout_goes_on(const ana_input *input, const prof_instruction *insn);
+
+/* Does the kernel have arrays in shared memory, whose shape may be the block's? */
+bool layout_has_tiles(const ana_input *input);
 
 /* Does the address follow from what memory holds? True where its form is not known. */
 bool layout_is_loaded(const ana_input *input, const prof_instruction *insn);

@@ -207,6 +207,7 @@ static words_facts charge(const ana_input *input, ana_draft *d)
     f.broadcast = uniform * 2 > d->requests;
     f.lanes = d->requests ? (double)lanes / (double)d->requests : 0;
     f.narrow = d->requests && layout_is_narrow(input, &d->group->insns[worst]);
+    f.goes_on = f.tiles = true;
     f.reduction = d->requests && is_reduction(input, d->group, worst, f.lanes);
     f.sectors_per_request = d->requests ? (double)wavefronts / (double)d->requests : 0;
     f.fewest_per_request = d->requests ? (double)fewest / (double)d->requests : 0;

@@ -83,8 +83,9 @@ static const char *uncoalesced_summary(const texts *t)
                     llabs(t->f->stride), t->what, t->f->sectors_per_request,
                     t->f->fewest_per_request);
     }
-    return TEXT(t, "A request to %s moves %.1f sectors where its data would fill %.1f.", t->what,
-                t->f->sectors_per_request, t->f->fewest_per_request);
+    return TEXT(t, "A request to %s%s moves %.1f sectors where its data would fill %.1f.", t->what,
+                t->f->narrow ? " takes pieces of several rows, and" : "", t->f->sectors_per_request,
+                t->f->fewest_per_request);
 }
 
 static const char *divergent_summary(const texts *t)
@@ -190,11 +191,18 @@ static const char *bank_conflict_summary(const texts *t)
 
 /* ---- remedies: equal for findings that one change fixes, so without this case's numbers ---- */
 
-static const char narrow_block[] =
-    "A warp takes pieces of several rows of " ANA_OBJECT
-    ", since the block is less than 32 threads "
-    "wide. Make it 32 wide or a multiple of that (and less high, its tiles with it), so that the "
-    "lanes of a warp run along one row.";
+static const char *narrow_remedy(const texts *t)
+{
+    return TEXT(t,
+                "A warp takes pieces of several rows of " ANA_OBJECT ", since the block is less "
+                "than 32 threads wide. %s the block 32 wide or a multiple of that, and less high "
+                "by as much, so that the lanes of a warp run along one row. The grid, and whatever "
+                "else counts on the block's shape, has to change with it%s.",
+                t->f->goes_on ? "Make" : "Where these rows go on in the next block, make",
+                t->f->tiles ? ": __shared__ tiles of its size, too, and the loops over them (a "
+                              "tile that must be square needs 32 x 32 threads)"
+                            : "");
+}
 
 static const char scattered_updates[] = "Gather the block's updates of " ANA_OBJECT
                                         " in shared memory first, or sort them by target, "
@@ -322,7 +330,7 @@ static const char *uncoalesced_remedy(const texts *t)
                "take neighbouring elements.";
     }
     if (t->f->narrow)
-        return narrow_block;
+        return narrow_remedy(t);
     if (t->f->irregular && !t->f->loaded) {
         return "The lanes of a warp take elements of " ANA_OBJECT " that lie apart, by what the "
                "kernel computes from its indices. Let neighbouring lanes take neighbouring "
@@ -362,7 +370,7 @@ static const char *uncoalesced_remedy(const texts *t)
 static const char *divergent_remedy(const texts *t)
 {
     if (t->f->narrow) /* the edge of a tile: one lane of each row */
-        return narrow_block;
+        return narrow_remedy(t);
     return "The other lanes of the warp took another branch, or are done already. "
            "Where each thread "
            "has a part of " ANA_OBJECT " to itself, keep it in registers (by unrolled loops) or "
@@ -482,7 +490,7 @@ static const char *bank_conflict_remedy(const texts *t)
     if (t->f->reduction)
         return sum_remedy;
     if (t->f->narrow)
-        return narrow_block;
+        return narrow_remedy(t);
     if (apart >= ROW_ELEMENTS) {
         return "Make each row of " ANA_OBJECT " one element longer (where it has no rows, leave "
                "an element free after every 128 bytes: index + index / 32 for words), or permute "

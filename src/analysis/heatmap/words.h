@@ -21,6 +21,8 @@ typedef struct words_facts {
     bool crosses;            /* neighbouring blocks take the words between those of the lanes */
     bool loaded;             /* what memory holds says where they lie, as far as is known */
     bool narrow;             /* lanes run along rows, but the block is less than a warp wide */
+    bool goes_on;            /* the next block goes on with these rows, for certain */
+    bool tiles;              /* the kernel has arrays in shared memory */
     bool counted;            /* an atomic update's result says where the requests lie */
     bool lone;               /* blocks have one warp each */
     bool sampled;            /* what other blocks use of the sectors is not known */
