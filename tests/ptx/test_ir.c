@@ -290,6 +290,20 @@ static void test_verify_messages(void **state)
          "x:7:1: 'fma' lacks a suffix: one of rn|rz|rm|rp\n\tfma.f32 %f1, %f2, %f3, %f4;"},
         {"elect.sync %r1, -1;", "x:7:12: operand 1 of 'elect' must be a register or '_' and a "
                                 "predicate after '|'\n\telect.sync %r1, -1;"},
+        {"add.s32 %r1, [%rd1], 1;",
+         "x:7:14: operand 2 of 'add' must be a register or a number\n\tadd.s32 %r1, [%rd1], 1;"},
+        {"mov.u32 %r1, [%rd1];", "x:7:14: operand 2 of 'mov' must be a register, a number, a "
+                                 "special register or a symbol\n\tmov.u32 %r1, [%rd1];"},
+        {"ld.global.u32 %r1, %rd1;",
+         "x:7:20: operand 2 of 'ld' must be an address in brackets\n\tld.global.u32 %r1, %rd1;"},
+        {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, %r1;",
+         "x:7:41: operand 2 of 'tex' must be a handle and coordinates in "
+         "brackets\n\ttex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, %r1;"},
+        {"bra 5;", "x:7:5: operand 1 of 'bra' must be a label\n\tbra 5;"},
+        {"call 5;", "x:7:1: the operands of 'call' do not fit together\n\tcall 5;"},
+        {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 [%rd1], [%rd1];",
+         "x:7:42: operand 1 of 'ldmatrix' must be a register or a "
+         "vector\n\tldmatrix.sync.aligned.m8n8.x1.shared.b16 [%rd1], [%rd1];"},
         {"mov.u32 %r1, %tid;", "x:7:14: '%tid' needs a component\n\tmov.u32 %r1, %tid;"},
         {"ld.global.u32 %r1, [%p1];",
          "x:7:20: '%p1' cannot hold an address\n\tld.global.u32 %r1, [%p1];"},
