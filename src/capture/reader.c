@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 /* An arena is used for several records as long as these are small. */
 enum { ARENA_KEEP = 32 * 1024, UNPACK_STEP = 64 * 1024 };
@@ -228,7 +229,9 @@ static wl_status unpack_payload(cap_reader *r, size_t size, cap_buffer *out)
         left = ZSTD_decompressStream(r->zstd, &o, &in);
         bool stuck = in.pos == before && o.pos == out->size;
         out->size = o.pos;
-        if (ZSTD_isError(left) || (left && stuck))
+        if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+            status = WL_NOMEM;
+        else if (ZSTD_isError(left) || (left && stuck))
             status = WL_CORRUPT;
     }
     return !status && in.pos != size ? WL_CORRUPT : status;

@@ -59,6 +59,12 @@ static const sample bodies[] = {
                          "it\nmov.u32 %r1, 09;\n             ^"},
     {"mov.f32 %f1, 1.2.3;", "5:14: this floating-point number is not written as PTX writes "
                             "it\nmov.f32 %f1, 1.2.3;\n             ^"},
+    {"mov.f32 %f1, 1.5x;", "5:14: this floating-point number is not written as PTX writes "
+                           "it\nmov.f32 %f1, 1.5x;\n             ^"},
+    {"mov.f32 %f1, 1.0000000000000000000000000000000000000000000000000000000000000000000000;",
+     "5:14: this floating-point number is not written as PTX writes "
+     "it\nmov.f32 %f1, 1.0000000000000000000000000000000000000000000000000000000000000000000000;\n "
+     "            ^"},
     {"mov.f32 %f1, 0f123;", "5:14: a number that starts with 0f has 8 hexadecimal digits after "
                             "it\nmov.f32 %f1, 0f123;\n             ^"},
     {".reg .b32 %x<4000000000>;", "5:11: too many registers are declared for the size of this "
