@@ -268,6 +268,8 @@ class CudaPrograms(Case):
         ])
         self.assertEqual(self.query("SELECT pool, kind, device, objects, bytes / 1024 FROM v_pools ORDER BY 1"),
                          [(1, "default", 0, 1, 2), (2, "created", 0, 1, 3), (3, "created", 0, 1, 4)])
+        frees = "SELECT o.bytes / 1024, c.bytes / 1024 FROM calls c JOIN objects o ON o.id = c.source_object WHERE c.api = 'cudaFreeAsync' ORDER BY 1"
+        self.assertEqual(self.query(frees), [(2, 2), (3, 3), (4, 4)])
         objects = {o["bytes"] >> 10: o for o in self.stats()["objects"]}
         self.assertEqual([objects[kib]["freed_how"] for kib in range(1, 7)], ["program"] * 4 + ["context", "exit"])
         self.assertEqual([objects[kib].get("pool") for kib in range(1, 7)], [None, 1, 2, 3, None, None])

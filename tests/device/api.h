@@ -45,6 +45,11 @@
     X(cudaGetDeviceCount, (int *))                                                                \
     X(cudaDeviceGetDefaultMemPool, (cudaMemPool_t *, int))                                        \
     X(cudaMemPoolGetAttribute, (cudaMemPool_t, int, void *))                                      \
+    X(cudaMemPoolSetAccess, (cudaMemPool_t, const CUmemAccessDesc *, size_t))                     \
+    X(cudaDeviceGetGraphMemAttribute, (int, int, void *))                                         \
+    X(cudaMemcpyPeer, (void *, int, const void *, int, size_t))                                   \
+    X(cudaStreamGetFlags, (cudaStream_t, unsigned *))                                             \
+    X(cudaStreamGetPriority, (cudaStream_t, int *))                                               \
     X(cudaStreamCreate, (cudaStream_t *))                                                         \
     X(cudaStreamCreateWithFlags, (cudaStream_t *, unsigned))                                      \
     X(cudaStreamDestroy, (cudaStream_t))                                                          \

@@ -257,6 +257,7 @@ static void test_graph_memory_and_objects(void **state)
         .poolProps = {.allocType = 1, .location = {cudaMemLocationTypeDevice, 0}}, .bytesize = 64};
     int destroyed = 0;
     unsigned char value = 0;
+    uint64_t of_graphs;
     size_t before, during, total;
     (void)state;
     OK(cudaMemGetInfo(&before, &total));
@@ -276,7 +277,11 @@ static void test_graph_memory_and_objects(void **state)
     assert_int_equal(value, 3);
     OK(cudaMemGetInfo(&during, &total));
     assert_true(during < before);
+    OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &of_graphs));
+    assert_int_equal(of_graphs, 64);
     OK(cudaFree(params.dptr));
+    OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &of_graphs));
+    assert_int_equal(of_graphs, 0);
     OK(cudaGraphExecDestroy(exec));
     OK(cudaGraphAddMemFreeNode(&release, graph, &set, 1, params.dptr));
     OK(cudaGraphInstantiate(&exec, graph, 0));
@@ -376,6 +381,55 @@ static void test_pool(void **state)
     assert_int_equal(used, 0);
     assert_int_equal(high, (1 << 20) + (1 << 10));
     OK(cudaStreamDestroy(s));
+}
+
+static void test_access_to_pools(void **state)
+{
+    cudaMemPool_t pool;
+    CUmemAccessDesc both = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}, .flags = 3};
+    (void)state;
+    OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    OK(cudaMemPoolSetAccess(pool, &both, 1));
+    both.flags = 1; /* a device cannot lose access to its own */
+    assert_int_equal(cudaMemPoolSetAccess(pool, &both, 1), cudaErrorInvalidValue);
+    both = (CUmemAccessDesc){.location = {CU_MEM_LOCATION_TYPE_DEVICE, 99}, .flags = 3};
+    assert_int_equal(cudaMemPoolSetAccess(pool, &both, 1), cudaErrorInvalidDevice);
+    assert_int_equal(cudaMemPoolSetAccess(pool, NULL, 1), cudaErrorInvalidValue);
+    cudaGetLastError();
+}
+
+static void test_copies_between_devices(void **state)
+{
+    int *d, h = 0;
+    (void)state;
+    OK(cudaMalloc((void **)&d, 8));
+    OK(cudaMemset(d, 7, 4));
+    OK(cudaMemset(d + 1, 8, 4));
+    OK(cudaMemcpyPeer(d + 1, 0, d, 0, 4));
+    OK(cudaMemcpy(&h, d + 1, 4, cudaMemcpyDeviceToHost));
+    assert_int_equal(h, 0x07070707);
+    assert_int_equal(cudaMemcpyPeer(d + 1, 99, d, 0, 4), cudaErrorInvalidDevice);
+    assert_int_equal(cudaMemcpyPeer(d + 1, 0, d, 99, 4), cudaErrorInvalidDevice);
+    OK(cudaFree(d));
+    cudaGetLastError();
+}
+
+static void test_facts_of_streams(void **state)
+{
+    cudaStream_t stream;
+    unsigned flags = 9;
+    int priority = 9;
+    (void)state;
+    OK(cudaStreamCreateWithFlags(&stream, 1));
+    OK(cudaStreamGetFlags(stream, &flags));
+    assert_int_equal(flags, 1);
+    OK(cudaStreamGetPriority(stream, &priority));
+    assert_int_equal(priority, 0);
+    OK(cudaStreamDestroy(stream));
+    OK(cudaStreamGetFlags(NULL, &flags));
+    assert_int_equal(flags, 0);
+    assert_int_equal(cudaStreamGetFlags(NULL, NULL), cudaErrorInvalidValue);
+    cudaGetLastError();
 }
 
 static void test_registered(void **state)
@@ -492,6 +546,9 @@ int main(void)
         cmocka_unit_test(test_pitch_and_arrays),
         cmocka_unit_test(test_bad_ranges),
         cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_access_to_pools),
+        cmocka_unit_test(test_copies_between_devices),
+        cmocka_unit_test(test_facts_of_streams),
         cmocka_unit_test(test_registered),
         cmocka_unit_test(test_unsupported),
         cmocka_unit_test(test_threads),
