@@ -1,4 +1,5 @@
 /* Rows from tables: one statement and one filler a kind of row. */
+#include "ir/ops.h"
 #include "profile/blob.h"
 #include "profile/db.h"
 #include "profile/profile.h"
@@ -329,6 +330,59 @@ wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_
                 "wavefronts, wavefronts_min FROM kind_traffic WHERE " OF_KERNEL
                 "ORDER BY kernel, object, space, launch",
                 db_int(kernel));
+}
+
+/* ---- what the model of a launch's time starts from ---- */
+
+static void fill_work(db_row *row, void *item)
+{
+    prof_work *w = item;
+    w->kernel = row_u32(row);
+    w->launch = row_u32(row);
+    w->cost = row_u32(row);
+    w->machine = row_seconds(row);
+    w->chain = row_seconds(row);
+    row->bad |= w->cost >= IR_COST_COUNT || !(w->machine >= 0) || !(w->chain >= 0);
+}
+
+wl_status prof_load_work(prof_db *db, wl_arena *arena, prof_work_rows *out, wl_error *err)
+{
+    return LOAD_ALL(db, arena, out, err, fill_work,
+                    "SELECT kernel, launch, class, machine, chain FROM kind_work "
+                    "ORDER BY kernel, launch, class");
+}
+
+static void fill_wait(db_row *row, void *item)
+{
+    prof_wait *w = item;
+    w->kernel = row_u32(row);
+    w->launch = row_u32(row);
+    w->loads = row_seconds(row);
+    w->shared = row_seconds(row);
+    row->bad |= !(w->loads >= 0) || !(w->shared >= 0);
+}
+
+wl_status prof_load_waits(prof_db *db, wl_arena *arena, prof_wait_rows *out, wl_error *err)
+{
+    return LOAD_ALL(db, arena, out, err, fill_wait,
+                    "SELECT kernel, launch, loads, shared FROM kind_waits ORDER BY kernel, launch");
+}
+
+static void fill_touched(db_row *row, void *item)
+{
+    prof_touched *t = item;
+    t->kernel = row_u32(row);
+    t->launch = row_u32(row);
+    t->object = row_u32(row);
+    t->sectors = row_seconds(row);
+    row->bad |= !(t->sectors >= 0);
+}
+
+wl_status prof_load_touched(prof_db *db, wl_arena *arena, prof_touched_rows *out, wl_error *err)
+{
+    return LOAD_ALL(db, arena, out, err, fill_touched,
+                    "SELECT kernel, launch, object, sectors FROM kind_touched "
+                    "ORDER BY kernel, launch, object");
 }
 
 /* ---- objects and calls ---- */

@@ -397,6 +397,26 @@ typedef struct prof_use {
     uint64_t ranges[OBS_ORIGIN_COUNT], range_accesses[OBS_ORIGIN_COUNT], block_words;
 } prof_use;
 
+/* Machine instructions of one class that all warps of a launch executed, as far as its basic blocks
+ * were counted. */
+typedef struct prof_work {
+    uint32_t launch, kernel, cost; /* launch: the first of its kind; cost: ir_cost */
+    double machine;
+    double chain; /* of these, those that wait for each other within their blocks */
+} prof_work;
+
+/* Loads of all warps that wait for each other. */
+typedef struct prof_wait {
+    uint32_t launch, kernel;
+    double loads, shared; /* from global and local memory; from shared memory */
+} prof_wait;
+
+/* Different sectors of an object in global memory that a block touches, on average. */
+typedef struct prof_touched {
+    uint32_t launch, kernel, object; /* object 0: unknown */
+    double sectors;
+} prof_touched;
+
 /* A parameter of a kernel. */
 typedef struct prof_parameter {
     uint32_t kernel, position;
@@ -488,6 +508,9 @@ PROF_ROWS(heat_info)
 PROF_ROWS(sample)
 PROF_ROWS(use)
 PROF_ROWS(traffic)
+PROF_ROWS(work)
+PROF_ROWS(wait)
+PROF_ROWS(touched)
 PROF_ROWS(gap)
 PROF_ROWS(fault)
 PROF_ROWS(skip)
@@ -537,6 +560,10 @@ wl_status prof_load_instruction_totals(prof_db *db, uint32_t kernel, wl_arena *a
 /* Of the first launch of each kind, by kernel, object, space, launch; kernel may be PROF_ALL. */
 wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_traffic_rows *out,
                             wl_error *err);
+/* Of the first launch of each kind, by kernel, launch, and class or object. */
+wl_status prof_load_work(prof_db *db, wl_arena *arena, prof_work_rows *out, wl_error *err);
+wl_status prof_load_waits(prof_db *db, wl_arena *arena, prof_wait_rows *out, wl_error *err);
+wl_status prof_load_touched(prof_db *db, wl_arena *arena, prof_touched_rows *out, wl_error *err);
 /* Of the first launch of each kind, by kernel, object, space, launch, block. */
 wl_status prof_load_heats(prof_db *db, uint32_t kernel, wl_arena *arena, prof_heat_info_rows *out,
                           wl_error *err);

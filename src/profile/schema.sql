@@ -507,6 +507,37 @@ FROM launch_kinds l
 JOIN instructions i ON i.launch = l.rows_of
 LEFT JOIN moves m ON m.id = l.moves AND m.object = i.object;
 
+-- What the model of a launch's time starts from, of each kind. Machine instructions by class, of all
+-- blocks, and those of them that wait for each other.
+CREATE VIEW kind_work AS
+SELECT l.kernel, l.first AS launch, m.class, total(b.executions * coalesce(m.machine, m.instructions)) AS machine,
+       total(b.executions * m.chain) AS chain
+FROM launch_kinds l
+JOIN blocks b ON b.launch = l.rows_of
+JOIN static_mix m ON m.kernel = l.kernel AND m.first_pc = b.first_pc
+GROUP BY l.id, m.class;
+
+-- Loads that wait for each other.
+CREATE VIEW kind_waits AS
+SELECT l.kernel, l.first AS launch, total(b.executions * s.chain_loads) AS loads,
+       total(b.executions * s.chain_shared) AS shared
+FROM launch_kinds l
+JOIN blocks b ON b.launch = l.rows_of
+JOIN static_blocks s ON s.kernel = l.kernel AND s.first_pc = b.first_pc
+GROUP BY l.id;
+
+-- Different sectors of an object in global memory that a block touches: the mean over the blocks
+-- that the maps stand for.
+CREATE VIEW kind_touched AS
+SELECT h.kernel, h.launch, h.object,
+       sum((h.nrows + h.dropped) * coalesce(s.alike, 1)) * 1.0 / t.blocks AS sectors
+FROM kind_heats h
+JOIN kind_samples s ON s.launch = h.launch AND s.block = h.block
+JOIN (SELECT launch, sum(coalesce(alike, 1)) AS blocks FROM kind_samples WHERE mapped GROUP BY launch) t
+  ON t.launch = h.launch
+WHERE h.space = 0
+GROUP BY h.launch, h.object;
+
 -- ---- sums over the launches of a kernel ----
 
 -- launch, position, bytes, flags and stride are those of the launch that moved most.

@@ -25,6 +25,20 @@ static const char *failure_of(const rep_data *d, uint32_t launch)
     return NULL;
 }
 
+static json_t *model_json(const ana_model *m)
+{
+    json_t *row = json_object(), *seconds = json_object();
+    rep_put_seconds(row, K(model, seconds), m->seconds);
+    rep_put_seconds(row, K(model, low), m->low);
+    rep_put_seconds(row, K(model, high), m->high);
+    rep_put_text(row, K(model, bound), model_resource_name(m->bound));
+    for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
+        if (m->resources[r] > 0)
+            rep_put_seconds(seconds, model_resource_name(r), m->resources[r]);
+    rep_put(row, K(model, resources), seconds);
+    return row;
+}
+
 static void put_launches(rep_json_out *j, const rep_data *d)
 {
     rep_json_array(j, K(output, launches));
@@ -48,6 +62,9 @@ static void put_launches(rep_json_out *j, const rep_data *d)
             rep_put_text(row, K(launch, failed), failure_of(d, l->id));
         if (l->estimated)
             rep_put(row, K(launch, estimated), json_true());
+        const ana_model *model = ana_model_of(&d->models, l->kind);
+        if (model && !model->missing)
+            rep_put(row, K(launch, model), model_json(model));
         rep_json_row(j, row);
     }
     rep_json_array_end(j);

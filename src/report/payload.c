@@ -241,6 +241,36 @@ static void put_code(json_t *row, const rep_data *d, uint32_t kernel, rep_parts 
     json_decref(code);
 }
 
+/* ---- the model ---- */
+
+static json_t *resources_json(const ana_model *m)
+{
+    json_t *rows = json_array();
+    model_resource order[MODEL_RESOURCES];
+    uint32_t count = model_resources_by_time(m, order);
+    for (uint32_t i = 0; i < count; i++) {
+        json_t *row = json_object();
+        rep_put_text(row, K(page_resource, name), model_resource_name(order[i]));
+        rep_put_text(row, K(page_resource, words), model_resource_words(order[i]));
+        rep_put_seconds(row, K(page_resource, seconds), m->resources[order[i]]);
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static json_t *prediction_json(const ana_model *m)
+{
+    json_t *row = json_object();
+    rep_put_seconds(row, K(page_model, seconds), m->seconds);
+    rep_put_seconds(row, K(page_model, low), m->low);
+    rep_put_seconds(row, K(page_model, high), m->high);
+    rep_put_text(row, K(page_model, bound), model_resource_name(m->bound));
+    rep_put(row, K(page_model, resources), resources_json(m));
+    return row;
+}
+
+/* ---- kernels ---- */
+
 static void put_kernel_sums(json_t *row, const rep_data *d, const ana_kernel *k)
 {
     rep_put_count(row, K(page_kernel, requests), k->counts.requests);
@@ -278,6 +308,9 @@ static json_t *kernel_json(const rep_data *d, const ana_kernel *k, rep_parts *pa
     }
     put_kernel_sums(row, d, k);
     rep_put(row, K(page_kernel, mix), mix_json(d, k->kernel));
+    const ana_model *model = ana_model_of_kernel(&d->models, k->kernel);
+    if (model)
+        rep_put(row, K(page_kernel, model), prediction_json(model));
     put_code(row, d, k->kernel, parts);
     return row;
 }

@@ -7,6 +7,7 @@
 #define WL_REPORT_REPORT_H
 
 #include "analysis/key.h"
+#include "analysis/model/model.h"
 #include "analysis/tables.h"
 
 #include <stdio.h>
@@ -59,7 +60,8 @@ typedef struct rep_data {
     ana_kernels kernel_table;
     ana_memory memory;
     ana_uses uses;
-    ana_keys keys; /* of kernels and objects */
+    ana_models models; /* by kind of launch */
+    ana_keys keys;     /* of kernels and objects */
     const ana_findings *findings;
     uint32_t nheats; /* heat maps chosen for the HTML report; none without REP_PART_HEATS */
     prof_heat *heats;

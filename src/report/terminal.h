@@ -30,6 +30,8 @@ void rep_wrap(const rep_terminal *t, unsigned indent, const char *words);
 /* A name cut to what is left of the line after `used` columns. */
 const char *rep_fit_name(const rep_terminal *t, const char *name, size_t used);
 
+/* A kernel's name as tables have it. */
+const char *rep_kernel_cell(const rep_terminal *t, uint32_t kernel);
 /* Was the kernel asked for, or were all? */
 bool rep_shows_kernel(const rep_terminal *t, uint32_t kernel);
 
@@ -43,7 +45,8 @@ bool rep_shows_lines_of(const rep_terminal *t, uint32_t kernel);
  * whole, or only one of those that have a line each. */
 typedef enum rep_told { REP_TOLD_NOWHERE, REP_TOLD_BRIEFLY, REP_TOLD_WHOLE } rep_told;
 rep_told rep_how_told(const rep_terminal *t, const rep_line *line);
-void rep_uses(const rep_terminal *t); /* nothing where no elements were counted */
+void rep_predicted(const rep_terminal *t); /* nothing where no launch has a model */
+void rep_uses(const rep_terminal *t);      /* nothing where no elements were counted */
 void rep_coverage(const rep_terminal *t);
 
 #endif

@@ -91,7 +91,7 @@ static bool is_of_others_too(const rep_terminal *t, uint32_t kernel, const char 
 }
 
 /* In tables the numbers come first: a name has less than half of the line. */
-static const char *kernel_cell(const rep_terminal *t, uint32_t kernel)
+const char *rep_kernel_cell(const rep_terminal *t, uint32_t kernel)
 {
     const prof_kernel *k = prof_find_kernel(&t->d->kernels, kernel);
     size_t used = t->o->width * 3 / 5;
@@ -241,7 +241,7 @@ static void device_times(const rep_terminal *t)
             continue;
         const char *about = d->timed < d->launches ? "~" : "";
         const char *cells[] = {
-            kernel_cell(t, rows[i]->kernel),
+            rep_kernel_cell(t, rows[i]->kernel),
             rep_count(t->arena, d->launches),
             rep_count(t->arena, d->timed),
             wl_arena_printf(t->arena, "%s%s", about, rep_seconds(t->arena, d->seconds)),
@@ -332,7 +332,7 @@ static void kernels(const rep_terminal *t)
             if (t->lines.rows[k].kernel == row->kernel && t->lines.rows[k].space != ACC_SHARED)
                 global += t->lines.rows[k].requests;
         const char *cells[] = {
-            kernel_cell(t, row->kernel),
+            rep_kernel_cell(t, row->kernel),
             rep_count(t->arena, row->launches),
             rep_short_count(t->arena, c->thread_instructions),
             sum_cell(t, c->requests, lacks),
@@ -510,6 +510,7 @@ wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *
     rep_verdict(&t);
     kernels(&t);
     device_times(&t);
+    rep_predicted(&t);
     copies(&t);
     rep_findings(&t);
     rep_uses(&t);

@@ -54,7 +54,7 @@ static void release()
     allocated.clear();
 }
 
-__global__ void harness_fill(float *data, size_t n, unsigned seed)
+__global__ void prepare_fill(float *data, size_t n, unsigned seed)
 {
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n;
          i += (size_t)gridDim.x * blockDim.x) {
@@ -70,7 +70,7 @@ __global__ void harness_fill(float *data, size_t n, unsigned seed)
 static float *random_floats(size_t count, unsigned seed)
 {
     float *p = device<float>(count);
-    harness_fill<<<1024, 256>>>(p, count, seed);
+    prepare_fill<<<1024, 256>>>(p, count, seed);
     return p;
 }
 

@@ -7,7 +7,7 @@ static float4 *p;
 static float *x, *y, *z, *m, *out;
 static int n;
 
-__global__ void split(float *x, float *y, float *z, float *m, const float4 *p, int n)
+__global__ void prepare_split(float *x, float *y, float *z, float *m, const float4 *p, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
@@ -21,7 +21,7 @@ static void prepare(int size)
     n = size;
     p = (float4 *)random_floats(4 * (size_t)n, 1);
     x = device<float>(n), y = device<float>(n), z = device<float>(n), m = device<float>(n), out = device<float>(n);
-    split<<<blocks_of(n, 256), 256>>>(x, y, z, m, p, n);
+    prepare_split<<<blocks_of(n, 256), 256>>>(x, y, z, m, p, n);
 }
 
 static double result() { return sum_of(out, n); }

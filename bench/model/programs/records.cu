@@ -11,7 +11,7 @@ static float *apart, *out;
 static int *sorted, *mixed, *near;
 static int n;
 
-__global__ void split(record *together, const float *apart, int n)
+__global__ void prepare_split(record *together, const float *apart, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
@@ -30,7 +30,7 @@ static void prepare(int size)
     n = size;
     apart = random_floats(6 * (size_t)n, 1);
     together = device<record>(n);
-    split<<<blocks_of(n, 256), 256>>>(together, apart, n);
+    prepare_split<<<blocks_of(n, 256), 256>>>(together, apart, n);
     out = device<float>(n);
     std::vector<int> order(n);
     std::iota(order.begin(), order.end(), 0);

@@ -5,6 +5,25 @@
  * lowest first. */
 export type Column = [offset: number, count: number];
 
+export type Resource =
+  | "issue"
+  | "integer"
+  | "fp32"
+  | "fp64"
+  | "half"
+  | "sfu"
+  | "convert"
+  | "compare"
+  | "shuffle"
+  | "tensor"
+  | "shared"
+  | "l1"
+  | "l2"
+  | "dram"
+  | "atomics"
+  | "blocks"
+  | "latency"
+  | "launch";
 export type Why = "asked" | "typical" | "outlier" | "traced";
 export type Op = "load" | "store" | "atomic" | "reduction";
 export type Space = "global" | "shared" | "local" | "const";
@@ -76,6 +95,22 @@ export interface Mix {
   instructions: number;
 }
 
+/** What a launch is bound by, or would be by itself. */
+export interface Resource {
+  name: Resource;
+  words: string;
+  seconds: number;
+}
+
+/** How long a launch should take, and what bounds it. */
+export interface Prediction {
+  seconds: number; // Its start included.
+  low: number; // Eight of ten launches that were measured lie from here to `high`.
+  high: number;
+  bound: Resource; // The resource that takes longest.
+  resources: Resource[]; // Longest first; none that takes nothing.
+}
+
 export interface Kernel {
   id: number;
   name: string; // Demangled.
@@ -97,6 +132,8 @@ export interface Kernel {
   line?: number;
   thread_instructions?: number;
   mix: Mix[]; // Executed by warps, over the observed launches.
+  /** Of a launch, on average; absent where the counts or the device's figures are not known. */
+  model?: Prediction;
   /** The part that holds its instructions, a list of Code as JSON; absent where they found no
    * room. */
   code?: number;

@@ -3,6 +3,7 @@ import type { LineRow, Model } from "../data/model";
 import { findingsAt, kernelExcess, lineExcess, lineUnit, sourceLine } from "../data/model";
 import type { Finding, Instruction, Kernel } from "../data/payload";
 import { MixPicture } from "../pictures/mix";
+import { PredictionPicture } from "../pictures/prediction";
 import { filter } from "../state/filter";
 import { findingHref, href } from "../state/route";
 import { CardList } from "../widgets/cards";
@@ -309,6 +310,7 @@ export function KernelView({ m, id }: { m: Model; id: number | undefined }) {
           <Facts k={kernel} />
         </header>
         <FindingLinks m={m} of={(f) => f.kernel === kernel.id} />
+        <PredictionPicture k={kernel} />
         {kernel.mix.length > 0 && <h2>Instructions</h2>}
         <MixPicture k={kernel} />
         <h2>Lines</h2>

@@ -1,0 +1,224 @@
+/* How long launches take on their device, and what bounds them. */
+#include "analysis/model/model.h"
+#include "analysis/model/work.h"
+
+#include <stdlib.h>
+
+/* ---- names ---- */
+
+static const struct {
+    const char *name, *words;
+} resources[MODEL_RESOURCES] = {
+#define X(id, name, words) [MODEL_##id] = {name, words},
+#include "analysis/model/resources.def"
+#undef X
+};
+
+const char *model_resource_name(model_resource resource)
+{
+    return resources[resource].name;
+}
+
+const char *model_resource_words(model_resource resource)
+{
+    return resources[resource].words;
+}
+
+/* ---- a launch ---- */
+
+static cuda_occupancy occupancy_of(const cuda_device *d, const prof_launch *l)
+{
+    cuda_footprint block = {.threads = l->block[0] * l->block[1] * l->block[2],
+                            .registers = l->registers,
+                            .static_shared = l->static_shared,
+                            .dynamic_shared = l->dynamic_shared,
+                            .carveout = -1};
+    return cuda_occupancy_of(d, &block);
+}
+
+/* ---- all launches ---- */
+
+typedef struct devices {
+    prof_device_rows rows;
+    cuda_device *known; /* of each row; id "" where there is no description */
+} devices;
+
+static wl_status load_devices(prof_db *profile, wl_arena *arena, devices *out, wl_error *err)
+{
+    wl_status status = prof_load_devices(profile, arena, &out->rows, err);
+    if (status != WL_OK)
+        return status;
+    out->known = wl_new_array(arena, cuda_device, (size_t)out->rows.count + 1);
+    if (!out->known)
+        return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+    for (uint32_t i = 0; i < out->rows.count; i++) {
+        wl_error ignored;
+        if (!*out->rows.rows[i].file ||
+            cuda_device_load(out->rows.rows[i].file, &out->known[i], &ignored) != WL_OK)
+            out->known[i] = (cuda_device){0};
+    }
+    return WL_OK;
+}
+
+static const cuda_device *device_of(const devices *all, const prof_launch *l)
+{
+    for (uint32_t i = 0; i < all->rows.count; i++)
+        if (all->rows.rows[i].process == l->process && all->rows.rows[i].ordinal == l->device)
+            return *all->known[i].id ? &all->known[i] : NULL;
+    return NULL;
+}
+
+static model_device as_launched(const cuda_device *d, const prof_launch *l,
+                                const cuda_occupancy *occupancy)
+{
+    double shared = (double)occupancy->blocks * ((double)l->static_shared + l->dynamic_shared);
+    return (model_device){.sms = model_sms(d), .l1_bytes = d->limits.l1_bytes - shared};
+}
+
+static ana_model model_of_launch(model_rows *rows, const devices *all, const prof_launch *l)
+{
+    model_work work;
+    ana_model m = {.kernel = l->kernel, .kind = l->kind, .launches = l->count};
+    const cuda_device *d = device_of(all, l);
+    if (!d || !d->measured.processes) {
+        m.missing = "No figures were measured of its device.";
+        return m;
+    }
+    cuda_occupancy occupancy = occupancy_of(d, l);
+    model_device device = as_launched(d, l, &occupancy);
+    if (!occupancy.blocks)
+        m.missing = "Its blocks do not fit on the device.";
+    else if (!model_work_of(rows, &device, l, &work))
+        m.missing = "Not all of its instructions were counted.";
+    else
+        model_predict(d, &work, occupancy.blocks, &m);
+    return m;
+}
+
+/* Launches come by kernel. */
+static void add_to_kernels(ana_models *out, const ana_model *m)
+{
+    if (m->missing)
+        return;
+    if (!out->nkernels || out->kernels[out->nkernels - 1].kernel != m->kernel)
+        out->kernels[out->nkernels++] = (ana_model){.kernel = m->kernel};
+    ana_model *k = &out->kernels[out->nkernels - 1];
+    double n = (double)m->launches;
+    k->launches += m->launches;
+    k->seconds += n * m->seconds;
+    k->low += n * m->low;
+    k->high += n * m->high;
+    for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
+        k->resources[r] += n * m->resources[r];
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    double x = ((const ana_model *)a)->seconds, y = ((const ana_model *)b)->seconds;
+    return (y > x) - (y < x);
+}
+
+/* Makes means of the sums. */
+static void finish_kernels(ana_models *out)
+{
+    if (out->nkernels)
+        qsort(out->kernels, out->nkernels, sizeof *out->kernels, longest_first);
+    for (uint32_t i = 0; i < out->nkernels; i++) {
+        ana_model *k = &out->kernels[i];
+        double n = (double)k->launches;
+        k->seconds /= n;
+        k->low /= n;
+        k->high /= n;
+        for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
+            k->resources[r] /= n;
+        k->bound = model_longest(k);
+    }
+}
+
+/* Rows of the profile come by kernel. */
+static int kernel_by_kernel(const void *a, const void *b)
+{
+    const prof_launch *const *x = a, *const *y = b;
+    if ((*x)->kernel != (*y)->kernel)
+        return (*x)->kernel < (*y)->kernel ? -1 : 1;
+    return (*x)->id<(*y)->id ? -1 : (*x)->id>(*y)->id;
+}
+
+static const prof_launch **sorted_by_kernel(const prof_launch_rows *launches, wl_arena *arena)
+{
+    size_t count = launches->count;
+    const prof_launch **order = wl_new_array(arena, const prof_launch *, count + 1);
+    for (size_t i = 0; order && i < count; i++)
+        order[i] = &launches->rows[i];
+    if (order && count)
+        qsort(order, count, sizeof *order, kernel_by_kernel);
+    return order;
+}
+
+static wl_status fill_models(model_rows *rows, const devices *all, const prof_launch **order,
+                             const prof_launch_rows *launches, wl_arena *arena, ana_models *out)
+{
+    out->rows = wl_new_array(arena, ana_model, (size_t)launches->count + 1);
+    out->kernels = wl_new_array(arena, ana_model, (size_t)launches->count + 1);
+    if (!out->rows || !out->kernels)
+        return WL_NOMEM;
+    out->count = launches->count;
+    for (uint32_t i = 0; i < launches->count; i++) {
+        ana_model *m = &out->rows[order[i] - launches->rows];
+        *m = model_of_launch(rows, all, order[i]);
+        add_to_kernels(out, m);
+    }
+    finish_kernels(out);
+    return WL_OK;
+}
+
+static wl_status model_all(prof_db *profile, wl_arena *scratch, wl_arena *arena, ana_models *out,
+                           wl_error *err)
+{
+    devices all;
+    model_rows *rows;
+    prof_launch_rows launches;
+    wl_status status = model_rows_load(profile, scratch, &rows, err);
+    if (status == WL_OK)
+        status = load_devices(profile, scratch, &all, err);
+    if (status == WL_OK)
+        status = prof_load_launch_kinds(profile, PROF_ALL, scratch, &launches, err);
+    if (status != WL_OK)
+        return status;
+    const prof_launch **order = sorted_by_kernel(&launches, scratch);
+    status = order ? fill_models(rows, &all, order, &launches, arena, out) : WL_NOMEM;
+    return status == WL_OK ? status
+                           : wl_fail(err, status, "Cannot analyse the profile: out of memory.");
+}
+
+wl_status ana_model_table(prof_db *profile, wl_arena *arena, ana_models *out, wl_error *err)
+{
+    *out = (ana_models){0};
+    wl_arena *scratch = wl_arena_new();
+    wl_status status = scratch
+                           ? model_all(profile, scratch, arena, out, err)
+                           : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+    wl_arena_free(scratch);
+    return status;
+}
+
+const ana_model *ana_model_of(const ana_models *models, uint32_t kind)
+{
+    uint32_t low = 0, high = models->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (models->rows[middle].kind < kind)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < models->count && models->rows[low].kind == kind ? &models->rows[low] : NULL;
+}
+
+const ana_model *ana_model_of_kernel(const ana_models *models, uint32_t kernel)
+{
+    for (uint32_t i = 0; i < models->nkernels; i++)
+        if (models->kernels[i].kernel == kernel)
+            return &models->kernels[i];
+    return NULL;
+}

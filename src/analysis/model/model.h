@@ -1,0 +1,54 @@
+/* The performance model: how long launches take, and what bounds them.
+ *
+ * The time of a launch is that of the resource that it keeps busy longest, on the multiprocessor
+ * with most blocks, and of what no other warp hides: the chain of instructions that wait for each
+ * other, as often as blocks take turns on a multiprocessor; and the launch itself. Counts come from
+ * the profile; rates from the device's figures (cuda/figures.def), so that a device that was never
+ * measured has no model. docs/model.md derives it, and says how it differs from Sim et al., "A
+ * Performance Analysis Framework for Identifying Potential Benefits in GPGPU Applications" (PPoPP
+ * 2012), equations (1) to (17). */
+#ifndef WL_ANALYSIS_MODEL_MODEL_H
+#define WL_ANALYSIS_MODEL_MODEL_H
+
+#include "base/arena.h"
+#include "cuda/device.h"
+#include "profile/profile.h"
+
+typedef enum model_resource {
+#define X(id, name, words) MODEL_##id,
+#include "analysis/model/resources.def"
+#undef X
+    MODEL_RESOURCES
+} model_resource;
+
+const char *model_resource_name(model_resource resource);  /* "fp32" */
+const char *model_resource_words(model_resource resource); /* "FP32 arithmetic" */
+
+/* A launch of a kind; or the mean of all launches of a kernel that have a model. */
+typedef struct ana_model {
+    uint32_t kernel, kind; /* prof_launch's; kind 0: all of the kernel */
+    uint64_t launches;     /* that this is of */
+    const char *missing;   /* why there is no model, as a sentence; NULL: there is one */
+    double seconds;        /* predicted, launch included */
+    double low, high;      /* where eight of ten launches lie that were measured (residuals.def) */
+    model_resource bound;  /* which takes longest */
+    double resources[MODEL_RESOURCES]; /* seconds that each takes by itself */
+} ana_model;
+
+typedef struct ana_models {
+    uint32_t count;
+    ana_model *rows; /* by kind */
+    uint32_t nkernels;
+    ana_model *kernels; /* the longest of all their launches first; none without a model */
+} ana_models;
+
+wl_status ana_model_table(prof_db *profile, wl_arena *arena, ana_models *out, wl_error *err);
+
+/* Of the launches of a kind; of all of a kernel. NULL: none. */
+const ana_model *ana_model_of(const ana_models *models, uint32_t kind);
+const ana_model *ana_model_of_kernel(const ana_models *models, uint32_t kernel);
+
+/* The resources that take any time, longest first; returns how many. */
+uint32_t model_resources_by_time(const ana_model *model, model_resource order[MODEL_RESOURCES]);
+
+#endif

@@ -1,0 +1,216 @@
+/* The model's formulas: from what a launch asks of a device to seconds. */
+#include "analysis/model/work.h"
+
+#include <math.h>
+
+/* ---- the device ---- */
+
+static double figure(const cuda_device *d, cuda_figure_key key)
+{
+    return d->measured.figures[key].value;
+}
+
+#define FIGURE_OF(d, key) figure((d), CUDA_FIGURE_##key)
+
+double model_sms(const cuda_device *d)
+{
+    return cuda_attribute_of(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+}
+
+/* ---- resources of a multiprocessor, in clocks ---- */
+
+enum {
+    LANES = 32,
+    TENSOR_STEP = 16 * 8 * 16 /* multiply-adds of the instruction that was measured */
+};
+
+/* `share`: of the launch's blocks, those that the busiest multiprocessor runs. */
+static void add_pipes(const cuda_device *d, const model_work *w, double share, double *clocks)
+{
+    double issued = 0;
+    for (uint32_t cost = 0; cost < IR_COST_COUNT; cost++)
+        issued += w->machine[cost];
+    clocks[MODEL_ISSUE] = share * issued * LANES / FIGURE_OF(d, issue);
+#define X(id, name, words)
+#define PIPE(id, name, words, class, key) \
+    clocks[MODEL_##id] = share * w->machine[IR_COST_##class] * LANES / FIGURE_OF(d, key);
+#include "analysis/model/resources.def"
+#undef X
+    clocks[MODEL_TENSOR] = share * w->machine[IR_COST_TENSOR] * TENSOR_STEP /
+                           FIGURE_OF(d, tensor_fp16);
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void add_caches(const cuda_device *d, const model_work *w, double share, double *clocks)
+{
+    const model_traffic *t = &w->traffic;
+    double bytes = t->sectors * MODEL_SECTOR;
+    clocks[MODEL_L1] = share *
+                       larger(t->lines / FIGURE_OF(d, l1_lines), bytes / FIGURE_OF(d, l1_wide));
+    clocks[MODEL_SHARED] = share * w->shared_turns / FIGURE_OF(d, shared_passes);
+}
+
+/* ---- resources of the whole device, in seconds ---- */
+
+/* L2 serves whole lines faster than single sectors of many. */
+static double seconds_in_l2(const cuda_device *d, double sectors, double lines,
+                            cuda_figure_key bandwidth)
+{
+    return larger(sectors * MODEL_SECTOR / figure(d, bandwidth),
+                  lines * MODEL_SECTOR / FIGURE_OF(d, l2_sectors));
+}
+
+static double seconds_of_atomics(const cuda_device *d, const model_traffic *t)
+{
+    double throughput = larger(t->atomic_lanes / FIGURE_OF(d, atomic_lanes),
+                               t->atomic_sectors / FIGURE_OF(d, atomic_sectors));
+    double turns = t->integer_turns / FIGURE_OF(d, atomic_same_requests) +
+                   t->float_turns / FIGURE_OF(d, atomic_same_requests_f32);
+    return larger(throughput, turns);
+}
+
+static bool stays_in_l2(const cuda_device *d, const model_traffic *t)
+{
+    return t->footprint <= (double)d->l2_bytes;
+}
+
+static void add_device(const cuda_device *d, const model_work *w, double share, double *seconds)
+{
+    const model_traffic *t = &w->traffic;
+    double l2 = seconds_in_l2(d, t->missed, t->missed_lines, CUDA_FIGURE_l2_read) +
+                seconds_in_l2(d, t->stored, t->stored_lines, CUDA_FIGURE_l2_write);
+    double of_one = share * (t->missed + t->stored) * MODEL_SECTOR / FIGURE_OF(d, l2_one_sm);
+    seconds[MODEL_L2] = larger(l2, of_one);
+    if (!stays_in_l2(d, t))
+        seconds[MODEL_DRAM] = larger(t->footprint / FIGURE_OF(d, dram_read),
+                                     share * t->footprint / FIGURE_OF(d, dram_one_sm));
+    seconds[MODEL_ATOMICS] = seconds_of_atomics(d, t);
+    seconds[MODEL_BLOCKS] = w->blocks / (w->warps <= 1    ? FIGURE_OF(d, blocks_32)
+                                         : w->warps <= 16 ? FIGURE_OF(d, blocks_256)
+                                                          : FIGURE_OF(d, blocks_1024));
+    seconds[MODEL_LAUNCH] = FIGURE_OF(d, launch_in_a_row);
+}
+
+/* ---- latency ---- */
+
+static double on_line(double x, double x0, double y0, double x1, double y1)
+{
+    double part = (x - x0) / (x1 - x0);
+    return y0 + (y1 - y0) * (part < 0 ? 0 : part > 1 ? 1 : part);
+}
+
+static double barrier_clocks(const cuda_device *d, double warps)
+{
+    return warps <= 8 ? on_line(warps, 1, FIGURE_OF(d, barrier_1), 8, FIGURE_OF(d, barrier_8))
+                      : on_line(warps, 8, FIGURE_OF(d, barrier_8), 32, FIGURE_OF(d, barrier_32));
+}
+
+/* Clocks from an instruction of the class to the one that waits for it; loads and barriers are
+ * counted apart. */
+static double latency_of(const cuda_device *d, ir_cost cost)
+{
+    switch (cost) {
+    case IR_COST_INT:
+    case IR_COST_COMPARE: return FIGURE_OF(d, int32_latency);
+    case IR_COST_FP32: return FIGURE_OF(d, fp32_latency);
+    case IR_COST_FP64: return FIGURE_OF(d, fp64_latency);
+    case IR_COST_HALF: return FIGURE_OF(d, half2_latency);
+    case IR_COST_SFU: return FIGURE_OF(d, sfu_latency);
+    case IR_COST_CONVERT: return FIGURE_OF(d, convert_latency);
+    case IR_COST_WARP: return FIGURE_OF(d, shuffle_latency);
+    case IR_COST_TENSOR: return FIGURE_OF(d, tensor_fp16_latency);
+    default: return 0;
+    }
+}
+
+static double hit_rate_of(const model_traffic *t)
+{
+    return t->loaded > 0 ? 1 - t->missed / t->loaded : 0;
+}
+
+/* Of the loads that a warp waits for at once, on average; one that L1 lacks holds up all. */
+static double load_clocks(const cuda_device *d, const model_work *w)
+{
+    const model_traffic *t = &w->traffic;
+    double beyond = stays_in_l2(d, t) ? FIGURE_OF(d, l2_latency) : FIGURE_OF(d, dram_latency);
+    double of_warp = t->loads / (w->blocks * w->warps);
+    double at_once = w->chain_loads > 0 ? larger(1, of_warp / w->chain_loads) : 1;
+    double all_hit = pow(hit_rate_of(t), at_once);
+    return all_hit * FIGURE_OF(d, l1_latency) + (1 - all_hit) * beyond;
+}
+
+/* Of a warp from its begin to its end, were it alone. */
+static double chain_clocks(const cuda_device *d, const model_work *w)
+{
+    double clocks = 0;
+    for (uint32_t cost = 0; cost < IR_COST_COUNT; cost++)
+        clocks += w->chain[cost] * latency_of(d, cost);
+    double barriers = w->machine[IR_COST_SYNC] / (w->blocks * w->warps);
+    return clocks + barriers * barrier_clocks(d, w->warps) +
+           w->chain_shared * FIGURE_OF(d, shared_latency) + w->chain_loads * load_clocks(d, w);
+}
+
+/* ---- all together ---- */
+
+uint32_t model_resources_by_time(const ana_model *model, model_resource order[MODEL_RESOURCES])
+{
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < MODEL_RESOURCES; r++) {
+        uint32_t at = count;
+        if (!(model->resources[r] > 0))
+            continue;
+        for (; at > 0 && model->resources[order[at - 1]] < model->resources[r]; at--)
+            order[at] = order[at - 1];
+        order[at] = r;
+        count++;
+    }
+    return count;
+}
+
+model_resource model_longest(const ana_model *model)
+{
+    model_resource order[MODEL_RESOURCES];
+    return model_resources_by_time(model, order) ? order[0] : MODEL_LAUNCH;
+}
+
+static void set_range(ana_model *m)
+{
+    static const struct {
+        double low, high;
+    } residuals[MODEL_RESOURCES] = {
+#define X(id, low, high, launches) [MODEL_##id] = {low, high},
+#include "analysis/model/residuals.def"
+#undef X
+    };
+    m->low = m->seconds * residuals[m->bound].low;
+    m->high = m->seconds * residuals[m->bound].high;
+}
+
+static void add_up(ana_model *m)
+{
+    double busiest = 0;
+    for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
+        if (r != MODEL_LATENCY && r != MODEL_LAUNCH)
+            busiest = larger(busiest, m->resources[r]);
+    m->bound = model_longest(m);
+    m->seconds = busiest + m->resources[MODEL_LATENCY] + m->resources[MODEL_LAUNCH];
+    set_range(m);
+}
+
+void model_predict(const cuda_device *d, const model_work *w, uint32_t resident, ana_model *m)
+{
+    double clock = FIGURE_OF(d, clock), blocks_of_sm = ceil(w->blocks / model_sms(d));
+    double share = blocks_of_sm / w->blocks;
+    double turns = larger(1, blocks_of_sm / resident);
+    add_pipes(d, w, share, m->resources);
+    add_caches(d, w, share, m->resources);
+    m->resources[MODEL_LATENCY] = turns * chain_clocks(d, w);
+    for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
+        m->resources[r] /= clock;
+    add_device(d, w, share, m->resources);
+    add_up(m);
+}

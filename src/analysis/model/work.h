@@ -1,0 +1,52 @@
+/* What a launch asks of a device, counted: the input of the model's formulas. */
+#ifndef WL_ANALYSIS_MODEL_WORK_H
+#define WL_ANALYSIS_MODEL_WORK_H
+
+#include "analysis/model/model.h"
+#include "ir/ops.h"
+
+enum { MODEL_SECTOR = 32, MODEL_LINE = 128 }; /* bytes */
+
+/* Of global memory, by all blocks of a launch. */
+typedef struct model_traffic {
+    double lines, sectors;       /* that loads and stores ask L1 for */
+    double loads, loaded;        /* requests that load; their sectors */
+    double missed, missed_lines; /* of these, those that L1 asks L2 for */
+    double stored, stored_lines; /* that are written to L2 */
+    double footprint;            /* bytes that are touched */
+    double atomic_lanes, atomic_sectors;
+    /* Atomics that the busiest slice of L2 carries out one after the other, by type. */
+    double integer_turns, float_turns;
+} model_traffic;
+
+typedef struct model_device { /* as a launch has it */
+    double sms;
+    double l1_bytes; /* of an L1, beside the shared memory of the blocks there */
+} model_device;
+
+typedef struct model_work {
+    double blocks, warps;          /* warps: of a block */
+    double machine[IR_COST_COUNT]; /* warp instructions of all blocks */
+    double chain[IR_COST_COUNT];   /* of a warp, on average, that wait for each other */
+    double chain_loads, chain_shared;
+    double shared_turns; /* passes through shared memory, of all blocks */
+    model_traffic traffic;
+} model_work;
+
+typedef struct model_rows model_rows;
+
+/* Of all launches, in the arena. */
+wl_status model_rows_load(prof_db *profile, wl_arena *arena, model_rows **out, wl_error *err);
+
+/* Launches are asked for once each, by kernel and id. False where the counts of its basic blocks
+ * are missing, so that nothing can be said. */
+bool model_work_of(model_rows *rows, const model_device *device, const prof_launch *launch,
+                   model_work *out);
+
+/* Its time on the device, where so many blocks are resident on a multiprocessor at once. */
+void model_predict(const cuda_device *device, const model_work *work, uint32_t resident,
+                   ana_model *out);
+double model_sms(const cuda_device *device); /* multiprocessors */
+model_resource model_longest(const ana_model *model);
+
+#endif

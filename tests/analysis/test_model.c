@@ -1,0 +1,380 @@
+/* The performance model: its formulas on a device of round numbers, worked by hand, and what it
+ * reads from a profile. */
+#include "../profile/story.h"
+#include "support/arena.h"
+#include "support/test.h"
+
+#include "analysis/model/work.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static wl_error err;
+
+static int tear_down(void **state)
+{
+    arena_tear_down(state);
+    unlink(story_path("model.wlprof"));
+    return 0;
+}
+
+/* ---- the formulas ---- */
+
+/* Ten multiprocessors of 1 GHz. */
+static cuda_device device_of_ten(void)
+{
+    cuda_device d = {.l2_bytes = 1000000};
+    d.attributes[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] = 10;
+    d.measured.processes = 1;
+    static const struct {
+        cuda_figure_key key;
+        double value;
+    } figures[] = {
+        {CUDA_FIGURE_issue, 128},
+        {CUDA_FIGURE_fp32, 128},
+        {CUDA_FIGURE_int32, 64},
+        {CUDA_FIGURE_fp64, 2},
+        {CUDA_FIGURE_half2, 256},
+        {CUDA_FIGURE_sfu, 16},
+        {CUDA_FIGURE_convert, 32},
+        {CUDA_FIGURE_compare, 64},
+        {CUDA_FIGURE_shuffle, 32},
+        {CUDA_FIGURE_tensor_fp16, 1024},
+        {CUDA_FIGURE_l1_lines, 1},
+        {CUDA_FIGURE_l1_wide, 128},
+        {CUDA_FIGURE_shared_passes, 0.5},
+        {CUDA_FIGURE_l2_read, 1e12},
+        {CUDA_FIGURE_l2_write, 0.5e12},
+        {CUDA_FIGURE_l2_sectors, 0.32e12}, /* 1e10 sectors */
+        {CUDA_FIGURE_l2_one_sm, 0.2e12},
+        {CUDA_FIGURE_dram_read, 0.25e12},
+        {CUDA_FIGURE_dram_one_sm, 0.05e12},
+        {CUDA_FIGURE_atomic_lanes, 1e11},
+        {CUDA_FIGURE_atomic_sectors, 2e10},
+        {CUDA_FIGURE_atomic_same_requests, 1e9},
+        {CUDA_FIGURE_atomic_same_requests_f32, 0.5e9},
+        {CUDA_FIGURE_blocks_32, 1e9},
+        {CUDA_FIGURE_blocks_256, 0.5e9},
+        {CUDA_FIGURE_blocks_1024, 0.25e9},
+        {CUDA_FIGURE_launch_in_a_row, 3e-6},
+        {CUDA_FIGURE_barrier_1, 10},
+        {CUDA_FIGURE_barrier_8, 24},
+        {CUDA_FIGURE_barrier_32, 72},
+        {CUDA_FIGURE_int32_latency, 5},
+        {CUDA_FIGURE_fp32_latency, 4},
+        {CUDA_FIGURE_fp64_latency, 8},
+        {CUDA_FIGURE_half2_latency, 6},
+        {CUDA_FIGURE_sfu_latency, 20},
+        {CUDA_FIGURE_convert_latency, 7},
+        {CUDA_FIGURE_shuffle_latency, 25},
+        {CUDA_FIGURE_tensor_fp16_latency, 30},
+        {CUDA_FIGURE_shared_latency, 23},
+        {CUDA_FIGURE_l1_latency, 40},
+        {CUDA_FIGURE_l2_latency, 240},
+        {CUDA_FIGURE_dram_latency, 640},
+        {CUDA_FIGURE_clock, 1e9},
+    };
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        d.measured.figures[figures[i].key].value = figures[i].value;
+    return d;
+}
+
+static ana_model predict(const model_work *w, uint32_t resident)
+{
+    cuda_device d = device_of_ten();
+    ana_model m = {0};
+    model_predict(&d, w, resident, &m);
+    return m;
+}
+
+#define ASSERT_NEAR(value, expected) assert_float_equal((value) * 1e9, (expected) * 1e9, 1e-3)
+
+static void pipes(void **state)
+{
+    (void)state;
+    model_work w = {.blocks = 10, .warps = 8};
+    for (uint32_t c = 0; c < IR_COST_COUNT; c++)
+        w.machine[c] = 1000 * (c + 1.0); /* a tenth of them on each multiprocessor */
+    ana_model m = predict(&w, 8);
+    ASSERT_NEAR(m.resources[MODEL_ISSUE], 10500 * 32 / 128 * 1e-9); /* 14 * 15 / 2 * 100 */
+    ASSERT_NEAR(m.resources[MODEL_INTEGER], 100 * 32 / 64.0 * 1e-9);
+    ASSERT_NEAR(m.resources[MODEL_FP32], 200 * 32 / 128.0 * 1e-9);
+    ASSERT_NEAR(m.resources[MODEL_FP64], 300 * 32 / 2.0 * 1e-9);
+    ASSERT_NEAR(m.resources[MODEL_HALF], 400 * 32 / 256.0 * 1e-9);
+    ASSERT_NEAR(m.resources[MODEL_SFU], 500 * 32 / 16.0 * 1e-9);
+    ASSERT_NEAR(m.resources[MODEL_CONVERT], 600 * 32 / 32.0 * 1e-9);
+    ASSERT_NEAR(m.resources[MODEL_COMPARE], 800 * 32 / 64.0 * 1e-9);
+    ASSERT_NEAR(m.resources[MODEL_TENSOR], 1300 * 2048 / 1024.0 * 1e-9);
+    ASSERT_NEAR(m.resources[MODEL_SHUFFLE], 1400 * 32 / 32.0 * 1e-9);
+    assert_int_equal(m.bound, MODEL_FP64);
+    ASSERT_NEAR(m.resources[MODEL_LATENCY], 12000 / 80.0 * 24 * 1e-9); /* barriers */
+    ASSERT_NEAR(m.seconds, 4.8e-6 + 3.6e-6 + 3e-6);
+}
+
+/* The multiprocessor with most blocks is the last to end. */
+static void blocks_that_do_not_come_out_even(void **state)
+{
+    (void)state;
+    model_work w = {.blocks = 11, .warps = 8, .machine[IR_COST_FP32] = 1100};
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_FP32], 200 * 32 / 128.0 * 1e-9);
+    w.blocks = 1;
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_FP32], 1100 * 32 / 128.0 * 1e-9);
+}
+
+static void shared_memory_and_l1(void **state)
+{
+    (void)state;
+    model_work w = {.blocks = 10, .warps = 8, .shared_turns = 5000};
+    w.traffic = (model_traffic){.lines = 1000, .sectors = 8000};
+    ana_model m = predict(&w, 8);
+    ASSERT_NEAR(m.resources[MODEL_SHARED], 500 / 0.5 * 1e-9);
+    ASSERT_NEAR(m.resources[MODEL_L1], 800 * 32 / 128.0 * 1e-9); /* bytes */
+    w.traffic.sectors = 3999;
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_L1], 100 * 1e-9); /* lines */
+}
+
+static void l2(void **state)
+{
+    (void)state;
+    model_work w = {.blocks = 1000, .warps = 8};
+    w.traffic = (model_traffic){
+        .missed = 1e6, .missed_lines = 2.5e5, .stored = 1e5, .stored_lines = 1e5};
+    ana_model m = predict(&w, 8);
+    /* bytes of loads, lines of stores */
+    ASSERT_NEAR(m.resources[MODEL_L2], 32e6 / 1e12 + 1e5 / 1e10);
+    assert_true(m.resources[MODEL_DRAM] == 0);
+    w.blocks = 1; /* one multiprocessor does not reach the bandwidth of all */
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_L2], 1.1e6 * 32 / 0.2e12);
+}
+
+static void device_memory(void **state)
+{
+    (void)state;
+    model_work w = {.blocks = 1000, .warps = 8, .traffic = {.footprint = 1000000}};
+    assert_true(predict(&w, 8).resources[MODEL_DRAM] == 0); /* just fits into L2 */
+    w.traffic.footprint = 1000001;
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_DRAM], 1000001 / 0.25e12);
+    w.blocks = 2;
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_DRAM], 500000.5 / 0.05e12);
+}
+
+static void atomics(void **state)
+{
+    (void)state;
+    model_work w = {
+        .blocks = 1000, .warps = 8, .traffic = {.atomic_lanes = 1e6, .atomic_sectors = 1e5}};
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_ATOMICS], 1e6 / 1e11);
+    w.traffic.atomic_sectors = 1e6;
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_ATOMICS], 1e6 / 2e10);
+    w.traffic.integer_turns = 3e5;
+    w.traffic.float_turns = 2e5;
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_ATOMICS], 3e5 / 1e9 + 2e5 / 0.5e9);
+}
+
+static void starting_blocks(void **state)
+{
+    (void)state;
+    static const struct {
+        double warps, rate;
+    } cases[] = {{1, 1e9}, {2, 0.5e9}, {16, 0.5e9}, {17, 0.25e9}, {32, 0.25e9}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        model_work w = {.blocks = 5000, .warps = cases[i].warps};
+        ASSERT_NEAR(predict(&w, 8).resources[MODEL_BLOCKS], 5000 / cases[i].rate);
+    }
+}
+
+static void latency(void **state)
+{
+    (void)state;
+    model_work w = {.blocks = 10, .warps = 8, .chain_shared = 2};
+    static const double clocks[IR_COST_COUNT] = {
+        [IR_COST_INT] = 5,     [IR_COST_FP32] = 4,    [IR_COST_FP64] = 8,
+        [IR_COST_HALF] = 6,    [IR_COST_SFU] = 20,    [IR_COST_CONVERT] = 7,
+        [IR_COST_COMPARE] = 5, [IR_COST_TENSOR] = 30, [IR_COST_WARP] = 25};
+    double sum = 2 * 23;
+    for (uint32_t c = 0; c < IR_COST_COUNT; c++) {
+        w.chain[c] = c + 1.0;
+        sum += (c + 1.0) * clocks[c];
+    }
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], sum * 1e-9);
+    w.blocks = 170; /* 17 on each, 8 at once */
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], sum * 17 / 8 * 1e-9);
+}
+
+static void latency_of_barriers(void **state)
+{
+    (void)state;
+    static const struct {
+        double warps, clocks;
+    } cases[] = {{1, 10}, {4.5, 17}, {8, 24}, {20, 48}, {32, 72}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        model_work w = {
+            .blocks = 10, .warps = cases[i].warps, .machine[IR_COST_SYNC] = 1000 * cases[i].warps};
+        ASSERT_NEAR(predict(&w, 1).resources[MODEL_LATENCY], 100 * cases[i].clocks * 1e-9);
+    }
+}
+
+static void latency_of_loads(void **state)
+{
+    (void)state;
+    model_work w = {.blocks = 10, .warps = 8, .chain_loads = 3};
+    w.traffic = (model_traffic){.loads = 240, .loaded = 960, .missed = 240};
+    /* one load at a time, of four that hit three times */
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], 3 * (0.75 * 40 + 0.25 * 240) * 1e-9);
+    w.traffic.loads = 480; /* two at a time: both must hit */
+    double hit = 0.75 * 0.75;
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], 3 * (hit * 40 + (1 - hit) * 240) * 1e-9);
+    w.traffic.footprint = 2000000; /* more than L2 holds */
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], 3 * (hit * 40 + (1 - hit) * 640) * 1e-9);
+}
+
+/* What is busy longest, latency and the launch add up. */
+static void all_together(void **state)
+{
+    (void)state;
+    model_work w = {
+        .blocks = 10, .warps = 8, .chain[IR_COST_FP32] = 500, .machine[IR_COST_FP32] = 40000};
+    ana_model m = predict(&w, 8);
+    ASSERT_NEAR(m.seconds, 1e-6 + 2e-6 + 3e-6);
+    assert_int_equal(m.bound, MODEL_LAUNCH);
+    model_resource order[MODEL_RESOURCES];
+    assert_int_equal(model_resources_by_time(&m, order), 5);
+    assert_int_equal(order[0], MODEL_LAUNCH);
+    assert_int_equal(order[1], MODEL_LATENCY);
+    assert_int_equal(order[2], MODEL_ISSUE); /* as long as FP32, which comes after it */
+    assert_int_equal(order[3], MODEL_FP32);
+    assert_int_equal(order[4], MODEL_BLOCKS);
+}
+
+/* ---- what is read from a profile ---- */
+
+static prof_db *profile_of(const char *device, void (*tell)(prof_builder *))
+{
+    prof_db *db;
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    story_expect(prof_create(story_path("model.wlprof"), &options, &builder, &err), &err);
+    story_expect(prof_begin_process(builder, &err), &err);
+    cap_record on = story_device();
+    on.device.file = device;
+    const cap_record head[] = {story_process("/src/app"), on, story_module(1),
+                               story_call(1, "cudaMalloc", CAP_CALL_ALLOC),
+                               story_object(1, 1, 0x7f0000000000, 4096)};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        story_expect(prof_add(builder, &head[i], &err), &err);
+    tell(builder);
+    story_expect(prof_end_process(builder, NULL, &err), &err);
+    story_expect(prof_finish(builder, &err), &err);
+    story_expect(prof_open(story_path("model.wlprof"), &db, &err), &err);
+    return db;
+}
+
+static ana_models models_of(const char *device, void (*tell)(prof_builder *))
+{
+    ana_models models;
+    prof_db *db = profile_of(device, tell);
+    story_expect(ana_model_table(db, arena, &models, &err), &err);
+    prof_close(db);
+    return models;
+}
+
+static void launches(prof_builder *builder)
+{
+    for (uint32_t i = 1; i <= 3; i++) {
+        cap_record launch = story_launch(i, 0, 0x7f0000000000);
+        story_expect(prof_add(builder, &launch, &err), &err);
+    }
+}
+
+static double figure_of_h200(cuda_figure_key key)
+{
+    static cuda_device d;
+    if (!d.id[0])
+        assert_int_equal(cuda_device_load("h200", &d, &err), WL_OK);
+    return d.measured.figures[key].value;
+}
+
+/* Four blocks, each on a multiprocessor of its own; the numbers of story_launch. */
+static void counts_of_a_profile(void **state)
+{
+    (void)state;
+    ana_models models = models_of("h200", launches);
+    assert_int_equal(models.count, 3);
+    assert_int_equal(models.nkernels, 1);
+    const ana_model *m = ana_model_of(&models, models.rows[0].kind);
+    assert_null(m->missing);
+    assert_int_equal(m->launches, 1);
+    double clock = figure_of_h200(CUDA_FIGURE_clock);
+    ASSERT_NEAR(m->resources[MODEL_SHARED],
+                0.25 * 4 / figure_of_h200(CUDA_FIGURE_shared_passes) / clock);
+    /* a block touches two sectors of the 32 that loads ask for: eight come from L2, 64 go there */
+    ASSERT_NEAR(m->resources[MODEL_L2],
+                0.25 * (8 + 64) * 32 / figure_of_h200(CUDA_FIGURE_l2_one_sm));
+    ASSERT_NEAR(m->resources[MODEL_L1],
+                0.25 * (32 + 64) * 32 / figure_of_h200(CUDA_FIGURE_l1_wide) / clock);
+    assert_true(m->resources[MODEL_ISSUE] > 0 && m->resources[MODEL_LATENCY] > 0);
+    assert_true(m->low <= m->seconds && m->seconds <= m->high);
+    const ana_model *k = ana_model_of_kernel(&models, m->kernel);
+    assert_int_equal(k->launches, 3);
+    ASSERT_NEAR(k->seconds, m->seconds);
+    assert_int_equal(k->bound, m->bound);
+    assert_null(ana_model_of(&models, 7));
+    assert_null(ana_model_of_kernel(&models, 7));
+}
+
+static void devices_without_figures(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"", "t4", "no such device"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ana_models models = models_of(names[i], launches);
+        assert_int_equal(models.count, 3);
+        assert_string_equal(models.rows[0].missing, "No figures were measured of its device.");
+        assert_int_equal(models.nkernels, 0);
+    }
+}
+
+static void launch_without_counts(prof_builder *builder)
+{
+    cap_record launch = story_launch(1, 0, 0x7f0000000000);
+    launch.launch.summary.nblocks = 0;
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
+static void launch_too_large(prof_builder *builder)
+{
+    cap_record launch = story_launch(1, 0, 0x7f0000000000);
+    launch.launch.dynamic_shared = 1 << 20;
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
+static void launches_without_a_model(void **state)
+{
+    (void)state;
+    ana_models models = models_of("h200", launch_without_counts);
+    assert_string_equal(models.rows[0].missing, "Not all of its instructions were counted.");
+    models = models_of("h200", launch_too_large);
+    assert_string_equal(models.rows[0].missing, "Its blocks do not fit on the device.");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pipes),
+        cmocka_unit_test(blocks_that_do_not_come_out_even),
+        cmocka_unit_test(shared_memory_and_l1),
+        cmocka_unit_test(l2),
+        cmocka_unit_test(device_memory),
+        cmocka_unit_test(atomics),
+        cmocka_unit_test(starting_blocks),
+        cmocka_unit_test(latency),
+        cmocka_unit_test(latency_of_barriers),
+        cmocka_unit_test(latency_of_loads),
+        cmocka_unit_test(all_together),
+        cmocka_unit_test_setup_teardown(counts_of_a_profile, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(devices_without_figures, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(launches_without_a_model, arena_set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
