@@ -274,6 +274,25 @@ static void partial_end(draft *d) /* the last warp has one to three lanes left, 
     u->limit = pick(2) ? d->all - between(1, 3) : d->all - 32 + between(1, 3);
 }
 
+/* Rows of blocks of 4 to 16 threads in x, off the boundary now and then, which the next block goes
+ * on with; or a matrix a block. */
+static void narrow_block(draft *d)
+{
+    kernel *k = d->k;
+    if (k->nuses == 0 && d->threads % 32 == 0) {
+        k->block[0] = 4u << pick(3);
+        k->block[1] = d->threads / k->block[0];
+    }
+    bool ends = pick(4) == 0;
+    uint32_t width = k->block[0], height = k->block[1];
+    int32_t pitch = (int32_t)((ends ? width : width * k->blocks) + 8 * between(1, 4));
+    use *u = add(d,
+                 (use){.op = load_or_store(), .e = (int32_t)between(0, 3), .ax = 1, .ay = pitch});
+    u->bytes = pick(3) ? 4 : 8;
+    u->ac = ends ? pitch * (int32_t)height : (int32_t)width;
+    d->o->bytes = ((uint64_t)height * (uint32_t)pitch * (ends ? k->blocks : 1) + 8) * u->bytes;
+}
+
 static void half_of_the_warps(draft *d) /* or one more, or one less, read what all lanes read */
 {
     same_for_all(d);
@@ -441,6 +460,7 @@ static const family families[] = {
     {"shared, stride", shared_stride},
     {"shared, histogram", histogram},
     {"shared, counter", shared_counter},
+    {"narrow block", narrow_block},
 };
 
 /* ---- pools ---- */

@@ -428,6 +428,68 @@ static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
     }
 }
 
+/* ---- rows in pieces ---- */
+
+/* Where the row of the lane begins, as far as the lane tells. */
+static int64_t begin_of_row(const sim *s, const sim_request *r, uint32_t lane)
+{
+    return (int64_t)r->addr[lane] - (int64_t)(lane % s->block[0]) * r->bytes;
+}
+
+/* Do the threads of each row of the block take neighbours, and the rows lie apart? */
+static bool is_in_pieces(const sim *s, const sim_request *r)
+{
+    int64_t begin = 0, length = (int64_t)s->block[0] * r->bytes;
+    uint32_t row = UINT32_MAX;
+    bool apart = false;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        if (!(r->mask >> lane & 1))
+            continue;
+        int64_t now = begin_of_row(s, r, lane);
+        if (row == lane / s->block[0] ? now != begin
+                                      : row != UINT32_MAX && llabs(now - begin) < length)
+            return false;
+        apart |= row != UINT32_MAX && row != lane / s->block[0] && now != begin + length;
+        row = lane / s->block[0];
+        begin = now;
+    }
+    return apart;
+}
+
+/* The first request of the instruction in the block. */
+static const sim_request *first_in_block(const sim *s, uint32_t object, uint32_t pc, uint64_t block)
+{
+    for (size_t i = 0; i < s->log.count; i++) {
+        const sim_request *r = &s->log.data[i];
+        if (r->object == object && r->pc == pc && r->block == block)
+            return r;
+    }
+    return NULL;
+}
+
+/* Is the block less than a warp wide, does the instruction mostly take pieces of rows, and go the
+ * last two blocks along the same rows? */
+static bool is_of_narrow_block(const sim *s, uint32_t object, uint32_t pc)
+{
+    double n = 0, in_pieces = 0;
+    if (s->block[0] >= 32 || s->block[0] < 2 || s->block[0] & (s->block[0] - 1) || s->grid[0] < 2)
+        return false;
+    const sim_request *last = first_in_block(s, object, pc, s->grid[0] - 1),
+                      *before = first_in_block(s, object, pc, s->grid[0] - 2);
+    if (!last || !before || last->warp != before->warp)
+        return false;
+    uint32_t lane = (uint32_t)__builtin_ctz(last->mask);
+    for (size_t i = 0; i < s->log.count; i++) {
+        const sim_request *r = &s->log.data[i];
+        if (r->object == object && r->pc == pc) {
+            n++;
+            in_pieces += is_in_pieces(s, r);
+        }
+    }
+    return 2 * in_pieces > n && (before->mask >> lane & 1) &&
+           last->addr[lane] - before->addr[lane] == s->block[0] * last->bytes;
+}
+
 /* Requests of each instruction, counted where the sectors that it moves are not settled by the
  * map. */
 static void request_costs(const sim *s, uint32_t object, const map *maps, costs *out)
@@ -471,8 +533,10 @@ static void request_costs(const sim *s, uint32_t object, const map *maps, costs 
             out->excess[ANA_MISALIGNED] += one_each;
             out->requests[ANA_MISALIGNED] += misaligned;
         }
-        if (n && sectors >= 2 * EDGE * fewest && excess - one_each > 0 &&
-            excess - one_each >= 2 * EDGE * open * n) {
+        bool far = sectors >= 2 * EDGE * fewest && excess - one_each >= 2 * EDGE * open * n;
+        bool narrow = !updates && excess - one_each >= 1.5 * EDGE * open * n &&
+                      is_of_narrow_block(s, object, pc);
+        if (n && excess - one_each > 0 && (far || narrow)) {
             ana_pattern p = updates ? ANA_SCATTERED_ATOMICS : ANA_UNCOALESCED;
             out->excess[p] += excess - one_each;
             out->alone[p] += updates ? excess - one_each : 0;

@@ -158,12 +158,28 @@ static void mipmapped_arrays_have_levels(void **state)
     EXPECT(400, CALL(cuMipmappedArrayDestroy, (CUmipmappedArray), mipmap));
 }
 
+static void flat_arrays_have_no_flags(void **state)
+{
+    CUarray array;
+    CUDA_ARRAY3D_DESCRIPTOR got = {.Depth = 9, .Flags = 9};
+    const CUDA_ARRAY_DESCRIPTOR d = {
+        .Width = 4, .Height = 2, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 2};
+    (void)state;
+    EXPECT(1, CALL(cuArrayCreate_v2, (CUarray *, const CUDA_ARRAY_DESCRIPTOR *), &array, NULL));
+    EXPECT(0, CALL(cuArrayCreate_v2, (CUarray *, const CUDA_ARRAY_DESCRIPTOR *), &array, &d));
+    EXPECT(0, CALL(cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR *, CUarray), &got, array));
+    assert_true(got.Width == 4 && got.Height == 2 && got.Depth == 0 && got.NumChannels == 2);
+    assert_int_equal(got.Flags, 0);
+    destroy_array(array);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_read_and_write),
         cmocka_unit_test(objects_answer),
         cmocka_unit_test(mipmapped_arrays_have_levels),
+        cmocka_unit_test(flat_arrays_have_no_flags),
     };
     CUcontext context;
     setenv("WARPLENS_DEVICES", WL_SOURCE_DIR "/devices", 1);

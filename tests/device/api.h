@@ -35,6 +35,8 @@
     X(cudaMemcpy3D, (const struct cudaMemcpy3DParms *))                                           \
     X(cudaMemcpy2DToArray,                                                                        \
       (cudaArray_t, size_t, size_t, const void *, size_t, size_t, size_t, int))                   \
+    X(cudaMemcpy2DFromArrayAsync,                                                                 \
+      (void *, size_t, cudaArray_const_t, size_t, size_t, size_t, size_t, int, cudaStream_t))     \
     X(cudaMemcpyFromArray, (void *, cudaArray_const_t, size_t, size_t, size_t, int))              \
     X(cudaMemset, (void *, int, size_t))                                                          \
     X(cudaMemsetAsync, (void *, int, size_t, cudaStream_t))                                       \
@@ -47,6 +49,10 @@
     X(cudaMemPoolGetAttribute, (cudaMemPool_t, int, void *))                                      \
     X(cudaMemPoolSetAccess, (cudaMemPool_t, const CUmemAccessDesc *, size_t))                     \
     X(cudaDeviceGetGraphMemAttribute, (int, int, void *))                                         \
+    X(cudaStreamGetCaptureInfo, (cudaStream_t, int *, unsigned long long *, cudaGraph_t *,        \
+                                 const cudaGraphNode_t **, const cudaGraphEdgeData **, size_t *)) \
+    X(cudaStreamUpdateCaptureDependencies,                                                        \
+      (cudaStream_t, cudaGraphNode_t *, const cudaGraphEdgeData *, size_t, unsigned))             \
     X(cudaMemcpyPeer, (void *, int, const void *, int, size_t))                                   \
     X(cudaStreamGetFlags, (cudaStream_t, unsigned *))                                             \
     X(cudaStreamGetPriority, (cudaStream_t, int *))                                               \

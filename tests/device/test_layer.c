@@ -197,6 +197,50 @@ static void test_capture_and_replay(void **state)
     OK(cudaStreamDestroy(s));
 }
 
+/* How many nodes the next one in the stream will need. */
+static size_t needed_by_next(cudaStream_t s, cudaGraph_t *graph)
+{
+    int status;
+    unsigned long long id;
+    const cudaGraphNode_t *needs;
+    const cudaGraphEdgeData *edges;
+    size_t count = 0;
+    OK(cudaStreamGetCaptureInfo(s, &status, &id, graph, &needs, &edges, &count));
+    return count;
+}
+
+static void test_what_a_capture_depends_on_can_be_changed(void **state)
+{
+    enum { ADDED, REPLACED };
+    cudaStream_t s;
+    cudaGraph_t graph;
+    cudaGraphNode_t nodes[2];
+    size_t count = 2;
+    int *d, called = 0;
+    (void)state;
+    OK(cudaMalloc((void **)&d, 128));
+    OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    assert_int_equal(cudaStreamUpdateCaptureDependencies(s, nodes, NULL, 0, ADDED),
+                     cudaErrorIllegalState);
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+    assert_int_equal(needed_by_next(s, &graph), 0);
+    launch(d, 4, 32, s);
+    OK(cudaLaunchHostFunc(s, count_up, &called));
+    assert_int_equal(needed_by_next(s, &graph), 1);
+    OK(cudaGraphGetNodes(graph, nodes, &count));
+    OK(cudaStreamUpdateCaptureDependencies(s, nodes, NULL, 1, ADDED));
+    assert_int_equal(needed_by_next(s, &graph), 2);
+    OK(cudaStreamUpdateCaptureDependencies(s, nodes, NULL, 1, REPLACED));
+    assert_int_equal(needed_by_next(s, &graph), 1);
+    OK(cudaStreamUpdateCaptureDependencies(s, nodes, NULL, 0, REPLACED));
+    assert_int_equal(needed_by_next(s, &graph), 0);
+    OK(cudaStreamEndCapture(s, &graph));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaStreamDestroy(s));
+    OK(cudaFree(d));
+    cudaGetLastError();
+}
+
 static struct cudaMemsetParams set_of(int *d, unsigned value)
 {
     return (struct cudaMemsetParams){
@@ -321,6 +365,12 @@ static void test_pitch_and_arrays(void **state)
     OK(cudaMemcpy2DToArray(array, 0, 0, image, W, W, H, cudaMemcpyHostToDevice));
     OK(cudaMemcpyFromArray(linear, array, 0, 0, W * H, cudaMemcpyDeviceToHost));
     assert_memory_equal(linear, image, sizeof linear);
+    memset(back, 0, sizeof back);
+    OK(cudaMemcpy2DFromArrayAsync(back, W, array, 3, 2, 4, 2, cudaMemcpyDeviceToHost, NULL));
+    OK(cudaStreamSynchronize(NULL));
+    assert_int_equal(back[0][0], 0x23);
+    assert_int_equal(back[1][3], 0x36);
+    assert_int_equal(back[1][4], 0);
     assert_int_equal(cudaMemcpy2DToArray(array, 1, 0, image, W, W, H, cudaMemcpyHostToDevice),
                      cudaErrorInvalidValue);
     OK(cudaMalloc3DArray(&volume, &bytes, (struct cudaExtent){W, 3, 2}, 0));
@@ -541,6 +591,7 @@ int main(void)
         cmocka_unit_test(test_legacy_order),
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_capture_and_replay),
+        cmocka_unit_test(test_what_a_capture_depends_on_can_be_changed),
         cmocka_unit_test(test_graph_nodes),
         cmocka_unit_test(test_graph_memory_and_objects),
         cmocka_unit_test(test_pitch_and_arrays),

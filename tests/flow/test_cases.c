@@ -57,8 +57,12 @@ CASE(a_loaded_address_is_not_proven, KERNEL("ld.global.u32 %r3, [%d1];\n"
     assert_int_equal(s->proof.verdicts[bad].source, load);
     assert_true(proven(s, pc_of(s, "st.global.u32", 1)));
     assert_int_equal(s->proof.class_, FLOW_PARTLY);
-    assert_false(slice(s, pc_of(s, "mul.wide", 0)));
+    uint32_t product = pc_of(s, "mul.wide", 0);
+    assert_false(slice(s, product));
     assert_true(slice(s, pc_of(s, "mul.wide", 1)));
+    expect(s, product, FLOW_CLEAN, FLOW_THROUGH_NONE); /* no memory instruction */
+    assert_int_equal(s->proof.verdicts[product].source, IR_NONE);
+    assert_int_equal(s->proof.verdicts[product].branch, IR_NONE);
 }
 
 CASE(a_loaded_branch_holds_until_its_sides_meet,
