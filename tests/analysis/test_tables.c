@@ -3,6 +3,7 @@
 #include "support/arena.h"
 #include "support/test.h"
 
+#include "analysis/input.h"
 #include "analysis/tables.h"
 
 #include <stdio.h>
@@ -27,6 +28,21 @@ static int tear_down(void **state)
     arena_tear_down(state);
     unlink(story_path("tables.wlprof"));
     return 0;
+}
+
+/* Rows count whole sectors of device memory; places are told from the object's first byte. */
+static void sectors_of_objects(void **state)
+{
+    const obs_heat_row row = {.sector = 3, .history = 0x13, .word = {1, 3, [7] = 7}};
+    const prof_object aligned = {.base = 0x1000}, skewed = {.base = 0x1010};
+    (void)state;
+    assert_int_equal(ana_sector_of(&row, NULL).offset, 96);
+    assert_int_equal(ana_sector_of(&row, &aligned).offset, 96);
+    ana_sector sector = ana_sector_of(&row, &skewed);
+    assert_int_equal(sector.offset, 80);
+    assert_int_equal(sector.temperature, 3);
+    assert_true(sector.word[0] == 1 && sector.word[1] == 2 && !sector.word[2]);
+    assert_int_equal(sector.word[7], 3);
 }
 
 static void kernels(void **state)
@@ -210,6 +226,7 @@ static void every_pattern_is_described(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sectors_of_objects),
         cmocka_unit_test_setup_teardown(kernels, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_of_two_devices, arena_set_up, tear_down),

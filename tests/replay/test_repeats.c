@@ -18,7 +18,12 @@ static const char *const text = HEADER
     ".reg .b64 %rd<4>; .reg .b32 %r<4>;\n"
     "ld.param.u64 %rd1, [to];\nld.global.u32 %r1, [%rd1];\n"
     "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
-    "st.global.u32 [%rd3], %r1;\nret;\n}\n";
+    "st.global.u32 [%rd3], %r1;\nret;\n}\n"
+    ".visible .entry mixed(.param .u8 a, .param .u64 to, .param .u16 b, .param .u32 c)\n{\n"
+    ".reg .b64 %rd<4>; .reg .b32 %r<2>; .reg .b16 %s<2>;\n"
+    "ld.param.u64 %rd1, [to];\nld.param.u16 %s1, [b];\ncvt.u64.u16 %rd2, %s1;\n"
+    "add.s64 %rd3, %rd1, %rd2;\nld.param.u32 %r1, [c];\nst.global.u32 [%rd3], %r1;\n"
+    "ret;\n}\n";
 
 typedef struct process {
     fixture f;
@@ -167,12 +172,32 @@ static void nothing_is_trusted_after_a_wrong_repeat(void **state)
     end(&p);
 }
 
+/* Each lies at its own alignment; those that no address depends on do not matter. */
+static void parameters_have_their_places(void **state)
+{
+    enum { TO = 8, END_OF_TO = 16, SHORT = 16, END_OF_SHORT = 18, PARAMS = 24 };
+    process p;
+    replay_facts facts;
+    wl_arena *arena = wl_arena_new();
+    (void)state;
+    begin(&p);
+    const ir_func *mixed = ir_module_kernel(p.f.ptx, "mixed");
+    assert_int_equal(replay_facts_of(p.f.ptx, mixed, arena, &facts), WL_OK);
+    assert_int_equal(facts.param_bytes, PARAMS);
+    for (uint32_t i = 0; i < PARAMS; i++)
+        assert_int_equal(facts.param_used[i],
+                         (i >= TO && i < END_OF_TO) || (i >= SHORT && i < END_OF_SHORT));
+    wl_arena_free(arena);
+    end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_are_proven_late),
         cmocka_unit_test(a_repeat_is_found),
         cmocka_unit_test(nothing_is_trusted_after_a_wrong_repeat),
+        cmocka_unit_test(parameters_have_their_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
