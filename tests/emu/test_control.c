@@ -1,6 +1,8 @@
 /* Divergence, loops, calls, and how lanes part and meet. */
 #include "fixture.h"
 
+#include "emu/internal.h"
+
 #define BEGIN(name)                                                                           \
     HEADER ".visible .entry " name                                                            \
            "(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<12>;\n"      \
@@ -52,6 +54,46 @@ static void sides_meet_wherever_they_stand(void **state)
         assert_int_equal(out[i], i == 5 ? 51 : 2);
     assert_int_equal(executions(&f, 7, k), 1);
     assert_int_equal(executions(&f, 10, k), 1);
+    fixture_end(&f);
+}
+
+/* Loops in a loop, with blocks after them that stand in front of their heads: what a loop leads to
+ * stands together, and comes before what follows the loop. */
+static void blocks_have_an_order(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t pc, order;
+    } want[] = {
+        {0, 0},           /* before the loops */
+        {6, 1},           /* OUTER */
+        {7, 8},           /* AFTER */
+        {9, 6},           /* LAST */
+        {11, 7},          /* on the way from it to AFTER */
+        {12, 2},          /* FIRST */
+        {15, 3},          /* MIDDLE */
+        {16, 4},          /* SECOND */
+        {19, 5},          /* on the way from it to LAST */
+        {20, UINT32_MAX}, /* the kernel's end cannot be reached */
+    };
+    fixture f;
+    fixture_begin(&f,
+                  BEGIN("k") "mov.u32 %r2, 0; bra OUTER;\n"                             /* 4 5 */
+                             "OUTER: bra FIRST;\n"                                      /* 6 */
+                             "AFTER: st.global.u32 [%rd3], %r2; ret;\n"                 /* 7 8 */
+                             "LAST: setp.lt.u32 %p3, %r2, 9; @%p3 bra OUTER;\n"         /* 9 10 */
+                             "bra AFTER;\n"                                             /* 11 */
+                             "FIRST: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r1;\n" /* 12 */
+                             "@%p1 bra FIRST;\n"
+                             "MIDDLE: add.u32 %r2, %r2, 1;\n"                            /* 15 */
+                             "SECOND: add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, %r1;\n" /* 16 */
+                             "@%p2 bra SECOND; bra LAST;\n" END);
+    const emu_kernel *k = fixture_kernel(&f, "k");
+    assert_int_equal(k->nbbs, sizeof want / sizeof *want);
+    for (uint32_t b = 0; b < k->nbbs; b++) {
+        assert_int_equal(k->bbs[b].first_pc, want[b].pc);
+        assert_int_equal(k->bbs[b].order, want[b].order);
+    }
     fixture_end(&f);
 }
 
@@ -264,6 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(branches_part_and_meet),
         cmocka_unit_test(sides_meet_wherever_they_stand),
+        cmocka_unit_test(blocks_have_an_order),
         cmocka_unit_test(loops_keep_lanes_together),
         cmocka_unit_test(a_lock_among_lanes_is_released),
         cmocka_unit_test(waiting_threads_let_others_run),
