@@ -450,6 +450,9 @@ static void pieces_of_rows_pay_for_the_block(void **state)
     assert_int_equal(f->cost.excess, 8 * 48 / 4 * 4);
     assert_non_null(strstr(f->advice, "Make the block 32 wide"));
     assert_non_null(strstr(f->summary, "pieces of several rows"));
+    const ana_evidence *last = &f->evidence[f->nevidence - 1];
+    assert_string_equal(last->name, "block_width");
+    assert_true(last->value == 8);
     sim_end(&s);
     assert_non_null(finding_of_rows(&s, &all, 82, narrow));
     sim_end(&s);

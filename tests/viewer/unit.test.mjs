@@ -494,8 +494,11 @@ test("colouring code loses no character", () => {
 test("sketches of remedies are of patterns, and of whole sectors", () => {
   const patterns = readFileSync(join(viewer, "../src/analysis/patterns.def"), "utf8");
   const ids = [...patterns.matchAll(/^X\(\w+, "([\w-]+)"/gm)].map((m) => m[1]);
-  const drawn = Object.entries(sketches.SKETCHES);
-  assert.ok(drawn.length >= 9);
+  const narrow = sketches.sketchOf({ pattern: "uncoalesced", evidence: [{ name: "block_width" }] });
+  assert.match(narrow.after.code, /block\(32, 8\)/);
+  assert.equal(sketches.sketchOf({ pattern: "uncoalesced", evidence: [] }), sketches.SKETCHES.uncoalesced);
+  const drawn = [...Object.entries(sketches.SKETCHES), ["uncoalesced", narrow]];
+  assert.ok(drawn.length >= 10);
   for (const [id, { before, after }] of drawn) {
     assert.ok(ids.includes(id));
     assert.notDeepEqual(before, after);

@@ -592,6 +592,12 @@ static bool walks(const work *w, const ana_draft *d)
     return w->sectors[most] > 0 && w->traffic[most] >= VISITS * w->sectors[most];
 }
 
+static double block_width_of(const work *w, const ana_draft *d)
+{
+    const prof_launch *l = prof_find_launch(&w->input->program->launches, d->example_launch);
+    return l ? l->block[0] : 0;
+}
+
 static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind, ana_drafts *drafts)
 {
     ana_draft *d = ana_draft_add(drafts, w->input, p);
@@ -633,6 +639,8 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     if (p == ANA_DIVERGENT || is_of_updates(p))
         ana_add_evidence(d, "lanes", "active lanes", f.lanes, "");
     ana_add_evidence(d, "bytes", "bytes per lane", (double)f.bytes, "bytes");
+    if (f.narrow)
+        ana_add_evidence(d, "block_width", "threads of the block in x", block_width_of(w, d), "");
     return words_set(d, w->input, &f, kind);
 }
 

@@ -1,6 +1,6 @@
-import type { Pattern } from "../data/payload";
+import type { Finding } from "../data/payload";
 import { Code } from "../views/source";
-import { type Side, SKETCHES, type Trips } from "./sketches";
+import { type Side, sketchOf, type Trips } from "./sketches";
 
 const CELL = 22;
 const ROW = 20;
@@ -161,9 +161,9 @@ function Half({ title, side }: { title: string; side: Side }) {
   );
 }
 
-/** The remedy of a pattern before and after, in general: names are not those of the program. */
-export function RemedySketch({ pattern }: { pattern: Pattern }) {
-  const sketch = SKETCHES[pattern];
+/** The remedy of a finding before and after, in general: names are not those of the program. */
+export function RemedySketch({ finding }: { finding: Finding }) {
+  const sketch = sketchOf(finding);
   if (!sketch) return null;
   return (
     <figure class="sketch">

@@ -1,4 +1,4 @@
-import type { Pattern } from "../data/payload";
+import type { Finding, Pattern } from "../data/payload";
 
 /** What each remedy does, as a picture and a few lines of code; docs/patterns tells it at length.
  *
@@ -228,3 +228,33 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
     },
   },
 };
+
+/** Of uncoalesced requests that are pieces of rows. */
+const NARROW_BLOCK: Sketch = {
+  legend: "a row is a sector; blue: the words of one request",
+  before: {
+    picture: {
+      grid: Array.from({ length: 4 }, () => ["- - - - - x! x! x!", "x! x! x! x! x! - - -"]).flat(),
+    },
+    note: "pieces of four rows, two sectors each",
+    code: "dim3 block(8, 32);\ndim3 grid((w + 7) / 8, (h + 31) / 32);",
+  },
+  after: {
+    picture: {
+      grid: [
+        "- - - - - x! x! x!",
+        ...repeat("x! x! x! x! x! x! x! x!", 3),
+        "x! x! x! x! x! - - -",
+        ...repeat("- - - - - - - -", 3),
+      ],
+    },
+    note: "one row, five sectors",
+    code: "dim3 block(32, 8);\ndim3 grid((w + 31) / 32, (h + 7) / 8);",
+  },
+};
+
+/** What suits a finding: requests of narrow blocks tell how wide these are. */
+export const sketchOf = (f: Pick<Finding, "pattern" | "evidence">): Sketch | undefined =>
+  f.pattern === "uncoalesced" && f.evidence.some((e) => e.name === "block_width")
+    ? NARROW_BLOCK
+    : SKETCHES[f.pattern];

@@ -387,7 +387,7 @@ export function FindingDetail({ m, group, finding }: Props) {
       <section class="remedy" aria-labelledby="remedy-title">
         <h2 id="remedy-title">What to change</h2>
         <p>{group.advice}</p>
-        <RemedySketch pattern={finding.pattern} />
+        <RemedySketch finding={finding} />
       </section>
       <Pictures m={m} finding={finding} />
       <Evidence m={m} finding={finding} />
