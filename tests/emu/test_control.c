@@ -117,6 +117,55 @@ static void loops_keep_lanes_together(void **state)
     fixture_end(&f);
 }
 
+/* Of the innermost loop below, in all rounds of the outer ones: as many as the lane needs that goes
+ * round most often. */
+static uint32_t most_rounds(void)
+{
+    uint32_t rounds = 0;
+    for (uint32_t outer = 0; outer < 3; outer++)
+        for (uint32_t middle = 0; middle < 4; middle++) {
+            uint32_t most = 0;
+            for (uint32_t i = 0; i < 31; i++)
+                if (i % 3 >= outer && i % 4 >= middle && i % 5 + 1 > most)
+                    most = i % 5 + 1;
+            rounds += most;
+        }
+    return rounds;
+}
+
+/* Three loops in one another; lane i goes round them i % 3 + 1, i % 4 + 1 and i % 5 + 1 times, and
+ * lane 31 leaves all three at once, halfway. The lanes meet after each of the loops. */
+static void nested_loops_keep_lanes_together(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_begin(
+        &f, BEGIN("k") "rem.u32 %r10, %r1, 3; rem.u32 %r11, %r1, 4; rem.u32 %r12, %r1, 5;\n" /* 4 */
+                       "mov.u32 %r2, 0; mov.u32 %r3, 0;\n"                                   /* 7 */
+                       "L1: mov.u32 %r4, 0;\n"                                               /* 9 */
+                       "L2: mov.u32 %r5, 0;\n"      /* 10 */
+                       "L3: add.u32 %r2, %r2, 1;\n" /* 11 */
+                       "setp.eq.u32 %p4, %r1, 31; setp.eq.u32 %p5, %r4, 1;\n"
+                       "and.pred %p4, %p4, %p5; @%p4 bra OUT;\n"
+                       "add.u32 %r5, %r5, 1; setp.le.u32 %p3, %r5, %r12; @%p3 bra L3;\n"
+                       "add.u32 %r4, %r4, 1; setp.le.u32 %p2, %r4, %r11; @%p2 bra L2;\n" /* 19 */
+                       "add.u32 %r3, %r3, 1; setp.le.u32 %p1, %r3, %r10; @%p1 bra L1;\n" /* 22 */
+                       "OUT: st.global.u32 [%rd3], %r2; ret;\n" END);                    /* 25 */
+    uint32_t *out = fixture_alloc(&f, 4 * 32);
+    emu_kernel *k = fixture_kernel(&f, "k");
+    RUN(&f, "k", 1, 32, P(out));
+    for (uint32_t i = 0; i < 31; i++)
+        assert_int_equal(out[i], (i % 3 + 1) * (i % 4 + 1) * (i % 5 + 1));
+    assert_int_equal(out[31], 31 % 5 + 2); /* the first round of the innermost, and one more */
+    assert_int_equal(executions(&f, 9, k), 3);
+    assert_int_equal(executions(&f, 10, k), 3 * 4);
+    assert_int_equal(executions(&f, 11, k), most_rounds());
+    assert_int_equal(executions(&f, 19, k), 3 * 4);
+    assert_int_equal(executions(&f, 22, k), 3);
+    assert_int_equal(executions(&f, 25, k), 1);
+    fixture_end(&f);
+}
+
 /* The lane that takes the lock stands behind the loop in which the others spin for it. */
 static void a_lock_among_lanes_is_released(void **state)
 {
@@ -308,6 +357,7 @@ int main(void)
         cmocka_unit_test(sides_meet_wherever_they_stand),
         cmocka_unit_test(blocks_have_an_order),
         cmocka_unit_test(loops_keep_lanes_together),
+        cmocka_unit_test(nested_loops_keep_lanes_together),
         cmocka_unit_test(a_lock_among_lanes_is_released),
         cmocka_unit_test(waiting_threads_let_others_run),
         cmocka_unit_test(exits_and_guards),

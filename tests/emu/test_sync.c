@@ -159,6 +159,36 @@ static void endless_loops_reach_the_time_limit(void **state)
     fixture_end(&f);
 }
 
+static void count_texts(void *count, const char *text, size_t length)
+{
+    (void)text, (void)length;
+    ++*(uint64_t *)count;
+}
+
+/* One of the blocks sees that the time is over while the other is printing. */
+static void endless_printing_reaches_the_time_limit(void **state)
+{
+    (void)state;
+    fixture f;
+    uint64_t printed = 0;
+    fixture_begin(&f, HEADER
+                  ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+                  ".global .align 1 .b8 fmt[2] = {46, 0};\n"
+                  ".visible .entry k(.param .u64 p) {\n.reg .b32 %r<3>; .reg .b64 %rd<3>;\n"
+                  "mov.u64 %rd1, fmt; mov.u64 %rd2, 0;\n"
+                  "L: { .param .b64 a; .param .b64 b; .param .b32 c; st.param.b64 [a], %rd1;\n"
+                  "st.param.b64 [b], %rd2; call.uni (c), vprintf, (a, b);\n"
+                  "ld.param.b32 %r2, [c]; } bra L; ret;\n" END);
+    f.time_limit = 0.2;
+    f.threads = 2;
+    f.print = count_texts;
+    f.print_ctx = &printed;
+    assert_int_equal(TRY(&f, "k", 4, 32, 0), WL_FAULT);
+    assert_int_equal(f.result.fault.kind, EMU_FAULT_TIMEOUT);
+    assert_int_equal(f.result.fault.cuda_error, 702);
+    fixture_end(&f);
+}
+
 /* As cooperative groups do it: all blocks of the grid count themselves in and wait for the rest. */
 static void grids_synchronise(void **state)
 {
@@ -268,6 +298,7 @@ int main(void)
         cmocka_unit_test(groups_of_lanes_are_apart),
         cmocka_unit_test(deadlocks_are_reported),
         cmocka_unit_test(endless_loops_reach_the_time_limit),
+        cmocka_unit_test(endless_printing_reaches_the_time_limit),
         cmocka_unit_test(grids_synchronise),
         cmocka_unit_test(clusters_share_memory),
     };

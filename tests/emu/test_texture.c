@@ -412,6 +412,42 @@ static void sums_and_borders(void **state)
     fixture_end(&b.f);
 }
 
+/* What a sum of floats leaves below the normal numbers is zero, of the sum's sign; halves keep it. */
+static void sums_below_normal_numbers(void **state)
+{
+    enum { ZERO, MINUS_ZERO = INT32_MIN };
+    (void)state;
+    static const struct {
+        float first, second, at;
+        int32_t bits;
+    } cases[] = {{-0x1p-126f, 0, 0.5f, INT32_MIN | 1 << 23}, /* the first texel as it is */
+                 {-0x1p-126f, 0, 0.75f, MINUS_ZERO},
+                 {0x1p-126f, 0, 0.75f, ZERO},
+                 {-0x1p-125f, 0, 1, INT32_MIN | 1 << 23}, /* half of it is the smallest */
+                 {-0x1p-125f, 0, 1.0625f, MINUS_ZERO},
+                 {0x1p-125f, -0x1p-125f, 0.75f, 1 << 23},
+                 {0x1p-125f, -0x1p-125f, 1, ZERO},
+                 {-0.0f, -0.0f, 1, MINUS_ZERO},
+                 {-0.0f, 0, 1, ZERO}};
+    static const uint16_t halves[] = {0x8002, 0};
+    bench b;
+    begin(&b, "tex.1d.v4.f32.f32 " R ", [%rd1, {%f0}];");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        float texels[] = {cases[i].first, cases[i].second};
+        emu_texture t = texture_of(packed(&b, EMU_TEXEL_FLOAT, 32, 1, texels, 8), EMU_CLAMP);
+        t.filter = true;
+        bind(&b, t);
+        fetch(&b, cases[i].at, 0, 0);
+        if ((int32_t)b.out[0] != cases[i].bits)
+            fail_msg("case %zu: %08x instead of %08x", i, b.out[0], (unsigned)cases[i].bits);
+    }
+    emu_texture t = texture_of(packed(&b, EMU_TEXEL_FLOAT, 16, 1, halves, 4), EMU_CLAMP);
+    t.filter = true;
+    bind(&b, t);
+    IS(fetch(&b, 1, 0, 0), -0x1p-24);
+    fixture_end(&b.f);
+}
+
 /* ---- levels ---- */
 
 static emu_image mipmap(bench *b)
@@ -746,6 +782,7 @@ int main(void)
         cmocka_unit_test(cubes),
         cmocka_unit_test(formats),
         cmocka_unit_test(sums_and_borders),
+        cmocka_unit_test(sums_below_normal_numbers),
         cmocka_unit_test(levels),
         cmocka_unit_test(gathers),
         cmocka_unit_test(queries),
