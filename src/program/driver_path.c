@@ -63,7 +63,7 @@ static const char *text_at(const char *base, size_t size, uint32_t offset)
     return offset < size && memchr(base + offset, '\0', size - offset) ? base + offset : "";
 }
 
-static bool search_cache(const char *data, size_t size, char *path, size_t room)
+bool prog_driver_in_cache(const char *data, size_t size, char *path, size_t room)
 {
     const char *base = memmem(data, size, "glibc-ld.so.cache1.1", 20);
     if (!base || size - (size_t)(base - data) < sizeof(cache_header))
@@ -97,7 +97,7 @@ static bool in_cache(char *path, size_t size)
     if (fstat(fileno(file), &st) == 0 && st.st_size > 0) {
         void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fileno(file), 0);
         if (data != MAP_FAILED) {
-            found = search_cache(data, (size_t)st.st_size, path, size);
+            found = prog_driver_in_cache(data, (size_t)st.st_size, path, size);
             munmap(data, (size_t)st.st_size);
         }
     }

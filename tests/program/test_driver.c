@@ -37,8 +37,83 @@ static void absolute_folders_only(void **state)
     rmdir(folder);
 }
 
+/* ---- the cache of the dynamic linker, as glibc 2.2 and later write it ---- */
+
+typedef struct entry {
+    int flags;
+    const char *name, *path;
+} entry;
+
+typedef struct cache {
+    char data[4096];
+    size_t size;
+} cache;
+
+static void put(cache *c, size_t at, const void *value, size_t bytes)
+{
+    memcpy(c->data + at, value, bytes);
+    if (at + bytes > c->size)
+        c->size = at + bytes;
+}
+
+static uint32_t put_text(cache *c, const char *text)
+{
+    uint32_t at = (uint32_t)c->size;
+    put(c, at, text, strlen(text) + 1);
+    return at;
+}
+
+/* Header of 48 bytes, entries of 24, then the texts that they name by their offset. */
+static void fill_cache(cache *c, const entry *entries, uint32_t count)
+{
+    *c = (cache){.size = 48 + 24 * (size_t)count};
+    memcpy(c->data, "glibc-ld.so.cache1.1", 20);
+    memcpy(c->data + 20, &count, 4);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t name = put_text(c, entries[i].name), path = put_text(c, entries[i].path);
+        put(c, 48 + 24 * (size_t)i, &entries[i].flags, 4);
+        put(c, 52 + 24 * (size_t)i, &name, 4);
+        put(c, 56 + 24 * (size_t)i, &path, 4);
+    }
+}
+
+static void the_cache_is_searched(void **state)
+{
+    enum { HERE = 0x0303, ELSEWHERE = 0x0003 }; /* x86-64; 32 bits */
+    static char real[] = "/tmp/warplens-cache-XXXXXX";
+    char driver[PATH_MAX], path[PATH_MAX];
+    cache c;
+    (void)state;
+    assert_non_null(mkdtemp(real));
+    snprintf(driver, sizeof driver, "%s/libcuda.so.1", real);
+    test_write(driver, "", 0);
+    const entry list[] = {{HERE, "libc.so.6", "/lib/libc.so.6"},
+                          {ELSEWHERE, "libcuda.so.1", "/lib32/libcuda.so.1"},
+                          {HERE, "libcuda.so.1", "/no/such/libcuda.so.1"},
+                          {HERE, "libcuda.so.1", driver}};
+    fill_cache(&c, list, 4);
+    assert_true(prog_driver_in_cache(c.data, c.size, path, sizeof path));
+    assert_string_equal(path, driver);
+    memmove(c.data + 100, c.data, c.size); /* after the part for older linkers */
+    memset(c.data, 'x', 100);
+    assert_true(prog_driver_in_cache(c.data, c.size + 100, path, sizeof path));
+    fill_cache(&c, list, 3);
+    assert_false(prog_driver_in_cache(c.data, c.size, path, sizeof path));
+    const entry other[] = {{ELSEWHERE, "libcuda.so.1", driver}, {HERE, "libcuda.so", driver}};
+    fill_cache(&c, other, 2);
+    assert_false(prog_driver_in_cache(c.data, c.size, path, sizeof path));
+    fill_cache(&c, list + 3, 1);
+    for (size_t size = 0; size < c.size; size++) /* cut off anywhere */
+        assert_false(prog_driver_in_cache(c.data, size, path, sizeof path));
+    unlink(driver);
+    rmdir(real);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(absolute_folders_only)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(absolute_folders_only),
+        cmocka_unit_test(the_cache_is_searched),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

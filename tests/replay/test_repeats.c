@@ -2,6 +2,7 @@
  * are proven, what is kept, what is found, and that nothing is trusted once a repeat was none. */
 #include "../emu/fixture.h"
 
+#include "replay/facts.h"
 #include "replay/repeats.h"
 #include "replay/watch.h"
 
@@ -107,6 +108,39 @@ static void run_and_keep(process *p, uint64_t to, const replay_repeat *repeat, u
     replay_watch_end(&watch);
 }
 
+/* Parameters lie at their own alignments; of each only those bytes count that an address depends
+ * on: `w` is stored, `unused` is not read, of the array two of four words are read. */
+static void used_parameters_are_known(void **state)
+{
+    static const char kernel[] = HEADER
+        ".visible .entry k(.param .u8 a, .param .u64 to, .param .u8 b, .param .u32 w,\n"
+        ".param .u16 unused, .param .align 16 .b8 many[16], .param .u16 c)\n{\n"
+        ".reg .b64 %rd<8>; .reg .b32 %r<8>;\n"
+        "ld.param.u8 %r1, [a]; ld.param.u64 %rd1, [to]; ld.param.u8 %r2, [b];\n"
+        "ld.param.u32 %r3, [w]; ld.param.u32 %r4, [many+4]; ld.param.u32 %r5, [many+12];\n"
+        "ld.param.u16 %r6, [c];\n"
+        "add.u32 %r1, %r1, %r2; add.u32 %r4, %r4, %r5; add.u32 %r1, %r1, %r4;\n"
+        "add.u32 %r1, %r1, %r6; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2;\n"
+        "st.global.u32 [%rd3], %r3; ret;\n}\n";
+    static const char used[] = "1.......11111111" /* a, to */
+                               "1..............." /* b, w, unused */
+                               "....1111....1111" /* many */
+                               "11";              /* c */
+    fixture f;
+    replay_facts facts;
+    (void)state;
+    fixture_begin(&f, kernel);
+    wl_arena *arena = wl_arena_new();
+    const ir_func *func = emu_kernel_get(fixture_kernel(&f, "k"))->func;
+    assert_int_equal(replay_facts_of(f.ptx, func, arena, &facts), WL_OK);
+    assert_int_equal(facts.param_bytes, sizeof used - 1);
+    for (size_t i = 0; i < sizeof used - 1; i++)
+        if (facts.param_used[i] != (used[i] == '1'))
+            fail_msg("byte %zu: %u", i, facts.param_used[i]);
+    wl_arena_free(arena);
+    fixture_end(&f);
+}
+
 /* One launch is not worth a proof; accesses that depend on data have none. */
 static void kernels_are_proven_late(void **state)
 {
@@ -194,6 +228,7 @@ static void parameters_have_their_places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(used_parameters_are_known),
         cmocka_unit_test(kernels_are_proven_late),
         cmocka_unit_test(a_repeat_is_found),
         cmocka_unit_test(nothing_is_trusted_after_a_wrong_repeat),
