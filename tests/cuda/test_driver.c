@@ -695,6 +695,12 @@ static void libraries_serve_any_context(void **state)
     EXPECT(0, cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 32, 1, 1, 0, NULL, args, NULL));
     EXPECT(0, CALL(cuKernelGetFunction, (CUfunction *, CUkernel), &function, kernel));
     assert_numbers(p, 32, added);
+    int value = 0, most = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    EXPECT(0, CALL(cuKernelSetAttribute, (int, int, CUkernel, CUdevice), most, 65536, kernel, 0));
+    EXPECT(1, CALL(cuKernelSetAttribute, (int, int, CUkernel, CUdevice), most, 300000, kernel, 0));
+    EXPECT(0,
+           CALL(cuKernelGetAttribute, (int *, int, CUkernel, CUdevice), &value, most, kernel, 0));
+    assert_int_equal(value, 65536);
     CUcontext other;
     EXPECT(0, cuCtxCreate(&other, 0, 0));
     EXPECT(0, cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 32, 1, 1, 0, NULL, args, NULL));
