@@ -12,7 +12,7 @@ CLASSES = ("int", "fp32", "fp64", "half", "sfu", "convert", "move", "compare", "
 
 # The first that fits the mnemonic counts; a leading U, for the uniform pipe, is left out before.
 RULES = [
-    ("move", r"IMAD\.MOV|MOV|CS2R|S2R|S2UR|R2UR|P2R|R2P|R2B|B2R|LEPC"),
+    ("move", r"IMAD\.MOV|MOV|CS2R|S2R|S2UR|R2UR|P2R|R2P|R2B|B2R|P2UR|R2UP|LEPC"),
     ("sfu", r"MUFU|POPC|FLO|BREV"),
     ("convert", r"I2F|F2I|F2F|I2I|FRND|I2FP|F2FP|F2IP|HADD2\.F32"),
     ("compare", r"ISETP|FSETP|DSETP|HSETP2|FSET|HSET2|SEL|FSEL|FMNMX|IMNMX|VIMNMX|HMNMX2|VHMNMX|PLOP3|PSETP|FCHK|ISET|VSETP"),
@@ -22,14 +22,15 @@ RULES = [
     ("fp32", r"FADD|FMUL|FFMA|FSWZADD"),
     ("int", r"IADD|IADD3|IMAD|IMUL|LEA|LOP3|LOP|SHF|SHL|SHR|IABS|PRMT|SGXT|BMSK|XMAD|IDP|VABSDIFF|VABSDIFF4|ISCADD|BFE|BFI|VIADD|VIADDMNMX"),
     ("atomic", r"ATOM|ATOMG|ATOMS|RED|REDG|REDAS|SUATOM|SURED"),
-    ("warp", r"SHFL|VOTE|MATCH|REDUX|MOVM|ELECT"),
-    ("sync", r"BAR|MEMBAR|ERRBAR|DEPBAR|LDGDEPBAR|FENCE|SYNCS|WARPSYNC|CCTL|CGAERRBAR|ARRIVES|UCGABAR|ACQBULK|CGABAR|WARPGROUP"),
+    ("warp", r"SHFL|VOTEU?|MATCH|REDUX|MOVM|ELECT"),
+    ("sync", r"BAR|MEMBAR|ERRBAR|DEPBAR|LDGDEPBAR|FENCE|SYNCS|WARPSYNC|CCTL|CGAERRBAR|ARRIVES|UCGABAR|ACQBULK|CGABAR|ENDCOLLECTIVE|WARPGROUP"),
     ("control", r"BRA|BRX|JMP|JMX|EXIT|RET|CALL|BSSY|BSYNC|BREAK|BMOV|YIELD|NANOSLEEP|BPT|KILL|PMTRIG|WARPARRIVE|PREEXIT|USETMAXREG"),
     ("memory", r"LDC|LDCU|LD|LDG|LDS|LDL|LDSM|STSM|ST|STG|STS|STL|TEX|TLD|TLD4|TMML|TXD|TXQ|SULD|SUST|SUQ|LDGSTS|UBLKCP|UBLKPF|UTMALDG"
                r"|UTMASTG|QSPC|LDTRAM|CCTLL|GETLMEMBASE|BLKCP"),
 ]
 PATTERNS = [(name, re.compile(rf"U?(?:{rule})(?:[._].*)?$")) for name, rule in RULES]
 NEVER_RUN = {"NOP"}
+SLOW_PATH = 16  # instructions and labels: arguments, the call, the result
 
 Instruction = collections.namedtuple("Instruction", "guard op operands")
 
@@ -76,28 +77,31 @@ def target_of(insn):
 
 def slow_paths(body):
     """The places in a body that run for rare operands only: those that a branch leads around, and
-    that call a subroutine. ptxas divides in this way: inline, unless numbers are very small or
-    large."""
+    that call a subroutine and do little else. ptxas divides in this way: inline, unless numbers
+    are very small or large."""
     at = {label: i for i, label in enumerate(body) if isinstance(label, str)}
     slow = set()
     for i, insn in enumerate(body):
         if isinstance(insn, str) or insn.op != "BRA" or not insn.guard:
             continue
         around = range(i + 1, at.get(target_of(insn), 0))
-        if any(not isinstance(body[k], str) and body[k].op.startswith("CALL") for k in around):
+        if len(around) <= SLOW_PATH and any(not isinstance(body[k], str) and body[k].op.startswith("CALL") for k in around):
             slow.update(around)
     return slow
 
 
-def count(functions, name):
-    """Instructions of a function by class, without slow paths. A subroutine that it always calls
-    counts each time."""
+def count(functions, name, seen=None):
+    """Instructions of a function by class, without slow paths. A subroutine of ptxas that it always
+    calls counts each time: it is part of an instruction. A function of the program counts once."""
     total, body = collections.Counter(), functions[name]
+    seen = seen or {name}
     slow = slow_paths(body)
     for i, insn in enumerate(body):
         if isinstance(insn, str) or i in slow or not class_of(insn):
             continue
         total[class_of(insn)] += 1
-        if insn.op.startswith("CALL") and target_of(insn) in functions:
-            total += count(functions, target_of(insn))
+        callee = target_of(insn) if insn.op.startswith("CALL") else None
+        if callee in functions and callee not in seen:
+            seen.update([callee] if "__internal_" not in callee else [])
+            total += count(functions, callee, seen)
     return total
