@@ -627,6 +627,155 @@ static void sets_write_elements(void **state)
     EXPECT(1, D8(d, 0, 1));
 }
 
+/* ---- the driver's copies ---- */
+
+/* Each function moves four bytes of `sent` a step on; the last one's end in `got`. */
+static void the_driver_copies_any_way(void **state)
+{
+    static const char sent[] = "abcdefghijklmnop";
+    CUDA_ARRAY_DESCRIPTOR d = {.Width = 64, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
+    char got[24] = {0};
+    CUdeviceptr p, q, none;
+    CUarray a, b;
+    (void)state;
+    OK(MALLOC((void **)&p, 64));
+    OK(MALLOC((void **)&q, 64));
+    OK(DRIVER(cuArrayCreate_v2, (CUarray *, const CUDA_ARRAY_DESCRIPTOR *), &a, &d));
+    OK(DRIVER(cuArrayCreate_v2, (CUarray *, const CUDA_ARRAY_DESCRIPTOR *), &b, &d));
+#define H_TO_D(...) DRIVER(cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t), __VA_ARGS__)
+#define D_TO_D(...) DRIVER(cuMemcpyDtoD_v2, (CUdeviceptr, CUdeviceptr, size_t), __VA_ARGS__)
+#define H_TO_A(...) DRIVER(cuMemcpyHtoA_v2, (CUarray, size_t, const void *, size_t), __VA_ARGS__)
+#define A_TO_H(...) DRIVER(cuMemcpyAtoH_v2, (void *, CUarray, size_t, size_t), __VA_ARGS__)
+#define A_TO_A(...) DRIVER(cuMemcpyAtoA_v2, (CUarray, size_t, CUarray, size_t, size_t), __VA_ARGS__)
+#define D_TO_A(...) DRIVER(cuMemcpyDtoA_v2, (CUarray, size_t, CUdeviceptr, size_t), __VA_ARGS__)
+#define A_TO_D(...) DRIVER(cuMemcpyAtoD_v2, (CUdeviceptr, CUarray, size_t, size_t), __VA_ARGS__)
+    OK(H_TO_D(p, sent, 16));
+    OK(DRIVER(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream), p + 16, sent, 4,
+              NULL));
+    OK(D_TO_D(q + 3, p, 20));
+    OK(DRIVER(cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream), q, p + 16, 3,
+              NULL));
+    OK(DRIVER(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), got, q, 23, NULL));
+    assert_string_equal(got, "abcabcdefghijklmnopabcd");
+    OK(DRIVER(cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream), (CUdeviceptr)got, q + 4,
+              2, NULL));
+    assert_memory_equal(got, "bcca", 4);
+    OK(H_TO_A(a, 1, sent, 16));
+    OK(DRIVER(cuMemcpyHtoAAsync_v2, (CUarray, size_t, const void *, size_t, CUstream), a, 17, sent,
+              4, NULL));
+    OK(A_TO_A(b, 2, a, 3, 18));
+    OK(D_TO_A(b, 20, p + 8, 4));
+    OK(A_TO_D(q + 1, b, 4, 19));
+    memset(got, 0, sizeof got);
+    OK(DRIVER(cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t), got, q + 1, 19));
+    assert_string_equal(got, "efghijklmnopabcdijk");
+    memset(got, 0, sizeof got);
+    OK(A_TO_H(got, b, 20, 4));
+    OK(DRIVER(cuMemcpyAtoHAsync_v2, (void *, CUarray, size_t, size_t, CUstream), got + 4, a, 1, 3,
+              NULL));
+    assert_string_equal(got, "ijklabc");
+    EXPECT(1, H_TO_A(a, 61, sent, 4));
+    OK(H_TO_A(a, 60, sent, 4));
+    EXPECT(1, A_TO_A(a, 0, b, 61, 4));
+    OK(DRIVER(cuArrayDestroy, (CUarray), a));
+    EXPECT(400, H_TO_A(a, 0, sent, 4));
+    EXPECT(400, A_TO_H(got, a, 0, 4));
+    EXPECT(400, A_TO_A(a, 0, b, 0, 4));
+    EXPECT(400, A_TO_A(b, 0, a, 0, 4));
+    EXPECT(400, D_TO_A(a, 0, p, 4));
+    EXPECT(400, A_TO_D(p, a, 0, 4));
+    OK(DRIVER(cuArrayDestroy, (CUarray), b));
+    EXPECT(1, DRIVER(cuMemAlloc_v2, (CUdeviceptr *, size_t), NULL, 16));
+    EXPECT(1, DRIVER(cuMemAllocManaged, (CUdeviceptr *, size_t, unsigned), NULL, 16, 1));
+    EXPECT(1, DRIVER(cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream), NULL, 16, NULL));
+    OK(DRIVER(cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream), &none, 16, NULL));
+    OK(DRIVER(cuMemFreeAsync, (CUdeviceptr, CUstream), none, NULL));
+    OK(FREE((void *)p));
+    OK(FREE((void *)q));
+}
+
+static void places_of_the_driver_are_checked(void **state)
+{
+    char host[64] = "0123456789abcdef0123456789ABCDEF";
+    CUdeviceptr p;
+    (void)state;
+    OK(MALLOC((void **)&p, 64));
+    CUDA_MEMCPY3D good = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = host,
+                          .srcPitch = 8,
+                          .srcHeight = 2,
+                          .srcXInBytes = 2,
+                          .srcY = 1,
+                          .srcZ = 1,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = p,
+                          .dstPitch = 16,
+                          .dstHeight = 2,
+                          .dstXInBytes = 4,
+                          .dstY = 1,
+                          .dstZ = 1,
+                          .WidthInBytes = 3,
+                          .Height = 1,
+                          .Depth = 1},
+                  c = good;
+#define SLICES(...) DRIVER(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *), __VA_ARGS__)
+    OK(D8(p, 0, 64));
+    OK(SLICES(&good));
+    OK(COPY(host, (void *)p, 64, TO_HOST));
+    assert_string_equal(host + 52, "ABC"); /* from byte 26 to byte 52 */
+    EXPECT(1, SLICES(NULL));
+    EXPECT(1, DRIVER(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *), NULL));
+    c.srcMemoryType = 0;
+    EXPECT(1, SLICES(&c));
+    c = good;
+    c.dstMemoryType = 5;
+    EXPECT(1, SLICES(&c));
+    c = good;
+    c.srcLOD = 1;
+    EXPECT(1, SLICES(&c));
+    c = good;
+    c.dstLOD = 1;
+    EXPECT(1, SLICES(&c));
+    c = good;
+    c.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    EXPECT(400, SLICES(&c));
+    c = good;
+    c.dstMemoryType = CU_MEMORYTYPE_UNIFIED; /* wherever that is */
+    OK(SLICES(&c));
+    c = good;
+    c.dstZ = 2;
+    EXPECT(1, SLICES(&c));
+    OK(FREE((void *)p));
+}
+
+static void streams_write_and_wait_for_values(void **state)
+{
+    uint64_t words[2];
+    CUdeviceptr p;
+    (void)state;
+#define WRITE32(...) \
+    DRIVER(cuStreamWriteValue32_v2, (CUstream, CUdeviceptr, cuuint32_t, unsigned), __VA_ARGS__)
+#define WRITE64(...) \
+    DRIVER(cuStreamWriteValue64_v2, (CUstream, CUdeviceptr, cuuint64_t, unsigned), __VA_ARGS__)
+#define WAIT32(...) \
+    DRIVER(cuStreamWaitValue32_v2, (CUstream, CUdeviceptr, cuuint32_t, unsigned), __VA_ARGS__)
+    OK(MALLOC((void **)&p, 16));
+    OK(D8(p, 0xff, 16));
+    OK(WRITE32(NULL, p, 7, 0));
+    OK(WAIT32(NULL, p, 7, 1)); /* equal */
+    OK(WAIT32(NULL, p, 5, 0)); /* at least */
+    OK(WRITE64(NULL, p + 8, 0x123456789abcdef0, 0));
+    OK(COPY(words, (void *)p, 16, TO_HOST));
+    assert_true(words[0] == 0xffffffff00000007 && words[1] == 0x123456789abcdef0);
+    EXPECT(1, WRITE32(NULL, p + 2, 7, 0));
+    EXPECT(1, WRITE64(NULL, p + 4, 7, 0));
+    EXPECT(1, WRITE32(NULL, p + 16, 7, 0));
+    EXPECT(1, WAIT32(NULL, p + 1, 7, 0));
+    EXPECT(400, WRITE32((CUstream)p, p, 7, 0));
+    EXPECT(400, WAIT32((CUstream)p, p, 7, 0));
+    OK(FREE((void *)p));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -643,6 +792,9 @@ int main(void)
         cmocka_unit_test(pointers_are_told_apart),
         cmocka_unit_test(managed_memory_takes_advice),
         cmocka_unit_test(sets_write_elements),
+        cmocka_unit_test(the_driver_copies_any_way),
+        cmocka_unit_test(places_of_the_driver_are_checked),
+        cmocka_unit_test(streams_write_and_wait_for_values),
     };
     snprintf(capture, sizeof capture, "%s/%ld-0.wlcap", getenv("WARPLENS_CAPTURE_DIR"),
              (long)getpid());
