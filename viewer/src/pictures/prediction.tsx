@@ -17,7 +17,7 @@ function Bars({ p }: { p: Prediction }) {
         {shown.map((r) => (
           <tr key={r.name}>
             <td class="text">{r.words}</td>
-            <td class="bar">
+            <td class="length">
               <span
                 class={r.name === p.bound ? "bound" : ""}
                 style={{ width: `${(100 * r.seconds) / longest}%` }}
@@ -41,8 +41,9 @@ export function PredictionPicture({ k }: { k: Kernel }) {
     <>
       <h2>Where its time goes</h2>
       <p>
-        {measured(k)}Predicted: <b>{seconds(p.seconds)}</b> a launch (from {seconds(p.low)} to{" "}
-        {seconds(p.high)}), bound by {bound}.
+        {measured(k)}Predicted: <b>{seconds(p.seconds)}</b> a launch, bound by {bound}. Of launches
+        that were measured, eight of ten lay from {seconds(p.low)} to {seconds(p.high)} where the
+        prediction was this.
       </p>
       <Bars p={p} />
       <p class="muted">
