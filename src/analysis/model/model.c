@@ -3,6 +3,7 @@
 #include "analysis/model/work.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- names ---- */
 
@@ -43,6 +44,15 @@ typedef struct devices {
     cuda_device *known; /* of each row; id "" where there is no description */
 } devices;
 
+/* A profile may come from anywhere, and has no say in which files are opened: only the descriptions
+ * that were installed. */
+static bool is_id(const char *file)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    return *file && !file[strspn(file, letters)];
+}
+
 static wl_status load_devices(prof_db *profile, wl_arena *arena, devices *out, wl_error *err)
 {
     wl_status status = prof_load_devices(profile, arena, &out->rows, err);
@@ -53,7 +63,7 @@ static wl_status load_devices(prof_db *profile, wl_arena *arena, devices *out, w
         return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
     for (uint32_t i = 0; i < out->rows.count; i++) {
         wl_error ignored;
-        if (!*out->rows.rows[i].file ||
+        if (!is_id(out->rows.rows[i].file) ||
             cuda_device_load(out->rows.rows[i].file, &out->known[i], &ignored) != WL_OK)
             out->known[i] = (cuda_device){0};
     }
