@@ -96,7 +96,7 @@ export interface Mix {
 }
 
 /** What a launch is bound by, or would be by itself. */
-export interface Resource {
+export interface ResourceTime {
   name: Resource;
   words: string;
   seconds: number;
@@ -108,7 +108,7 @@ export interface Prediction {
   low: number; // Eight of ten launches that were measured lie from here to `high`.
   high: number;
   bound: Resource; // The resource that takes longest.
-  resources: Resource[]; // Longest first; none that takes nothing.
+  resources: ResourceTime[]; // Longest first; none that takes nothing.
 }
 
 export interface Kernel {
