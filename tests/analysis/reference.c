@@ -9,14 +9,6 @@
 
 /* ---- requests ---- */
 
-static bool covers(const sim_request *r, uint64_t byte)
-{
-    for (int lane = 0; lane < 32; lane++)
-        if ((r->mask >> lane & 1) && byte >= r->addr[lane] && byte < r->addr[lane] + r->bytes)
-            return true;
-    return false;
-}
-
 static int ascending(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -29,13 +21,12 @@ static uint32_t pieces(const sim_request *r, uint64_t unit, uint64_t *out)
     uint64_t all[32 * 16];
     uint32_t n = 0, kept = 0;
     for (int lane = 0; lane < 32; lane++) {
-        for (uint64_t b = 0; (r->mask >> lane & 1) && b < r->bytes;
-             b += unit < r->bytes ? unit : r->bytes) {
-            all[n++] = (r->addr[lane] + b) / unit;
-            uint64_t last = (r->addr[lane] + r->bytes - 1) / unit;
-            if (last != all[n - 1])
-                all[n++] = last;
-        }
+        if (!(r->mask >> lane & 1))
+            continue;
+        uint64_t last = (r->addr[lane] + r->bytes - 1) / unit;
+        for (uint64_t piece = r->addr[lane] / unit; piece <= last; piece++)
+            if (n == 0 || all[n - 1] != piece)
+                all[n++] = piece;
     }
     qsort(all, n, sizeof *all, ascending);
     for (uint32_t i = 0; i < n; i++)
@@ -50,14 +41,21 @@ static uint32_t sectors_of(const sim_request *r)
     return pieces(r, 32, out);
 }
 
+/* As many as could hold the bytes that lanes touch. */
 static uint32_t fewest_of(const sim_request *r)
 {
-    uint64_t out[32 * 16];
-    uint32_t bytes = 0, n = pieces(r, 32, out);
-    for (uint32_t i = 0; i < n; i++)
-        for (uint64_t b = 0; b < 32; b++)
-            bytes += covers(r, out[i] * 32 + b);
-    return (bytes + 31) / 32;
+    uint64_t starts[32], end = 0, bytes = 0;
+    uint32_t n = 0;
+    for (int lane = 0; lane < 32; lane++)
+        if (r->mask >> lane & 1)
+            starts[n++] = r->addr[lane];
+    qsort(starts, n, sizeof *starts, ascending);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t from = starts[i] > end ? starts[i] : end;
+        end = starts[i] + r->bytes;
+        bytes += end - from;
+    }
+    return (uint32_t)((bytes + 31) / 32);
 }
 
 typedef enum shape { UNIFORM, CONTIGUOUS, MISALIGNED, STRIDED, IRREGULAR } shape;
@@ -121,6 +119,7 @@ typedef struct map {
     uint64_t first; /* sector of cells[0] */
     uint32_t count;
     cell *cells; /* also untouched ones */
+    bool random; /* gathered, and without order */
 } map;
 
 static int kind_of(const sim_request *r)
@@ -179,7 +178,7 @@ static map make_map(const sim *s, uint32_t object, int sample)
     bool known[MOST_PCS] = {false}, stream[MOST_PCS] = {false};
     for (size_t i = 0; i < s->log.count; i++) {
         const sim_request *r = &s->log.data[i];
-        if (in_sample(s, r, object) == sample) {
+        if (r->object == object && r->block == s->sampled[sample]) {
             if (!known[r->pc]) {
                 known[r->pc] = true;
                 stream[r->pc] = streams(s, object, r->pc);
@@ -377,21 +376,29 @@ static bool repeats_updates(const cell *c)
     return c->n[2] > (uint64_t)warps_in(c->sector);
 }
 
-static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
+/* Is what is gathered shared by enough warps, on average over the sectors of all blocks? A gather is
+ * one pattern: blocks in which warps happen to meet a little less often do not show another. */
+static bool is_warm(const sim *s, const map *maps)
+{
+    double temperature = 0, rows = 0, enough = 0.25 * sim_warps(s);
+    for (uint32_t i = 0; i < s->nsampled; i++) {
+        for (uint32_t k = 0; maps[i].random && k < maps[i].count; k++) {
+            temperature += warps_in(maps[i].cells[k].sector);
+            rows += maps[i].cells[k].sector != 0;
+        }
+    }
+    return rows && temperature / rows >= EDGE * (enough > 2 ? enough : 2);
+}
+
+static void map_costs(const sim *s, uint32_t object, map *m, bool warm, costs *out)
 {
     int updates = pattern_of_updates(s, object);
-    double all = 0, temperature = 0, rows = 0, of[ANA_PATTERN_COUNT] = {0};
-    for (uint32_t i = 0; i < m->count; i++) {
+    double all = 0, of[ANA_PATTERN_COUNT] = {0};
+    for (uint32_t i = 0; i < m->count; i++)
         all += transfers(&m->cells[i]);
-        temperature += warps_in(m->cells[i].sector);
-        rows += m->cells[i].sector != 0;
-    }
-    double enough = 0.25 * sim_warps(s);
-    bool random = is_random(s, object, m),
-         warm = rows && temperature / rows >= EDGE * (enough > 2 ? enough : 2);
     for (uint32_t i = 0; i < m->count; i++) {
         cell *c = &m->cells[i];
-        c->label = label_of(s, c, random, warm);
+        c->label = label_of(s, c, m->random, warm);
         c->label = c->label < 0 && repeats_updates(c) ? ANA_SCATTERED_ATOMICS : c->label;
         c->sparse = c->sector && used(c) * 2 <= words_in(&s->objects[object], m, i) &&
                     !ends_a_row(m, i);
@@ -591,7 +598,10 @@ void reference_object(const sim *s, uint32_t object, double total, reference *ou
         maps[i] = make_map(s, object, (int)i);
     join_used(maps, s->nsampled);
     for (uint32_t i = 0; i < s->nsampled; i++)
-        map_costs(s, object, &maps[i], &c);
+        maps[i].random = is_random(s, object, &maps[i]);
+    bool warm = is_warm(s, maps);
+    for (uint32_t i = 0; i < s->nsampled; i++)
+        map_costs(s, object, &maps[i], warm, &c);
     for (size_t i = 0; i < s->log.count; i++) {
         const sim_request *r = &s->log.data[i];
         if (r->object == object) {
