@@ -246,6 +246,8 @@ static bool is_random(const sim *s, uint32_t object, const map *m)
             irregular += shape_of(&s->log.data[i]) == IRREGULAR;
         }
     }
+    if (irregular * 2 < requests)
+        return false;
     uint32_t rows = 0, common = 0;
     uint32_t *counts = calloc(m->count, sizeof *counts);
     for (uint32_t i = 0; i < m->count; i++) {
@@ -280,7 +282,7 @@ static bool is_random(const sim *s, uint32_t object, const map *m)
     double mean = words ? sum / words : 0, variance = words ? squares / words - mean * mean : 0;
     bool disorder = rows < 16 ? mean > 0 && sqrt(variance > 0 ? variance : 0) / mean > 0.05
                               : common < 0.75 * rows;
-    return irregular * 2 >= requests && disorder;
+    return disorder;
 }
 
 /* Are half of the distances between runs of touched words equal? */
