@@ -326,7 +326,8 @@ static void counts_of_a_profile(void **state)
 static void devices_without_figures(void **state)
 {
     (void)state;
-    static const char *const names[] = {"", "t4", "no such device", WL_SOURCE_DIR "/devices/h200.json"};
+    static const char *const names[] = {"", "t4", "no such device",
+                                        WL_SOURCE_DIR "/devices/h200.json"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ana_models models = models_of(names[i], launches);
         assert_int_equal(models.count, 3);
