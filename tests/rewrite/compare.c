@@ -221,25 +221,36 @@ static void compare_spans(const char *name, const naive *n, const left *l, uint3
     wl_spans_free(&spans);
 }
 
+static void compare_accesses(const char *name, const naive *n, const left *l, uint32_t object,
+                             unsigned c, uint64_t first, uint64_t count)
+{
+    uint32_t *counts = elements_counts(&l->copy, object, c, count);
+    for (uint64_t e = 0; e < count; e++)
+        if (counts[e] != n->counts[c][first + e])
+            fail_msg("%s: object %u element %llu class %u: %u accesses, counted as %u", name,
+                     object, (unsigned long long)e, c, n->counts[c][first + e], counts[e]);
+    free(counts);
+}
+
 static void compare_object(const char *name, const naive *n, const rewrite_setup *setup,
                            const shape *s, const left *l, uint32_t object, tally *t)
 {
     const rewrite_kernel *k = l->copy.kernel;
     const rewrite_object *o = &setup->objects[object];
+    bool *touched = k->probes >> REWRITE_TOUCH & 1
+                        ? elements_all_touched(&l->copy, object, o->bytes / 4)
+                        : NULL;
     for (uint64_t e = 0; e < o->bytes / 4; e++) {
         uint64_t at = (o->base - P(s->data)) / 4 + e;
-        if (k->probes >> REWRITE_TOUCH & 1 &&
-            elements_touched(&l->copy, object, e) != n->touched[at])
+        if (touched && touched[e] != n->touched[at])
             fail_msg("%s: object %u element %llu: touched %u", name, object, (unsigned long long)e,
                      n->touched[at]);
-        for (unsigned c = 0; k->probes >> REWRITE_FREQUENCY & 1 && c < REWRITE_CLASSES; c++)
-            if (elements_count(&l->copy, object, c, e) != n->counts[c][at])
-                fail_msg("%s: object %u element %llu class %u: %u accesses, counted as %u", name,
-                         object, (unsigned long long)e, c, n->counts[c][at],
-                         elements_count(&l->copy, object, c, e));
         t->elements += n->touched[at];
     }
+    free(touched);
     uint64_t first = (o->base - P(s->data)) / 4;
+    for (unsigned c = 0; k->probes >> REWRITE_FREQUENCY & 1 && c < REWRITE_CLASSES; c++)
+        compare_accesses(name, n, l, object, c, first, o->bytes / 4);
     for (int counted = 0; counted < 2; counted++)
         if (k->probes >> (counted ? REWRITE_FREQUENCY : REWRITE_TOUCH) & 1)
             compare_spans(name, n, l, object, first, o->bytes / 4, counted);

@@ -3,6 +3,7 @@
 #include "elements.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- numbers in a state ---- */
@@ -85,55 +86,94 @@ static uint32_t line_count(const rewrite_copy *c, const rewrite_range *r, unsign
     return count;
 }
 
-static uint32_t walked(const rewrite_copy *c, const rewrite_walk *w, uint64_t element)
+static uint32_t count_at(const rewrite_copy *c, const rewrite_range *r, unsigned class_,
+                         uint64_t element)
+{
+    uint32_t count = line_count(c, r, class_, element);
+    for (uint64_t i = 0; i < copies_in(r); i++)
+        count += word_at(c, offset_of(c, r->counts[class_]) + i * r->spread + 4 * element);
+    return count;
+}
+
+/* A walk that began at an element came to those a step further on as well. `sums` has room for
+ * `n` numbers. */
+static void add_walk(const rewrite_copy *c, const rewrite_walk *w, uint64_t n, uint32_t *sums,
+                     uint32_t *counts)
 {
     uint64_t step = w->step / 4;
-    uint32_t count = 0;
-    for (uint64_t at = element;; at -= step) {
-        count += word_at(c, offset_of(c, w->counts) + 4 * at);
-        if (at < step)
-            return count;
+    for (uint64_t e = 0; e < n; e++) {
+        sums[e] = word_at(c, offset_of(c, w->counts) + 4 * e) + (e < step ? 0 : sums[e - step]);
+        counts[e] += sums[e];
     }
 }
 
-uint32_t elements_count(const rewrite_copy *c, uint32_t object, unsigned class_, uint64_t element)
+uint32_t *elements_counts(const rewrite_copy *c, uint32_t object, unsigned class_, uint64_t n)
 {
     rewrite_range r;
+    uint32_t *result = calloc(n + 1, sizeof *result);
     if (!read_object_range(c, object, &r) || !r.counts[class_])
-        return 0;
-    element += (r.base & 127) / 4;
-    uint32_t count = line_count(c, &r, class_, element);
-    for (uint64_t i = 0; i < copies_in(&r); i++)
-        count += word_at(c, offset_of(c, r.counts[class_]) + i * r.spread + 4 * element);
+        return result;
+    uint64_t before = (r.base & 127) / 4; /* elements of the object's first line */
+    uint32_t *counts = calloc(before + n + 1, sizeof *counts),
+             *sums = calloc(before + n + 1, sizeof *sums);
+    for (uint64_t e = before; e < before + n; e++)
+        counts[e] = count_at(c, &r, class_, e);
     for (uint32_t i = 0; i < c->kernel->nwalks; i++) {
         rewrite_walk w = walk_of(c, i);
         if (w.counts && w.step && w.object == object &&
             c->kernel->slots[c->kernel->walks[i].slot].class_ == class_)
-            count += walked(c, &w, element);
+            add_walk(c, &w, before + n, sums, counts);
     }
+    memcpy(result, counts + before, n * sizeof *result);
+    free(counts);
+    free(sums);
+    return result;
+}
+
+uint32_t elements_count(const rewrite_copy *c, uint32_t object, unsigned class_, uint64_t element)
+{
+    uint32_t *counts = elements_counts(c, object, class_, element + 1), count = counts[element];
+    free(counts);
     return count;
 }
 
-static bool is_element_counted(const rewrite_copy *c, uint32_t object, uint64_t element)
+/* Counters say as much as marks. */
+static void mark_counted(const rewrite_copy *c, uint32_t object, uint64_t n, bool *touched)
 {
-    for (unsigned k = 0; k < REWRITE_CLASSES; k++)
-        if (elements_count(c, object, k, element))
-            return true;
-    return false;
+    for (unsigned k = 0; k < REWRITE_CLASSES; k++) {
+        uint32_t *counts = elements_counts(c, object, k, n);
+        for (uint64_t e = 0; e < n; e++)
+            touched[e] |= counts[e] > 0;
+        free(counts);
+    }
 }
 
-bool elements_touched(const rewrite_copy *c, uint32_t object, uint64_t element)
+static bool is_touched(const rewrite_copy *c, const rewrite_range *r, uint32_t object,
+                       uint64_t element)
 {
-    rewrite_range r;
-    if (c->kernel->probes >> REWRITE_FREQUENCY & 1) /* counters say as much as marks */
-        return is_element_counted(c, object, element);
-    if (!read_object_range(c, object, &r) || !r.lines[0])
-        return false;
-    element += (r.base & 127) / 4;
-    bool touched = is_marked_at(c, r.lines[0] + element);
+    bool touched = is_marked_at(c, r->lines[0] + element);
     for (uint32_t i = 0; !touched && i < c->kernel->nwalks; i++) {
         rewrite_walk w = walk_of(c, i);
         touched = w.marks && w.object == object && is_walked(c, &w, element);
     }
+    return touched;
+}
+
+bool *elements_all_touched(const rewrite_copy *c, uint32_t object, uint64_t n)
+{
+    rewrite_range r;
+    bool *touched = calloc(n + 1, sizeof *touched);
+    if (c->kernel->probes >> REWRITE_FREQUENCY & 1)
+        mark_counted(c, object, n, touched);
+    else if (read_object_range(c, object, &r) && r.lines[0])
+        for (uint64_t e = 0; e < n; e++)
+            touched[e] = is_touched(c, &r, object, (r.base & 127) / 4 + e);
+    return touched;
+}
+
+bool elements_touched(const rewrite_copy *c, uint32_t object, uint64_t element)
+{
+    bool *all = elements_all_touched(c, object, element + 1), touched = all[element];
+    free(all);
     return touched;
 }

@@ -9,5 +9,8 @@
 bool elements_touched(const rewrite_copy *copy, uint32_t object, uint64_t element);
 uint32_t elements_count(const rewrite_copy *copy, uint32_t object, unsigned class_,
                         uint64_t element);
+/* Of the first `n` elements; for free(). */
+bool *elements_all_touched(const rewrite_copy *copy, uint32_t object, uint64_t n);
+uint32_t *elements_counts(const rewrite_copy *copy, uint32_t object, unsigned class_, uint64_t n);
 
 #endif
