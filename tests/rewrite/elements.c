@@ -107,6 +107,14 @@ static void add_walk(const rewrite_copy *c, const rewrite_walk *w, uint64_t n, u
     }
 }
 
+/* Whether walk number i counts accesses of the class to the object. */
+static bool counts_for(const rewrite_copy *c, uint32_t i, const rewrite_walk *w, uint32_t object,
+                       unsigned class_)
+{
+    return w->counts && w->step && w->object == object &&
+           c->kernel->slots[c->kernel->walks[i].slot].class_ == class_;
+}
+
 uint32_t *elements_counts(const rewrite_copy *c, uint32_t object, unsigned class_, uint64_t n)
 {
     rewrite_range r;
@@ -120,8 +128,7 @@ uint32_t *elements_counts(const rewrite_copy *c, uint32_t object, unsigned class
         counts[e] = count_at(c, &r, class_, e);
     for (uint32_t i = 0; i < c->kernel->nwalks; i++) {
         rewrite_walk w = walk_of(c, i);
-        if (w.counts && w.step && w.object == object &&
-            c->kernel->slots[c->kernel->walks[i].slot].class_ == class_)
+        if (counts_for(c, i, &w, object, class_))
             add_walk(c, &w, before + n, sums, counts);
     }
     memcpy(result, counts + before, n * sizeof *result);
@@ -130,10 +137,29 @@ uint32_t *elements_counts(const rewrite_copy *c, uint32_t object, unsigned class
     return result;
 }
 
+static uint32_t walked(const rewrite_copy *c, const rewrite_walk *w, uint64_t element)
+{
+    uint64_t step = w->step / 4;
+    uint32_t count = 0;
+    for (uint64_t at = element;; at -= step) {
+        count += word_at(c, offset_of(c, w->counts) + 4 * at);
+        if (at < step)
+            return count;
+    }
+}
+
 uint32_t elements_count(const rewrite_copy *c, uint32_t object, unsigned class_, uint64_t element)
 {
-    uint32_t *counts = elements_counts(c, object, class_, element + 1), count = counts[element];
-    free(counts);
+    rewrite_range r;
+    if (!read_object_range(c, object, &r) || !r.counts[class_])
+        return 0;
+    element += (r.base & 127) / 4;
+    uint32_t count = count_at(c, &r, class_, element);
+    for (uint32_t i = 0; i < c->kernel->nwalks; i++) {
+        rewrite_walk w = walk_of(c, i);
+        if (counts_for(c, i, &w, object, class_))
+            count += walked(c, &w, element);
+    }
     return count;
 }
 
@@ -173,7 +199,12 @@ bool *elements_all_touched(const rewrite_copy *c, uint32_t object, uint64_t n)
 
 bool elements_touched(const rewrite_copy *c, uint32_t object, uint64_t element)
 {
-    bool *all = elements_all_touched(c, object, element + 1), touched = all[element];
-    free(all);
+    rewrite_range r;
+    bool touched = false;
+    if (!(c->kernel->probes >> REWRITE_FREQUENCY & 1))
+        return read_object_range(c, object, &r) && r.lines[0] &&
+               is_touched(c, &r, object, (r.base & 127) / 4 + element);
+    for (unsigned k = 0; !touched && k < REWRITE_CLASSES; k++)
+        touched = elements_count(c, object, k, element) > 0;
     return touched;
 }
