@@ -17,11 +17,11 @@
 
 enum { OBS_SECTOR_BYTES = 32, OBS_WORD_BYTES = 4, OBS_WORDS_PER_SECTOR = 8 };
 
-/* One static memory instruction on one object. */
 /* In an obs_insn's flags, beside those of the requests: most of these are pieces of rows, since the
  * block is less than a warp wide (cost.h). */
 enum { OBS_PIECES = 1 << 16 };
 
+/* One static memory instruction on one object. */
 typedef struct obs_insn {
     uint32_t pc;
     uint32_t object; /* number in the capture; for shared memory the index of the array in `shared`;
