@@ -37,8 +37,17 @@ static bool fits_array(const dev_place *p, const dev_copy *copy)
            copy->height <= rows - p->y && p->z <= slices && copy->depth <= slices - p->z;
 }
 
-/* A host pointer that belongs to no allocation is the application's own memory: it must be
- * mapped. */
+/* Between allocations, or freed. */
+static bool is_stray_device_address(uint64_t address)
+{
+    for (int i = 0; i < dev_g.ndevices; i++)
+        if (emu_mem_is_device(dev_g.devices[i].machine, address))
+            return true;
+    return false;
+}
+
+/* A pointer that belongs to no allocation is the application's own memory: it must be mapped, and
+ * not by the emulator. */
 static dev_result check_place(const dev_place *p, const dev_copy *copy)
 {
     side s = resolve_side(p, copy);
@@ -57,6 +66,8 @@ static dev_result check_place(const dev_place *p, const dev_copy *copy)
         return DEV_INVALID_VALUE;
     if (known || device)
         return dev_range_valid(s.address, bytes) ? DEV_OK : DEV_INVALID_VALUE;
+    if (bytes && is_stray_device_address(s.address))
+        return DEV_INVALID_VALUE;
     return dev_host_readable((void *)s.address, bytes) ? DEV_OK : DEV_INVALID_VALUE;
 }
 

@@ -69,6 +69,9 @@ wl_status emu_mem_free(emu_machine *m,
                        uint64_t address); /* WL_NOENT where no allocation starts there */
 /* The live allocation that holds the address, copied to *out; false without one. */
 bool emu_mem_find(emu_machine *m, uint64_t address, emu_alloc *out);
+/* Whether the address is the device's, allocated or not; no host memory of the application lies
+ * there. */
+bool emu_mem_is_device(const emu_machine *m, uint64_t address);
 void emu_mem_usage(emu_machine *m, uint64_t *used, uint64_t *total);
 /* Address space without memory behind it (cuMemAddressReserve) and parts of it given memory
  * (cuMemMap). */

@@ -378,6 +378,11 @@ bool emu_mem_find(emu_machine *m, uint64_t address, emu_alloc *out)
     return found;
 }
 
+bool emu_mem_is_device(const emu_machine *m, uint64_t address)
+{
+    return address >= m->memory.base && address < m->memory.end; /* set once */
+}
+
 void emu_mem_usage(emu_machine *m, uint64_t *used, uint64_t *total)
 {
     pthread_rwlock_rdlock(&m->memory.lock);

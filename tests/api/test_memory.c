@@ -742,10 +742,18 @@ static void places_of_the_driver_are_checked(void **state)
     c = good;
     c.dstMemoryType = CU_MEMORYTYPE_UNIFIED; /* wherever that is */
     OK(SLICES(&c));
+    c.dstZ = 2; /* just past the end: nobody's memory, though the emulator could write there */
+    EXPECT(1, SLICES(&c));
     c = good;
     c.dstZ = 2;
     EXPECT(1, SLICES(&c));
+    OK(COPY((void *)p, host, 64, ANY_WAY));
+    EXPECT(1, COPY((void *)(p + 64), host, 1, ANY_WAY));
+    EXPECT(1, COPY(host, (void *)(p + 64), 1, ANY_WAY));
+    OK(COPY((void *)(p + 64), host, 0, ANY_WAY));
     OK(FREE((void *)p));
+    EXPECT(1, COPY((void *)p, host, 64, ANY_WAY)); /* freed */
+    EXPECT(1, COPY(host, (void *)p, 64, ANY_WAY));
 }
 
 static void streams_write_and_wait_for_values(void **state)
