@@ -84,6 +84,13 @@ class Compiled(unittest.TestCase):
         done = run([STAND_IN, "--version"], PATH="/nowhere")
         self.assertEqual(done.returncode, 127)
         self.assertIn(b"not found", done.stderr)
+        junk = self.path("junk")
+        with open(junk, "wb") as f:
+            f.write(b"\0 no program")
+        os.chmod(junk, 0o755)
+        for variables in ({}, {"WARPLENS_PTX_STORE": self.store}):
+            done = run([STAND_IN, self.ptx], WARPLENS_PTXAS=junk, **variables)
+            self.assertEqual((done.returncode, done.stderr), (127, f"ptxas: cannot run {junk}: Exec format error\n".encode()))
 
     def reasons(self, *command, options=(), **variables):
         """Why the profile has no accesses, under `warplens profile` with the driver that does
