@@ -19,6 +19,7 @@ KEPT = {
     "find_with": "tests search with detectors of their own",
     "ir_add_front": "front ends beside PTX make themselves known by it",
     "ir_forms_problem": "a test asks whether ops.def is right, instead of every start",
+    "prog_driver_in_cache": "tests give it linker's caches that are damaged",
     "replay_repeats_free": "a process keeps its repeats to its end, a test has many",
     "rw_operands_fit": "a test asks for operands at which rw_emit() would abort",
 }
