@@ -105,7 +105,7 @@ static double lines_of(const obs_insn *c)
     double apart = fabs((double)c->stride), of_line = 1;
     if (c->strided && apart < MODEL_LINE)
         of_line = MODEL_LINE / at_least(apart, MODEL_SECTOR);
-    double a_line = MODEL_LINE / MODEL_SECTOR;
+    double a_line = (double)MODEL_LINE / MODEL_SECTOR;
     return at_least((double)c->sectors * (part / a_line + (1 - part) / of_line),
                     (double)c->requests);
 }
