@@ -323,6 +323,40 @@ static void counts_of_a_profile(void **state)
     assert_null(ana_model_of_kernel(&models, 7));
 }
 
+static cap_record launch_without_maps(uint32_t id)
+{
+    cap_record launch = story_launch(id, 0, 0x7f0000000000);
+    launch.launch.summary.nheats = launch.launch.summary.nsamples = 0;
+    return launch;
+}
+
+static void only_without_maps(prof_builder *builder)
+{
+    cap_record launch = launch_without_maps(1);
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
+static void second_without_maps(prof_builder *builder)
+{
+    cap_record first = story_launch(1, 0, 0x7f0000000000), second = launch_without_maps(2);
+    story_expect(prof_add(builder, &first, &err), &err);
+    story_expect(prof_add(builder, &second, &err), &err);
+}
+
+/* Not every launch keeps heat maps: it is taken to do as the kernel's last one that did; without
+ * any, no sector is found in L1. */
+static void launches_without_maps(void **state)
+{
+    (void)state;
+    double rate = figure_of_h200(CUDA_FIGURE_l2_one_sm);
+    ana_models models = models_of("h200", only_without_maps);
+    ASSERT_NEAR(models.rows[0].resources[MODEL_L2], 0.25 * (32 + 64) * 32 / rate);
+    models = models_of("h200", second_without_maps);
+    assert_int_equal(models.count, 2);
+    ASSERT_NEAR(models.rows[0].resources[MODEL_L2], 0.25 * (8 + 64) * 32 / rate);
+    ASSERT_NEAR(models.rows[1].resources[MODEL_L2], 0.25 * (8 + 64) * 32 / rate);
+}
+
 static void devices_without_figures(void **state)
 {
     (void)state;
@@ -374,6 +408,7 @@ int main(void)
         cmocka_unit_test(latency_of_loads),
         cmocka_unit_test(all_together),
         cmocka_unit_test_setup_teardown(counts_of_a_profile, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(launches_without_maps, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(devices_without_figures, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(launches_without_a_model, arena_set_up, tear_down),
     };

@@ -116,17 +116,17 @@ enum {
 };
 
 static const family families[FAMILIES] = {
-    [IN_ORDER] = {"in order", in_order, 4},
-    [SHIFTED] = {"shifted", shifted, 4},
-    [STRIDE] = {"stride", at_stride, 4},
-    [ALL_WARPS] = {"all warps", same_for_all_warps, 16},
-    [WORD_A_WARP] = {"word a warp", one_word_a_warp, 32},
-    [COLUMNS] = {"columns", down_columns, 1},
-    [GATHER] = {"gather", gather, 16},
-    [CHUNK] = {"chunk", own_chunk, 8},
-    [COUNTER] = {"counter", few_counters, 4},
-    [UPDATES] = {"updates in order", own_element, 4},
-    [SCATTER] = {"scattered updates", gather, 2},
+    [IN_ORDER] = {"in order", in_order, 4, false},
+    [SHIFTED] = {"shifted", shifted, 4, false},
+    [STRIDE] = {"stride", at_stride, 4, false},
+    [ALL_WARPS] = {"all warps", same_for_all_warps, 16, false},
+    [WORD_A_WARP] = {"word a warp", one_word_a_warp, 32, false},
+    [COLUMNS] = {"columns", down_columns, 1, false},
+    [GATHER] = {"gather", gather, 16, false},
+    [CHUNK] = {"chunk", own_chunk, 8, false},
+    [COUNTER] = {"counter", few_counters, 4, false},
+    [UPDATES] = {"updates in order", own_element, 4, false},
+    [SCATTER] = {"scattered updates", gather, 2, false},
     [SHARED_COUNTER] = {"shared counter", few_counters, 4, true},
 };
 

@@ -696,7 +696,7 @@ static CUfunction function_of(CUmodule module)
 static void kernels_are_described(void **state)
 {
     struct cudaFuncAttributes_v12 old, recent;
-    size_t offset, size;
+    size_t offset, size = 0;
     const char *name;
     CUmodule module;
     (void)state;

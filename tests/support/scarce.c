@@ -20,9 +20,11 @@ bool scarce_failed(void)
 
 static bool refuses(void)
 {
-    if (!left || --left)
+    if (!left)
         return false;
-    return failed = true;
+    left--;
+    failed = left == 0;
+    return failed;
 }
 
 /* The linker leads calls of FUNCTION to __wrap_FUNCTION, which leads on to __real_FUNCTION. */

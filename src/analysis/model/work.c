@@ -19,7 +19,14 @@ typedef struct cursor { /* rows by kernel and launch */
     uint32_t count, at; /* at: the first that no launch has taken */
 } cursor;
 
+typedef struct reuse { /* of a kernel's last launch that has heat maps */
+    uint32_t kernel;
+    double missed;    /* of the sectors that are loaded, the part that L1 lacks */
+    double footprint; /* bytes that are touched, of all that is asked for */
+} reuse;
+
 struct model_rows {
+    reuse last;
     prof_object_rows objects;
     prof_code_rows code;
     cursor instructions, touched, work, waits;
@@ -144,13 +151,17 @@ static void add_global(model_traffic *t, const obs_insn *c)
     if (c->op == ACC_STORE) {
         t->stored += (double)c->sectors;
         t->stored_lines += lines;
+    } else if (c->space == ACC_GLOBAL) {
+        t->loads += (double)c->requests;
+        t->loaded += (double)c->sectors;
+        t->loaded_lines += lines;
     }
 }
 
 /* ---- what L1 keeps ---- */
 
 typedef struct object_loads {
-    double requests, sectors, lines;
+    double sectors, lines;
 } object_loads;
 
 static object_loads loads_of_object(const prof_instruction *rows, uint32_t count, uint32_t object)
@@ -159,7 +170,6 @@ static object_loads loads_of_object(const prof_instruction *rows, uint32_t count
     for (uint32_t i = 0; i < count; i++)
         if (rows[i].c.space == ACC_GLOBAL && rows[i].c.op == ACC_LOAD &&
             rows[i].c.object == object) {
-            sum.requests += (double)rows[i].c.requests;
             sum.sectors += (double)rows[i].c.sectors;
             sum.lines += lines_of(&rows[i].c);
         }
@@ -180,11 +190,26 @@ static void add_object(const model_device *d, model_traffic *t, const object_loa
     if (size <= d->l1_bytes)
         once = at_most(once, d->sms * ceil(size / MODEL_SECTOR));
     double part = l->sectors > once ? once / l->sectors : 1;
-    t->loads += l->requests;
-    t->loaded += l->sectors;
     t->missed += part * l->sectors;
     t->missed_lines += part * l->lines;
     t->footprint += at_most(touched * MODEL_SECTOR, size);
+}
+
+/* What the maps do not tell of: each launch's are not kept where many are alike. It is taken from
+ * the kernel's last launch that has some; else L1 has nothing twice. */
+static void add_unmapped(reuse *last, uint32_t kernel, const object_loads *mapped, model_traffic *t)
+{
+    double asked = t->sectors * MODEL_SECTOR;
+    bool any = t->footprint > 0 && asked > 0;
+    if (any)
+        *last = (reuse){kernel, mapped->sectors > 0 ? t->missed / mapped->sectors : 1,
+                        t->footprint / asked};
+    else if (last->kernel != kernel)
+        *last = (reuse){kernel, 1, 1};
+    t->missed += last->missed * (t->loaded - mapped->sectors);
+    t->missed_lines += last->missed * (t->loaded_lines - mapped->lines);
+    if (!any)
+        t->footprint = last->footprint * asked;
 }
 
 /* Lanes that change one word of shared memory wait for each other. */
@@ -193,9 +218,9 @@ static double turns_of_shared(const obs_insn *c)
     return (double)(is_atomic(c) && is_of_one_word(c) ? c->active_lanes : c->wavefronts);
 }
 
-static void add_traffic(const model_rows *rows, const model_device *d,
-                        const prof_instruction *insns, uint32_t ninsns, const prof_touched *touched,
-                        uint32_t ntouched, model_work *w)
+static void add_traffic(model_rows *rows, const model_device *d, const prof_instruction *insns,
+                        uint32_t ninsns, const prof_touched *touched, uint32_t ntouched,
+                        model_work *w)
 {
     for (uint32_t i = 0; i < ninsns; i++) {
         const obs_insn *c = &insns[i].c;
@@ -206,11 +231,16 @@ static void add_traffic(const model_rows *rows, const model_device *d,
         else if (c->space == ACC_GLOBAL || c->space == ACC_LOCAL)
             add_global(&w->traffic, c);
     }
+    object_loads mapped = {0};
     for (uint32_t i = 0; i < ntouched; i++) {
         object_loads loads = loads_of_object(insns, ninsns, touched[i].object);
+        mapped.sectors += loads.sectors;
+        mapped.lines += loads.lines;
         add_object(d, &w->traffic, &loads, prof_find_object(&rows->objects, touched[i].object),
                    touched[i].sectors * w->blocks);
     }
+    if (ninsns)
+        add_unmapped(&rows->last, insns->kernel, &mapped, &w->traffic);
 }
 
 /* ---- all together ---- */

@@ -10,7 +10,8 @@ enum { MODEL_SECTOR = 32, MODEL_LINE = 128 }; /* bytes */
 /* Of global memory, by all blocks of a launch. */
 typedef struct model_traffic {
     double lines, sectors;       /* that loads and stores ask L1 for */
-    double loads, loaded;        /* requests that load; their sectors */
+    double loads;                /* requests that load from global memory */
+    double loaded, loaded_lines; /* what they ask for */
     double missed, missed_lines; /* of these, those that L1 asks L2 for */
     double stored, stored_lines; /* that are written to L2 */
     double footprint;            /* bytes that are touched */
