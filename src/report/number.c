@@ -65,7 +65,7 @@ char *rep_percent(wl_arena *arena, double share)
 char *rep_seconds(wl_arena *arena, double value)
 {
     if (value < 1e-3)
-        return wl_arena_printf(arena, "%.0f us", value * 1e6);
+        return wl_arena_printf(arena, value < 1e-5 ? "%.1f us" : "%.0f us", value * 1e6);
     if (value < 1)
         return wl_arena_printf(arena, "%.1f ms", value * 1e3);
     return wl_arena_printf(arena, "%.2f s", value);

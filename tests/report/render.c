@@ -47,3 +47,14 @@ char *json_text_of(const rep_data *data)
     fclose(out);
     return text;
 }
+
+json_t *json_of(const rep_data *data)
+{
+    char *text = json_text_of(data);
+    json_error_t error;
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!json)
+        fail_msg("line %d: %s", error.line, error.text);
+    free(text);
+    return json;
+}

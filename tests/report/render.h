@@ -4,6 +4,8 @@
 
 #include "report/report.h"
 
+#include <jansson.h>
+
 typedef struct fixture {
     wl_arena *arena;
     rep_data data; /* the sample */
@@ -17,5 +19,6 @@ int tear_down(void **state);
 char *text_of(const rep_data *data, const rep_text_options *options);
 char *csv_of(const rep_data *data, rep_table table);
 char *json_text_of(const rep_data *data);
+json_t *json_of(const rep_data *data); /* the same, read again */
 
 #endif

@@ -67,6 +67,8 @@ static void test_seconds(void **state)
 {
     (void)state;
     assert_string_equal(rep_seconds(arena, 0.0009), "900 us");
+    assert_string_equal(rep_seconds(arena, 1e-5), "10 us");
+    assert_string_equal(rep_seconds(arena, 3.26e-6), "3.3 us");
     assert_string_equal(rep_seconds(arena, 0.001), "1.0 ms");
     assert_string_equal(rep_seconds(arena, 0.9), "900.0 ms");
     assert_string_equal(rep_seconds(arena, 1), "1.00 s");

@@ -9,81 +9,13 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static json_t *json_of(const rep_data *data)
-{
-    char *text = json_text_of(data);
-    json_error_t error;
-    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    if (!json)
-        fail_msg("line %d: %s", error.line, error.text);
-    free(text);
-    return json;
-}
-
 static void assert_has(const char *text, const char *part)
 {
     if (!strstr(text, part))
         fail_msg("'%s' is not in:\n%s", part, text);
 }
 
-static size_t count_of(const char *text, const char *part)
-{
-    size_t count = 0;
-    for (; (text = strstr(text, part)); text += strlen(part))
-        count++;
-    return count;
-}
-
-/* ---- text ---- */
-
-static void test_text_says_what_matters(void **state)
-{
-    fixture *f = *state;
-    char *text = text_of(&f->data, &(rep_text_options){.width = 120});
-    assert_has(text, "transpose --size 512");
-    assert_has(text, "NVIDIA H200, compute capability 9.0");
-    assert_has(text, "Lanes of a warp collide in shared-memory banks");
-    assert_has(text,
-               "97 % of the program's traffic: 253,952 wavefronts avoidable, 97 % of the kernel's");
-    assert_has(text, "transpose.cu:11  out[(y + i) * n + x] = tile[threadIdx.x][threadIdx.y + i];");
-    assert_has(text, "32.0 sectors per request, could be 4.00; 8,192 requests");
-    assert_has(text, "Declare tile[TILE][TILE + 1]");
-    assert_has(text, "object d_out, \"quoted\" (transpose.cu:21) and 2 more allocated there");
-    assert_has(text, "evidence  warps per word: 1.06");
-    assert_has(text, "heat map  block 0,0,0 (stands for 255 of 256 blocks)\n");
-    assert_has(
-        text,
-        "1 unusual block has no heat map, such as 15,15,0 of launch 1 (transpose_naive), unlike");
-    assert_has(text, "--block 15,15,0");
-    assert_has(text, "hardly matters to the program as a whole.\n  2. Only a few words");
-    assert_has(text, "but       it gains little: 0.4 % of the program's time\n");
-    assert_true(strstr(text, "a column of tile") < strstr(text, "Findings of little gain"));
-    assert_true(strstr(text, "Findings of little gain") < strstr(text, "d_out"));
-    assert_has(text, "Transpose the data"); /* without advice of its own: the pattern's remedy */
-    assert_has(text, "3 launches of warmup not observed: left out by --kernel-name");
-    assert_has(text, "cudaGraphInstantiate");
-    assert_has(text, "3 of 6 launches observed");
-    assert_true(strstr(text, "Findings") < strstr(text, "Coverage"));
-    free(text);
-}
-
-/* A line that a finding tells of has its numbers there, and is not repeated below. */
-static void test_text_says_a_line_once(void **state)
-{
-    fixture *f = *state;
-    char *text = text_of(&f->data, &(rep_text_options){.width = 120});
-    assert_int_equal(count_of(text, "tile[threadIdx.x][threadIdx.y + i];\n"), 1);
-    free(text);
-    text = text_of(&f->data, &(rep_text_options){.width = 120, .all = true});
-    assert_int_equal(count_of(text, "tile[threadIdx.x][threadIdx.y + i];\n"), 2);
-    assert_true(strstr(text, "Findings") < strstr(text, "Lines of"));
-    assert_true(strstr(text, "Lines of") < strstr(text, "Coverage"));
-    free(text);
-    text = text_of(&f->data,
-                   &(rep_text_options){.width = 120, .findings = 1}); /* the rest briefly */
-    assert_int_equal(count_of(text, "tile[threadIdx.x][threadIdx.y + i];\n"), 1);
-    free(text);
-}
+/* ---- JSON ---- */
 
 static void assert_keys(json_t *object, const char *keys)
 {
@@ -100,7 +32,7 @@ static void assert_keys(json_t *object, const char *keys)
 }
 
 /* Findings of wider scopes have no kernel, no object or neither, and cost something else. */
-static void test_text_of_a_finding_of_the_program(void **state)
+static void test_finding_of_the_program(void **state)
 {
     fixture *f = *state;
     ana_finding row = f->data.findings->rows[0];
@@ -150,279 +82,6 @@ static void test_unknown_accesses(void **state)
     assert_null(json_object_get(row, "executions"));
     json_decref(json);
 }
-
-/* The transposes as one finding: what one change fixes has one number, with its places and its
- * lines. */
-static void test_text_of_a_group(void **state)
-{
-    fixture *f = *state;
-    uint32_t kernels[] = {2, 1}, objects[] = {3, 2};
-    ana_line lines[] = {f->data.findings->rows[0].lines[0], f->data.findings->rows[1].lines[0]};
-    ana_finding_group group = {
-        .count = 2,
-        .nkernels = 2,
-        .kernels = kernels,
-        .nobjects = 2,
-        .objects = objects,
-        .nlines = 2,
-        .lines = lines,
-        .cost = {.unit = ANA_WAVEFRONTS, .excess = 483328, .share_of_program = 0.99},
-        .advice = "Transpose tile and d_out."};
-    ana_findings all = *f->data.findings;
-    all.ngroups = 1;
-    all.groups = &group;
-    f->data.findings = &all;
-    char *text = text_of(&f->data, &(rep_text_options){.width = 120});
-    assert_has(text, "99 % of the program's traffic: 483,328 wavefronts avoidable\n     kernel  ");
-    assert_has(text,
-               "of the program  of the kernel\n     transpose_shared<…>  tile (transpose.cu:10)");
-    assert_has(text, "\n     transpose_naive      d_out, \"quoted\" (");
-    assert_has(text, "     transpose.cu:8  out[");
-    assert_has(text, "fix       Transpose tile and d_out.");
-    assert_null(strstr(text, "\n  2. "));
-    free(text);
-    text = text_of(&f->data,
-                   &(rep_text_options){.width = 120, .kernels = (uint32_t[]){1}, .nkernels = 1});
-    assert_has(text, "\n  1. Lanes of a warp"); /* whatever is left out, numbers stay */
-    free(text);
-}
-
-static void test_text_says_that_nothing_gains_much(void **state)
-{
-    fixture *f = *state;
-    ana_finding_group little = f->data.findings->groups[1];
-    ana_findings all = *f->data.findings;
-    all.ngroups = 1;
-    all.groups = &little;
-    f->data.findings = &all;
-    char *text = text_of(&f->data, NULL);
-    assert_has(text, "\nThe only finding is of little gain: fixing it would hardly make");
-    assert_true(strstr(text, "The only finding") < strstr(text, "Kernels"));
-    free(text);
-}
-
-/* Names of kernels in coverage: readable ones, and short. */
-static void test_text_of_long_names(void **state)
-{
-    fixture *f = *state;
-    static const char *const why =
-        "no PTX of _ZN2at6nativeL6vectorIN3c104HalfEfEEvPT_T0_i is there";
-    prof_skip skips[] = {
-        {.kernel = "void at::native::reduce<512, 1, at::op<float, float> >(at::op<float, "
-                   "float>, at::native::args)",
-         .reason = why,
-         .count = 3},
-        {.kernel = "a", .reason = why, .count = 1},
-        {.kernel = "b", .reason = why, .count = 1},
-        {.kernel = "c", .reason = why, .count = 1},
-        {.kernel = "d", .reason = why, .count = 1}};
-    prof_message messages[] = {
-        {.process = 1,
-         .level = 1,
-         .text = "_Z3foov. With probes _Z3foov is slow; _Zebra is not a name."}};
-    f->data.skips = (prof_skip_rows){5, skips};
-    f->data.messages = (prof_message_rows){1, messages};
-    char *text = text_of(&f->data, &(rep_text_options){.width = 160});
-    assert_has(text, "7 launches of 5 kernels (at::native::reduce<512, 1, at::op<…> >, a, b and 2");
-    assert_has(text, "no PTX of at::native::vector<c10::Half, float> is there\n");
-    assert_has(text, "foo. With probes foo is slow; _Zebra is not a name.\n");
-    free(text);
-    json_t *json = json_of(&f->data), *coverage = json_object_get(json, "coverage");
-    json_t *skipped = json_array_get(json_object_get(coverage, "skipped"), 0);
-    assert_string_equal(json_string_value(json_object_get(skipped, "kernel")), skips[0].kernel);
-    assert_has(json_string_value(json_object_get(skipped, "reason")),
-               "void at::native::vector<c10::Half, float>(c10::Half*, float, int)");
-    json_decref(json);
-}
-
-/* Loads and stores of one line are rows of their own: their sectors a request differ. */
-static void test_text_lines_by_access(void **state)
-{
-    fixture *f = *state;
-    char *text = text_of(&f->data, &(rep_text_options){
-                                       .width = 200, .kernels = (uint32_t[]){1}, .nkernels = 1});
-    char *lines = strstr(text, "Lines of");
-    assert_non_null(lines);
-    assert_has(
-        lines,
-        "\n  transpose.cu:8  out[x * n + y + i] = in[(y + i) * n + x];\n"
-        "    load global      8,192          32.0   32,768         4.00    4.00          0\n"
-        "    store global     8,192          32.0  262,144         32.0    4.00    229,376\n");
-    assert_null(strstr(text, "transpose_shared"));
-    free(text);
-}
-
-/* Two instances that end differently; shortened alike they could not be told apart. */
-/* What an inlined helper accesses counts for the line that calls it, which stands above its own. */
-static void test_text_lines_of_helpers(void **state)
-{
-    fixture *f = *state;
-    static prof_loc locs[] = {
-        {.id = 1, .file = 1, .line = 8, .function = ""},
-        {.id = 2, .file = 1, .line = 5, .function = "load_at(float const*)", .inlined_at = 1}};
-    f->data.locs = (prof_loc_rows){2, locs};
-    prof_code *code = wl_new_array(f->arena, prof_code, f->data.code.count);
-    memcpy(code, f->data.code.rows, f->data.code.count * sizeof *code);
-    code[0].loc = 2; /* the load of kernel 1 */
-    code[0].line = 5;
-    f->data.code.rows = code;
-    char *text = text_of(&f->data, &(rep_text_options){.width = 120, .all = true});
-    const char *lines = strstr(text, "Lines of  transpose_naive");
-    assert_non_null(lines);
-    const char *caller = strstr(lines, "\n  transpose.cu:8  out[x * n");
-    const char *helper = strstr(lines, "\n    in transpose.cu:5  int x = blockIdx.x");
-    const char *store = strstr(lines, "\n    store global"),
-               *load = strstr(lines, "\n      load global");
-    assert_true(caller && helper && store && load);
-    assert_true(caller < store && store < helper && helper < load);
-    free(text);
-}
-
-/* Variables that no kernel touches are a line, unless all are asked for. */
-static void test_text_of_idle_variables(void **state)
-{
-    fixture *f = *state;
-    prof_object *objects = wl_new_array(f->arena, prof_object, f->data.objects.count + 2);
-    ana_use *uses = wl_new_array(f->arena, ana_use, f->data.uses.count + 2);
-    uint32_t n = f->data.objects.count, nuses = f->data.uses.count;
-    memcpy(objects, f->data.objects.rows, n * sizeof *objects);
-    memcpy(uses, f->data.uses.rows, nuses * sizeof *uses);
-    for (uint32_t i = 0; i < 2; i++) {
-        objects[n + i] = (prof_object){.id = 90 + i,
-                                       .kind = CAP_OBJECT_SYMBOL,
-                                       .space = ACC_GLOBAL,
-                                       .name = i ? "lonely" : "visited",
-                                       .bytes = 4,
-                                       .tag = ""};
-        uses[nuses + i] = (ana_use){.object = 90 + i, .elements = 1, .touched = i == 0};
-    }
-    f->data.objects = (prof_object_rows){n + 2, objects};
-    f->data.uses.rows = uses;
-    f->data.uses.count = nuses + 2;
-    f->data.coverage.launches_observed = f->data.coverage.launches_seen;
-    char *text = text_of(&f->data, &(rep_text_options){.width = 120});
-    assert_has(text, "\n  visited");
-    assert_has(text, "\n  1 module variable that no kernel touched: --all lists them\n");
-    assert_null(strstr(text, "lonely"));
-    free(text);
-    f->data.coverage.launches_observed--;
-    text = text_of(&f->data, &(rep_text_options){.width = 120, .all = true});
-    assert_has(text, "\n  lonely");
-    assert_null(strstr(text, "no kernel touched"));
-    free(text);
-    text = text_of(&f->data, &(rep_text_options){.width = 120});
-    assert_has(text, "that no kernel touched, as far as is known: --all");
-    free(text);
-}
-
-static void test_text_tells_instances_apart(void **state)
-{
-    fixture *f = *state;
-    prof_kernel k[2];
-    assert_true(f->data.kernels.count >= 2);
-    memcpy(k, f->data.kernels.rows, sizeof k);
-    f->data.kernels = (prof_kernel_rows){2, k};
-    k[0].short_name = "count_values_in_bins<int, float, long, (memory_kind)0>";
-    k[1].short_name = "count_values_in_bins<int, float, long, (memory_kind)1>";
-    char *text = text_of(&f->data, &(rep_text_options){.width = 100});
-    assert_has(text, "kind)0>  ");
-    k[1].short_name = "another";
-    char *alone = text_of(&f->data, &(rep_text_options){.width = 100});
-    assert_has(alone, "count_values_in_bins<…>  ");
-    free(text), free(alone);
-}
-
-static void test_text_keeps_to_the_width(void **state)
-{
-    fixture *f = *state;
-    static const unsigned widths[] = {60, 80, 100, 120, 160};
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
-        char *text = text_of(&f->data, &(rep_text_options){.width = widths[i], .all = true});
-        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-            if (rep_width(line) > widths[i])
-                fail_msg("%zu columns instead of %u: %s", rep_width(line), widths[i], line);
-        free(text);
-    }
-}
-
-/* What a profile says must not drive the terminal. */
-static void test_text_is_inert(void **state)
-{
-    fixture *f = *state;
-    char *plain = text_of(&f->data, &(rep_text_options){.all = true});
-    assert_null(strchr(plain, '\033'));
-    assert_null(strchr(plain, '\t'));
-    assert_has(plain, "[31mloud\xef\xbf\xbd");
-    char *colored = text_of(&f->data, &(rep_text_options){.all = true, .color = true});
-    assert_has(colored, "\033[1m");
-    assert_null(strstr(colored, "\033[31m"));
-    free(plain);
-    free(colored);
-}
-
-static void test_text_limits_findings(void **state)
-{
-    fixture *f = *state;
-    char *text = text_of(&f->data, &(rep_text_options){.width = 100, .findings = 1});
-    assert_has(text, "\nFurther findings  ");
-    assert_has(text, "\n  2.  ");
-    assert_int_equal(count_of(text, " avoidable, "), 1);
-    free(text);
-}
-
-static void test_text_of_what_is_left_out(void **state)
-{
-    fixture *f = *state;
-    char *text = text_of(&f->data, &(rep_text_options){.width = 0});
-    assert_has(text, "2 patterns cost too little to be findings; the largest: misaligned on ");
-    assert_has(text, "0.4 %");
-    assert_has(text, "1,234 sectors");
-    free(text);
-    ana_findings none = *f->data.findings;
-    none.left_out = (ana_left_out){0};
-    f->data.findings = &none;
-    text = text_of(&f->data, NULL);
-    assert_null(strstr(text, "Left out"));
-    free(text);
-}
-
-/* Of so many sectors that fit no pattern nobody reads that there is nothing. */
-static void test_text_of_much_that_is_left_over(void **state)
-{
-    fixture *f = *state;
-    const uint32_t named = 2, other = 1;
-    ana_left_over kernel = {named, 1234};
-    ana_left_out left = {.unnamed_sectors = 1234, .unnamed_share = 0.25, .much = true};
-    ana_findings none = {.left_out = left};
-    none.left_out.nkernels = 1;
-    none.left_out.kernels = &kernel;
-    f->data.findings = &none;
-    f->data.nfailures = 0;
-    for (int i = 0; i < 4; i++) { /* of the program, of two kernels, where it is little */
-        const rep_text_options o = {.kernels = i == 1 ? &named : &other,
-                                    .nkernels = i == 1 || i == 2};
-        none.left_out.much = i != 3;
-        char *text = text_of(&f->data, o.nkernels ? &o : NULL);
-        assert_int_equal(i < 2, strstr(text, "none: no access pattern") == NULL);
-        assert_int_equal(i < 2, strstr(text, "unexplained: more moves than is needed") != NULL);
-        assert_int_equal(i != 2, strstr(text, "1,234 sectors") != NULL);
-        assert_int_equal(i == 3, strstr(text, "Left out") != NULL); /* it is not said twice */
-        free(text);
-    }
-}
-
-static void test_text_of_nothing(void **state)
-{
-    (void)state;
-    static const ana_findings none = {0};
-    rep_data data = {.info = {"0.1.0", "", ""}, .findings = &none};
-    char *text = text_of(&data, NULL);
-    assert_has(text, "none: no kernel launch was observed");
-    assert_null(strstr(text, "device"));
-    free(text);
-}
-
-/* ---- JSON ---- */
 
 static void test_json_has_the_documented_keys(void **state)
 {
@@ -490,6 +149,34 @@ static void test_json_values(void **state)
     json_t *peak = json_array_get(json_object_get(json_object_get(json, "memory"), "peaks"), 0);
     assert_string_equal(json_string_value(json_object_get(peak, "call")),
                         "cudaMalloc (transpose.cu:6)");
+    json_decref(json);
+}
+
+/* What the model says of a launch, and of all launches of a kernel. */
+static void test_predictions(void **state)
+{
+    fixture *f = *state;
+    ana_model m = {.kernel = 2,
+                   .kind = f->data.launches.rows[0].kind,
+                   .launches = 1,
+                   .seconds = 5e-6,
+                   .low = 4e-6,
+                   .high = 7e-6,
+                   .bound = MODEL_L1,
+                   .resources = {[MODEL_L1] = 2e-6, [MODEL_LAUNCH] = 1e-6}};
+    f->data.models = (ana_models){.count = 1, .rows = &m, .nkernels = 1, .kernels = &m};
+    json_t *json = json_of(&f->data);
+    json_t *model = json_object_get(json_array_get(json_object_get(json, "launches"), 0), "model");
+    json_t *resources = json_object_get(model, "resources");
+    assert_keys(model, "seconds low high bound resources");
+    assert_string_equal(json_string_value(json_object_get(model, "bound")), "l1");
+    assert_keys(resources, "l1 launch"); /* none that takes nothing */
+    assert_true(json_real_value(json_object_get(resources, "l1")) == 2e-6);
+    assert_true(json_real_value(json_object_get(model, "high")) == 7e-6);
+    json_decref(json);
+    m.missing = "No figures were measured of its device.";
+    json = json_of(&f->data);
+    assert_null(json_object_get(json_array_get(json_object_get(json, "launches"), 0), "model"));
     json_decref(json);
 }
 
@@ -753,6 +440,30 @@ static void test_payload_holds_the_heat_map(void **state)
     rep_free_parts(&parts);
 }
 
+static void test_payload_holds_predictions(void **state)
+{
+    fixture *f = *state;
+    rep_parts parts;
+    ana_model m = {.kernel = f->data.kernel_table.rows[0].kernel,
+                   .seconds = 5e-6,
+                   .low = 4e-6,
+                   .high = 7e-6,
+                   .bound = MODEL_L1,
+                   .resources = {[MODEL_L1] = 2e-6, [MODEL_LAUNCH] = 3e-6}};
+    f->data.models = (ana_models){.nkernels = 1, .kernels = &m};
+    json_t *json = payload_json(&f->data, &parts), *kernels = json_object_get(json, "kernels");
+    json_t *model = json_object_get(json_array_get(kernels, 0), "model");
+    json_t *resources = json_object_get(model, "resources"), *first = json_array_get(resources, 0);
+    assert_keys(model, "seconds low high bound resources");
+    assert_int_equal(json_array_size(resources), 2);
+    assert_string_equal(json_string_value(json_object_get(first, "name")), "launch");
+    assert_string_equal(json_string_value(json_object_get(first, "words")), "the launch itself");
+    assert_true(json_real_value(json_object_get(first, "seconds")) == 3e-6);
+    assert_null(json_object_get(json_array_get(kernels, 1), "model"));
+    json_decref(json);
+    rep_free_parts(&parts);
+}
+
 /* A kernel's instructions, in a part of their own. */
 static void test_payload_holds_the_code(void **state)
 {
@@ -979,25 +690,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        T(test_text_says_what_matters),
-        T(test_text_says_a_line_once),
-        T(test_text_of_a_finding_of_the_program),
-        T(test_unknown_accesses),
-        T(test_text_of_a_group),
-        T(test_text_says_that_nothing_gains_much),
-        T(test_text_of_long_names),
-        T(test_text_lines_by_access),
-        T(test_text_lines_of_helpers),
-        T(test_text_of_idle_variables),
-        T(test_text_tells_instances_apart),
-        T(test_text_keeps_to_the_width),
-        T(test_text_is_inert),
-        T(test_text_limits_findings),
-        T(test_text_of_what_is_left_out),
         T(test_json_of_what_is_left_out),
-        T(test_text_of_much_that_is_left_over),
         T(test_payload_marks_unknown_accesses),
-        T(test_text_of_nothing),
+        T(test_finding_of_the_program),
+        T(test_predictions),
+        T(test_unknown_accesses),
         T(test_json_has_the_documented_keys),
         T(test_json_values),
         T(test_sarif_results_name_their_rules),
@@ -1007,6 +704,7 @@ int main(void)
         T(test_csv_formulas),
         T(test_payload_holds_the_heat_map),
         T(test_payload_holds_the_code),
+        T(test_payload_holds_predictions),
         T(test_payload_shares_parts_of_equal_maps),
         T(test_payload_excerpts),
         T(test_payload_windows),
