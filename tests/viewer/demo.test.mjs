@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { compileSchema, findBrowser, launch, load, open, scratch, sees, shows, viewer } from "../../viewer/test/tools.mjs";
+import { compileSchema, findBrowser, launch, load, open, placeOf, scratch, sees, shows, viewer } from "../../viewer/test/tools.mjs";
 
 const folder = scratch();
 const profile = join(folder, "demo.wlprof");
@@ -61,5 +61,18 @@ test("the report shows the demo's findings", { skip: !findBrowser() }, async () 
   await sees(page, ".coverage", /3 of 3 launches observed/);
   await page.keyboard.press("3");
   await page.locator(".heatbox canvas").waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test("a kernel's page draws what bounds it, the longest as long as there is room", { skip: !findBrowser() }, async () => {
+  const context = await launch(findBrowser(), folder);
+  after(() => context.close());
+  const { page, problems } = await open(context, html, "#kernel/1");
+  await sees(page, "article", /Where its time goes\s+Predicted: [\d.]+ µs a launch, bound by \w+/);
+  const cell = await placeOf(page, ".resources .length");
+  const widths = await page.locator(".resources .length span").evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+  assert.ok(widths.length > 2 && widths[0] > 0.9 * cell.width - 20 && cell.width > 200, `${widths} in ${cell.width}`);
+  for (const [i, width] of widths.entries()) assert.ok(i === 0 || width <= widths[i - 1]);
+  assert.equal(await page.locator(".resources .bound").count(), 1);
   assert.deepEqual(problems, []);
 });
