@@ -152,6 +152,11 @@ static void count_lane_by_lane(const acc_request *access, const obs_active *acti
         obs_sectors(active, cost);
 }
 
+static bool is_global_atomic(const acc_request *access)
+{
+    return access->space == ACC_GLOBAL && (access->op == ACC_ATOMIC || access->op == ACC_REDUCTION);
+}
+
 obs_cost obs_cost_run(const acc_request *access, const obs_run *run)
 {
     obs_cost cost = {.lanes = run->count};
@@ -169,6 +174,8 @@ obs_cost obs_cost_run(const acc_request *access, const obs_run *run)
         obs_active active = gather_active_lanes(access, lane, addr);
         count_lane_by_lane(access, &active, &cost);
     }
+    if (is_global_atomic(access))
+        cost.turns = cost.sectors + (run->stride ? 0 : run->count - 1);
     return cost;
 }
 
@@ -232,6 +239,8 @@ obs_cost obs_cost_irregular(const acc_request *access)
     if (ones & (ones + 1)) /* with gaps; without, another shape would be a run */
         shape_of_active(&active, access->space == ACC_LOCAL, &cost);
     count_lane_by_lane(access, &active, &cost);
+    if (is_global_atomic(access))
+        cost.turns = cost.sectors + obs_further_turns(&active);
     return cost;
 }
 

@@ -8,10 +8,15 @@
  *   wavefronts      passes through shared memory, see banks.c
  *   wavefronts_min  the passes that would be left without bank conflicts: one a group of lanes
  *                   served together
+ *   turns           of an atomic in global memory, how often L2 must change a sector: once for each
+ *                   sector, and once more for each further lane that changes what another lane
+ *                   there does; of several such places in a sector the busiest counts. 0 for
+ *                   other requests
  * Sectors agree with l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st}, wavefronts with
  * l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{ld,st,atom} and wavefronts - wavefronts_min with
  * l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_* of an H200, pattern by pattern
- * (tests/observe/data).
+ * (tests/observe/data). That turns take time one after the other, those of one address at the same
+ * rate from one request as from many, is what bench/device measured there (atomic_same_lanes).
  *
  * Local memory: addresses are offsets in the thread's own. The hardware lays word k of the 32
  * lanes of a warp side by side (CUDA programming guide, device memory accesses: consecutive 32-bit
@@ -50,6 +55,7 @@ typedef struct obs_cost {
     uint32_t lanes;
     uint32_t sectors, sectors_min;       /* 0 for shared memory */
     uint32_t wavefronts, wavefronts_min; /* 0 for other memory */
+    uint32_t turns;                      /* 0 unless an atomic in global memory */
     obs_shape shape;
     int64_t stride; /* of a strided request, else 0 */
     bool pieces;    /* of rows; the caller's to fill in, by obs_is_pieces */
@@ -92,6 +98,7 @@ void obs_sectors(const obs_active *active, obs_cost *cost);
  * nothing done) for others and on other machines. */
 bool obs_sectors_simd(const obs_active *active, obs_cost *cost);
 void obs_sectors_local(const obs_active *active, obs_cost *cost);
+uint32_t obs_further_turns(const obs_active *active); /* beside one for each sector */
 void obs_wavefronts(const obs_active *active, acc_op op, uint32_t flags, obs_cost *cost);
 
 /* For 32 keys with a slot in the upper five bits: over groups of `per_group` slots, the sum of the

@@ -16,6 +16,7 @@ static void add_cost(obs_row *row, const obs_cost *cost, uint64_t times)
     insn->sectors_min += times * cost->sectors_min;
     insn->wavefronts += times * cost->wavefronts;
     insn->wavefronts_min += times * cost->wavefronts_min;
+    insn->turns += times * cost->turns;
     row->pieces += cost->pieces ? times : 0;
     *shapes[cost->shape] += times;
     if (cost->shape == OBS_SHAPE_STRIDED && !obs_strides_add(&row->strides, cost->stride, times))
@@ -199,6 +200,7 @@ void obs_insn_add(obs_insn *to, const obs_insn *from)
     to->sectors_min += from->sectors_min;
     to->wavefronts += from->wavefronts;
     to->wavefronts_min += from->wavefronts_min;
+    to->turns += from->turns;
     to->uniform += from->uniform;
     to->contiguous += from->contiguous;
     to->misaligned += from->misaligned;

@@ -113,6 +113,24 @@ void obs_sectors(const obs_active *active, obs_cost *cost)
         sectors_of_any(active, cost);
 }
 
+uint32_t obs_further_turns(const obs_active *active)
+{
+    uint64_t key[OBS_LANES];
+    uint8_t place[OBS_LANES], sector[OBS_LANES], lanes[OBS_LANES] = {0}, most[OBS_LANES] = {0};
+    uint32_t further = 0;
+    for (uint32_t i = 0; i < active->count; i++)
+        key[i] = active->addr[i] / OBS_SECTOR_BYTES;
+    obs_distinct(active->addr, active->count, place);
+    obs_distinct(key, active->count, sector);
+    for (uint32_t i = 0; i < active->count; i++) {
+        uint8_t n = lanes[place[i]]++; /* lanes that were there before */
+        most[sector[i]] = n > most[sector[i]] ? n : most[sector[i]];
+    }
+    for (uint32_t i = 0; i < OBS_LANES; i++)
+        further += most[i];
+    return further;
+}
+
 /* Word k of the lanes 8 j .. 8 j + 7 is one sector: the union of these lanes' words, summed over
  * the octets. */
 void obs_sectors_local(const obs_active *active, obs_cost *cost)

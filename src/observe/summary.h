@@ -37,6 +37,7 @@ typedef struct obs_insn {
     uint64_t wavefronts;   /* shared memory only */
     uint64_t
         wavefronts_min; /* with the same lanes, width and distinct words, without bank conflicts */
+    uint64_t turns;     /* of atomics in global memory, else 0: see cost.h */
     /* How the requests' addresses look; each request counts in exactly one. */
     uint64_t uniform;    /* all active lanes the same address */
     uint64_t contiguous; /* neighbouring lanes take neighbouring elements, first one on a sector

@@ -38,9 +38,10 @@ static bool rows_equal(const obs_insn *a, const obs_insn *b)
            a->bytes == b->bytes && a->flags == b->flags && a->requests == b->requests &&
            a->active_lanes == b->active_lanes && a->sectors == b->sectors &&
            a->sectors_min == b->sectors_min && a->wavefronts == b->wavefronts &&
-           a->wavefronts_min == b->wavefronts_min && a->uniform == b->uniform &&
-           a->contiguous == b->contiguous && a->misaligned == b->misaligned &&
-           a->strided == b->strided && a->irregular == b->irregular && a->stride == b->stride;
+           a->wavefronts_min == b->wavefronts_min && a->turns == b->turns &&
+           a->uniform == b->uniform && a->contiguous == b->contiguous &&
+           a->misaligned == b->misaligned && a->strided == b->strided &&
+           a->irregular == b->irregular && a->stride == b->stride;
 }
 
 static bool agree_rows(state *s)

@@ -163,9 +163,9 @@ static void atomics(void **state)
 {
     (void)state;
     model_work w = {
-        .blocks = 1000, .warps = 8, .traffic = {.atomic_lanes = 1e6, .atomic_sectors = 1e5}};
+        .blocks = 1000, .warps = 8, .traffic = {.atomic_lanes = 1e6, .atomic_turns = 1e5}};
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_ATOMICS], 1e6 / 1e11);
-    w.traffic.atomic_sectors = 1e6;
+    w.traffic.atomic_turns = 1e6;
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_ATOMICS], 1e6 / 2e10);
     w.traffic.integer_turns = 3e5;
     w.traffic.float_turns = 2e5;
@@ -323,6 +323,40 @@ static void counts_of_a_profile(void **state)
     assert_null(ana_model_of_kernel(&models, 7));
 }
 
+/* Eight atomic requests of floats on an object of 4096 bytes, which eight slices share. */
+static cap_record launch_of_atomics(uint64_t of_one_word)
+{
+    cap_record launch = story_launch(1, 0, 0x7f0000000000);
+    obs_insn *c = &launch.launch.summary.insns[1];
+    c->op = ACC_REDUCTION;
+    c->turns = 1000000;
+    c->uniform = of_one_word;
+    c->strided = c->requests - of_one_word;
+    return launch;
+}
+
+static void atomics_of_many_words(prof_builder *builder)
+{
+    cap_record launch = launch_of_atomics(4);
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
+static void atomics_of_one_word(prof_builder *builder)
+{
+    cap_record launch = launch_of_atomics(5);
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
+static void turns_of_a_profile(void **state)
+{
+    (void)state;
+    double rate = figure_of_h200(CUDA_FIGURE_atomic_same_requests_f32);
+    ana_models models = models_of("h200", atomics_of_many_words);
+    ASSERT_NEAR(models.rows[0].resources[MODEL_ATOMICS], 1e6 / 8 / rate);
+    models = models_of("h200", atomics_of_one_word);
+    ASSERT_NEAR(models.rows[0].resources[MODEL_ATOMICS], 1e6 / rate);
+}
+
 static cap_record launch_without_maps(uint32_t id)
 {
     cap_record launch = story_launch(id, 0, 0x7f0000000000);
@@ -408,6 +442,7 @@ int main(void)
         cmocka_unit_test(latency_of_loads),
         cmocka_unit_test(all_together),
         cmocka_unit_test_setup_teardown(counts_of_a_profile, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(turns_of_a_profile, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(launches_without_maps, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(devices_without_figures, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(launches_without_a_model, arena_set_up, tear_down),

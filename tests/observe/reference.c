@@ -180,6 +180,32 @@ static obs_shape shape(const acc_request *access, int64_t *stride)
     return OBS_SHAPE_IRREGULAR;
 }
 
+/* ---- turns ---- */
+
+/* One for each sector; where lanes begin in a sector at the same address, one more for each but the
+ * first, at the address that has most. */
+static uint32_t turns(const acc_request *access)
+{
+    set begun = {malloc(32 * sizeof(uint64_t)), 0};
+    uint32_t all = (uint32_t)count_pieces(access, 32);
+    for (uint32_t i = 0; i < 32; i++)
+        if (active(access, i))
+            begun.items[begun.count++] = access->addr[i] / 32;
+    unique(&begun);
+    for (size_t s = 0; s < begun.count; s++) {
+        uint32_t most = 0;
+        for (uint64_t a = begun.items[s] * 32; a < begun.items[s] * 32 + 32; a++) {
+            uint32_t lanes = 0;
+            for (uint32_t i = 0; i < 32; i++)
+                lanes += active(access, i) && access->addr[i] == a;
+            most = lanes > most ? lanes : most;
+        }
+        all += most - 1;
+    }
+    free(begun.items);
+    return all;
+}
+
 obs_cost ref_cost(const acc_request *access)
 {
     obs_cost cost = {.lanes = (uint32_t)__builtin_popcount(access->mask)};
@@ -190,6 +216,8 @@ obs_cost ref_cost(const acc_request *access)
     }
     cost.sectors = (uint32_t)count_pieces(access, 32);
     cost.sectors_min = (uint32_t)((count_pieces(access, 1) + 31) / 32);
+    if (access->space == ACC_GLOBAL && (access->op == ACC_ATOMIC || access->op == ACC_REDUCTION))
+        cost.turns = turns(access);
     return cost;
 }
 
@@ -218,6 +246,7 @@ void ref_row_add(ref_row *row, const acc_request *access)
     row->insn.sectors_min += cost.sectors_min;
     row->insn.wavefronts += cost.wavefronts;
     row->insn.wavefronts_min += cost.wavefronts_min;
+    row->insn.turns += cost.turns;
     row->insn.uniform += cost.shape == OBS_SHAPE_UNIFORM;
     row->insn.contiguous += cost.shape == OBS_SHAPE_CONTIGUOUS;
     row->insn.misaligned += cost.shape == OBS_SHAPE_MISALIGNED;

@@ -19,15 +19,15 @@ static void expect_same(const acc_request *access, obs_cost got, obs_cost want)
 {
     if (got.lanes == want.lanes && got.sectors == want.sectors &&
         got.sectors_min == want.sectors_min && got.wavefronts == want.wavefronts &&
-        got.wavefronts_min == want.wavefronts_min && got.shape == want.shape &&
-        got.stride == want.stride)
+        got.wavefronts_min == want.wavefronts_min && got.turns == want.turns &&
+        got.shape == want.shape && got.stride == want.stride)
         return;
     show(access);
-    fail_msg("sectors %u/%u want %u/%u, wavefronts %u/%u want %u/%u, shape %d want %d, stride %lld "
-             "want %lld",
+    fail_msg("sectors %u/%u want %u/%u, wavefronts %u/%u want %u/%u, turns %u want %u, shape %d "
+             "want %d, stride %lld want %lld",
              got.sectors, got.sectors_min, want.sectors, want.sectors_min, got.wavefronts,
-             got.wavefronts_min, want.wavefronts, want.wavefronts_min, got.shape, want.shape,
-             (long long)got.stride, (long long)want.stride);
+             got.wavefronts_min, want.wavefronts, want.wavefronts_min, got.turns, want.turns,
+             got.shape, want.shape, (long long)got.stride, (long long)want.stride);
 }
 
 static void random_requests_agree(void **state)
@@ -171,6 +171,40 @@ static void local_by_hand(void **state)
     expect_sectors(cost_of(ACC_LOCAL, ACC_LOAD, 4, 1, 8, 0), 1, 1, OBS_SHAPE_CONTIGUOUS);
 }
 
+/* Lane i adds to word index[i % 4]. */
+static uint32_t turns_of(acc_op op, uint32_t mask, const uint32_t index[4])
+{
+    uint64_t addr[32];
+    for (int i = 0; i < 32; i++)
+        addr[i] = 4096 + 4 * (uint64_t)index[i % 4];
+    acc_request a = {.space = ACC_GLOBAL,
+                     .op = op,
+                     .bytes = 4,
+                     .mask = mask,
+                     .addr = addr,
+                     .stride = ACC_IRREGULAR};
+    return cost_of_request(&a).turns;
+}
+
+static void turns_by_hand(void **state)
+{
+    const uint32_t full = UINT32_MAX, one_word[4] = {3, 3, 3, 3}, one_sector[4] = {0, 3, 3, 7};
+    const uint32_t two_sectors[4] = {0, 1, 8, 8}, apart[4] = {0, 100, 200, 300};
+    (void)state;
+    assert_int_equal(turns_of(ACC_ATOMIC, full, one_word), 32);
+    assert_int_equal(turns_of(ACC_REDUCTION, 0x10, one_word), 1);
+    assert_int_equal(turns_of(ACC_REDUCTION, full, one_sector), 16); /* word 3; others beside it */
+    assert_int_equal(turns_of(ACC_ATOMIC, full, two_sectors), 8 + 16);
+    assert_int_equal(turns_of(ACC_ATOMIC, 0xff, two_sectors), 2 + 4);
+    assert_int_equal(turns_of(ACC_ATOMIC, full, apart), 4 * 8);
+    assert_int_equal(turns_of(ACC_STORE, full, one_word), 0);
+    assert_int_equal(turns_of(ACC_ATOMIC, 0x90, apart), 2);
+    assert_int_equal(cost_of(ACC_GLOBAL, ACC_ATOMIC, 4, full, 4096, 4).turns, 4);
+    assert_int_equal(cost_of(ACC_GLOBAL, ACC_ATOMIC, 8, full, 4096, 0).turns, 32);
+    assert_int_equal(cost_of(ACC_GLOBAL, ACC_ATOMIC, 8, full, 4096, 128).turns, 32);
+    assert_int_equal(cost_of(ACC_SHARED, ACC_ATOMIC, 4, full, 0, 0).turns, 0);
+}
+
 /* Lanes that meet at an mbarrier wait for each other, not for a bank. */
 static void barriers_by_hand(void **state)
 {
@@ -198,9 +232,9 @@ static void barriers_by_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(global_by_hand),        cmocka_unit_test(shared_by_hand),
-        cmocka_unit_test(local_by_hand),         cmocka_unit_test(barriers_by_hand),
-        cmocka_unit_test(random_requests_agree),
+        cmocka_unit_test(global_by_hand), cmocka_unit_test(shared_by_hand),
+        cmocka_unit_test(local_by_hand),  cmocka_unit_test(barriers_by_hand),
+        cmocka_unit_test(turns_by_hand),  cmocka_unit_test(random_requests_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,9 +148,9 @@ static void tell_note(prof_builder *b, uint32_t id, uint32_t module, const char 
 static obs_summary summary_of_launch(void)
 {
     static obs_insn insns[] = {{1, 1, ACC_SHARED, ACC_REDUCTION, 271, 272, 273, 274, 275, 276, 277,
-                                278, 279, 280, 281, 282, 283, 284},
+                                278, 285, 279, 280, 281, 282, 283, 284},
                                {3, 202, ACC_GLOBAL, ACC_STORE, 171, 172, 173, 174, 175, 176, 177,
-                                178, 179, 180, 181, 182, 183, -184}};
+                                178, 0, 179, 180, 181, 182, 183, -184}};
     static obs_block_count blocks[] = {{0, 7, 191, 192}, {7, 4, 193, 194}};
     static obs_heat_row row = {.sector = BASE / 32, .history = 1, .word = {1}, .reads = 1};
     static uint32_t pcs[] = {1, 3, 5};
@@ -435,12 +435,12 @@ static const expected_row expected[] = {
     {"instructions", "launch = 1 AND position = 0",
      "launch=1 position=0 pc=1 object=5 space=1 access=3 bytes=271 flags=272 "
      "executions=191 execution_lanes=192 requests=273 active_lanes=274 sectors=275 "
-     "sectors_min=276 wavefronts=277 wavefronts_min=278 uniform=279 contiguous=280 "
+     "sectors_min=276 wavefronts=277 wavefronts_min=278 turns=285 uniform=279 contiguous=280 "
      "misaligned=281 strided=282 irregular=283 stride=284"},
     {"instructions", "launch = 1 AND position = 1",
      "launch=1 position=1 pc=3 object=2 space=0 access=1 bytes=171 flags=172 "
      "executions=191 execution_lanes=192 requests=173 active_lanes=174 sectors=175 "
-     "sectors_min=176 wavefronts=177 wavefronts_min=178 uniform=179 contiguous=180 "
+     "sectors_min=176 wavefronts=177 wavefronts_min=178 turns=NULL uniform=179 contiguous=180 "
      "misaligned=181 strided=182 irregular=183 stride=-184"},
     {"blocks", "launch = 1 AND block = 3",
      "launch=1 block=3 first_pc=7 ninsns=4 executions=193 lanes=194"},

@@ -67,7 +67,7 @@ static double seconds_in_l2(const cuda_device *d, double sectors, double lines,
 static double seconds_of_atomics(const cuda_device *d, const model_traffic *t)
 {
     double throughput = larger(t->atomic_lanes / FIGURE_OF(d, atomic_lanes),
-                               t->atomic_sectors / FIGURE_OF(d, atomic_sectors));
+                               t->atomic_turns / FIGURE_OF(d, atomic_sectors));
     double turns = t->integer_turns / FIGURE_OF(d, atomic_same_requests) +
                    t->float_turns / FIGURE_OF(d, atomic_same_requests_f32);
     return larger(throughput, turns);

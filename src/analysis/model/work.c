@@ -117,14 +117,12 @@ static double lines_of(const obs_insn *c)
                     (double)c->requests);
 }
 
-/* Those of one slice of L2, over which the words are spread; atomics on one word wait for each
- * other lane by lane, others sector by sector. */
+/* Those of one slice of L2, over which the words are spread. */
 static double turns_of_slice(const obs_insn *c, const prof_object *object)
 {
-    if (is_of_one_word(c))
-        return (double)c->active_lanes;
-    double pieces = object ? (double)object->bytes / SLICE_PIECE : 1;
-    return (double)c->sectors / at_least(pieces, 1);
+    bool spread = object && !is_of_one_word(c);
+    double pieces = spread ? (double)object->bytes / SLICE_PIECE : 1;
+    return (double)c->turns / at_least(pieces, 1);
 }
 
 /* ".f32" and the like: L2 takes longer for them. */
@@ -139,7 +137,7 @@ static void add_atomics(const model_rows *rows, const prof_instruction *i,
 {
     double turns = turns_of_slice(&i->c, object);
     t->atomic_lanes += (double)i->c.active_lanes;
-    t->atomic_sectors += (double)i->c.sectors;
+    t->atomic_turns += (double)i->c.turns;
     *(is_of_floats(rows, i) ? &t->float_turns : &t->integer_turns) += turns;
 }
 

@@ -15,7 +15,7 @@ typedef struct model_traffic {
     double missed, missed_lines; /* of these, those that L1 asks L2 for */
     double stored, stored_lines; /* that are written to L2 */
     double footprint;            /* bytes that are touched */
-    double atomic_lanes, atomic_sectors;
+    double atomic_lanes, atomic_turns;
     /* Atomics that the busiest slice of L2 carries out one after the other, by type. */
     double integer_turns, float_turns;
 } model_traffic;
