@@ -14,6 +14,7 @@
     X(json_delete)             \
     X(json_integer_value)      \
     X(json_load_file)          \
+    X(json_number_value)       \
     X(json_object_get)         \
     X(json_object_iter)        \
     X(json_object_iter_key)    \
@@ -73,6 +74,11 @@ void json_delete(json_t *json)
 json_int_t json_integer_value(const json_t *integer)
 {
     return real.json_integer_value(integer);
+}
+
+double json_number_value(const json_t *number)
+{
+    return real.json_number_value(number);
 }
 
 json_t *json_object_get(const json_t *object, const char *key)
