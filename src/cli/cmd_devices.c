@@ -21,6 +21,18 @@ static void print_figures(const cuda_measured *measured)
     }
 }
 
+/* What documents tell of a device that bench/device did not run on, each with its figures. */
+static void print_cited(const cuda_cited *cited)
+{
+    for (uint32_t d = 0; d < cited->count; d++) {
+        printf("cited from %s\n", cited->documents[d]);
+        for (int i = 0; i < CUDA_ALL_FIGURES; i++)
+            if (cited->figures[i] > 0 && cited->document[i] == d)
+                printf("  %-28s %10.4g  %s\n", cuda_figure_texts[i].key, cited->figures[i],
+                       cuda_figure_texts[i].unit);
+    }
+}
+
 static int describe_device(const char *name)
 {
     cuda_device d;
@@ -42,6 +54,7 @@ static int describe_device(const char *name)
             printf("  %-50s %d\n", key, value);
     }
     print_figures(&d.measured);
+    print_cited(&d.cited);
     printf("source: %s\n", d.source);
     return CLI_OK;
 }

@@ -256,11 +256,26 @@ static void read_model(reader *r, const char *key, json_t *value)
         bad(r, key, "unknown");
 }
 
-const cuda_figure_text cuda_figure_texts[CUDA_FIGURES] = {
-#define FIGURE(key, unit, how) {#key, unit, how},
+const cuda_figure_text cuda_figure_texts[CUDA_ALL_FIGURES] = {
+#define FIGURE(key, unit, how) [CUDA_FIGURE_##key] = {#key, unit, how},
+#define CITED FIGURE
 #include "cuda/figures.def"
-#undef FIGURE
 };
+
+double cuda_figure_of(const cuda_device *device, cuda_figure_key key)
+{
+    double measured = key < CUDA_FIGURES ? device->measured.figures[key].value : 0;
+    return measured > 0 ? measured : device->cited.figures[key];
+}
+
+/* CUDA_ALL_FIGURES where there is none. */
+static int figure_by_key(const char *key)
+{
+    int i = 0;
+    while (i < CUDA_ALL_FIGURES && strcmp(cuda_figure_texts[i].key, key) != 0)
+        i++;
+    return i;
+}
 
 /* [median, lowest, highest] */
 static bool read_figure_values(json_t *value, cuda_figure *figure)
@@ -274,13 +289,11 @@ static bool read_figure_values(json_t *value, cuda_figure *figure)
 
 static void read_figure(reader *r, const char *key, json_t *value)
 {
-    for (int i = 0; i < CUDA_FIGURES; i++)
-        if (strcmp(cuda_figure_texts[i].key, key) == 0) {
-            if (!read_figure_values(value, &r->device->measured.figures[i]))
-                bad(r, key, "not the median, the lowest and the highest of what was measured");
-            return;
-        }
-    bad(r, key, "no figure that bench/device measures");
+    int i = figure_by_key(key);
+    if (i >= CUDA_FIGURES)
+        bad(r, key, "no figure that bench/device measures");
+    else if (!read_figure_values(value, &r->device->measured.figures[i]))
+        bad(r, key, "not the median, the lowest and the highest of what was measured");
 }
 
 static void read_group(reader *r, const char *group, json_t *object,
@@ -342,6 +355,33 @@ static wl_status read_base(reader *r, json_t *value, int depth, wl_error *err)
     return load_file(r->device, path, depth + 1, r->problems, err);
 }
 
+static void read_cited_figure(reader *r, const char *key, json_t *value)
+{
+    cuda_cited *cited = &r->device->cited;
+    int i = figure_by_key(key);
+    if (i >= CUDA_ALL_FIGURES)
+        bad(r, key, "no figure");
+    else if (!(json_number_value(value) > 0))
+        bad(r, key, "not a number above 0");
+    else {
+        cited->figures[i] = json_number_value(value);
+        cited->document[i] = cited->count - 1;
+    }
+}
+
+/* The figures that one document tells. */
+static void read_cited_document(reader *r, const char *key, json_t *value)
+{
+    cuda_cited *cited = &r->device->cited;
+    if (cited->count == CUDA_CITED_DOCUMENTS ||
+        !format(cited->documents[cited->count], sizeof *cited->documents, "%s", key))
+        bad(r, key, "a document too many, or of too long a name");
+    else {
+        cited->count++;
+        read_group(r, "cited", value, read_cited_figure);
+    }
+}
+
 static void read_key(reader *r, const char *key, json_t *value)
 {
     cuda_device *device = r->device;
@@ -359,6 +399,8 @@ static void read_key(reader *r, const char *key, json_t *value)
         read_group(r, key, value, read_model);
     else if (strcmp(key, "measured") == 0)
         read_group(r, key, value, read_measured);
+    else if (strcmp(key, "cited") == 0)
+        read_group(r, key, value, read_cited_document);
     else if (strcmp(key, "inherits") != 0)
         bad(r, key, "unknown");
 }

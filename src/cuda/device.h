@@ -39,11 +39,16 @@ typedef struct cuda_model {
     uint32_t shared_banks, shared_bank_bytes, sector_bytes, line_bytes;
 } cuda_model;
 
+/* CUDA_FIGURES: how many are measured; they come first. CUDA_ALL_FIGURES: with those that only
+ * documents tell. */
 typedef enum cuda_figure_key {
 #define FIGURE(key, unit, how) CUDA_FIGURE_##key,
 #include "cuda/figures.def"
-#undef FIGURE
-    CUDA_FIGURES
+    CUDA_FIGURES,
+    CUDA_LAST_MEASURED = CUDA_FIGURES - 1,
+#define CITED(key, unit, what) CUDA_FIGURE_##key,
+#include "cuda/figures.def"
+    CUDA_ALL_FIGURES
 } cuda_figure_key;
 
 /* A figure that bench/device measured: the median of processes, and the extremes of all their runs.
@@ -58,6 +63,15 @@ typedef struct cuda_measured {
     cuda_figure figures[CUDA_FIGURES]; /* by cuda_figure_key */
 } cuda_measured;
 
+/* Figures that documents tell of a device that was not at hand. */
+enum { CUDA_CITED_DOCUMENTS = 4 };
+typedef struct cuda_cited {
+    uint32_t count;
+    char documents[CUDA_CITED_DOCUMENTS][128];
+    double figures[CUDA_ALL_FIGURES];    /* by cuda_figure_key; 0: no document tells it */
+    uint32_t document[CUDA_ALL_FIGURES]; /* which one tells it */
+} cuda_cited;
+
 typedef struct cuda_device {
     char id[64];      /* name of the file without ".json" */
     char name[256];   /* as cudaGetDeviceProperties gives it */
@@ -69,6 +83,7 @@ typedef struct cuda_device {
     cuda_sm_limits limits;
     cuda_model model;
     cuda_measured measured;
+    cuda_cited cited;
 } cuda_device;
 
 #define CUDA_DEFAULT_DEVICE "h200"
@@ -106,7 +121,10 @@ bool cuda_attribute_key(int number, char key[static CUDA_ATTRIBUTE_KEY]);
 typedef struct cuda_figure_text {
     const char *key, *unit, *how;
 } cuda_figure_text;
-extern const cuda_figure_text cuda_figure_texts[CUDA_FIGURES];
+extern const cuda_figure_text cuda_figure_texts[CUDA_ALL_FIGURES];
+
+/* As it was measured, else as a document tells it, else 0. */
+double cuda_figure_of(const cuda_device *device, cuda_figure_key key);
 
 /* Who answers for an attribute; see attributes.def. */
 typedef enum cuda_attribute_source {

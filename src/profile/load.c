@@ -359,13 +359,16 @@ static void fill_wait(db_row *row, void *item)
     w->launch = row_u32(row);
     w->loads = row_seconds(row);
     w->shared = row_seconds(row);
+    w->ilp = row_seconds(row);
+    w->mlp = row_seconds(row);
     row->bad |= !(w->loads >= 0) || !(w->shared >= 0);
 }
 
 wl_status prof_load_waits(prof_db *db, wl_arena *arena, prof_wait_rows *out, wl_error *err)
 {
     return LOAD_ALL(db, arena, out, err, fill_wait,
-                    "SELECT kernel, launch, loads, shared FROM kind_waits ORDER BY kernel, launch");
+                    "SELECT kernel, launch, loads, shared, ilp, mlp FROM kind_waits "
+                    "ORDER BY kernel, launch");
 }
 
 static void fill_touched(db_row *row, void *item)

@@ -405,10 +405,13 @@ typedef struct prof_work {
     double chain; /* of these, those that wait for each other within their blocks */
 } prof_work;
 
-/* Loads of all warps that wait for each other. */
+/* Loads of all warps that wait for each other, and what does not wait. */
 typedef struct prof_wait {
     uint32_t launch, kernel;
     double loads, shared; /* from global and local memory; from shared memory */
+    /* Instructions, and memory requests, of a warp that can overlap: the mean of its basic blocks,
+     * by how often they ran. Negative: not known; mlp also where nothing is loaded. */
+    double ilp, mlp;
 } prof_wait;
 
 /* Different sectors of an object in global memory that a block touches, on average. */

@@ -517,10 +517,13 @@ JOIN blocks b ON b.launch = l.rows_of
 JOIN static_mix m ON m.kernel = l.kernel AND m.first_pc = b.first_pc
 GROUP BY l.id, m.class;
 
--- Loads that wait for each other.
+-- Loads that wait for each other; and what can overlap, the mean of the basic blocks by how often they
+-- ran.
 CREATE VIEW kind_waits AS
 SELECT l.kernel, l.first AS launch, total(b.executions * s.chain_loads) AS loads,
-       total(b.executions * s.chain_shared) AS shared
+       total(b.executions * s.chain_shared) AS shared,
+       total(b.executions * s.ilp) / sum(CASE WHEN s.ilp IS NOT NULL THEN b.executions END) AS ilp,
+       total(b.executions * s.mlp) / sum(CASE WHEN s.mlp IS NOT NULL THEN b.executions END) AS mlp
 FROM launch_kinds l
 JOIN blocks b ON b.launch = l.rows_of
 JOIN static_blocks s ON s.kernel = l.kernel AND s.first_pc = b.first_pc

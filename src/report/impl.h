@@ -80,6 +80,8 @@ char *rep_why(wl_arena *arena, const prof_sample *sample);
 /* The keys that say which block, why and of how many: "why", "mapped", "alike", "of",
  * "instructions", "sectors_per_request". */
 void rep_put_sample(json_t *row, const prof_sample *sample);
+/* The four benefits of the paper's model. */
+void rep_put_benefits(json_t *row, const model_benefits *benefits);
 
 /* What one source line did in one way: all its loads from global memory, say. What a helper does
  * that was inlined there is a row of its own. */

@@ -27,7 +27,7 @@ static const char *failure_of(const rep_data *d, uint32_t launch)
 
 static json_t *model_json(const ana_model *m)
 {
-    json_t *row = json_object(), *seconds = json_object();
+    json_t *row = json_object(), *seconds = json_object(), *benefits = json_object();
     rep_put_seconds(row, K(model, seconds), m->seconds);
     rep_put_seconds(row, K(model, low), m->low);
     rep_put_seconds(row, K(model, high), m->high);
@@ -36,6 +36,8 @@ static json_t *model_json(const ana_model *m)
         if (m->resources[r] > 0)
             rep_put_seconds(seconds, model_resource_name(r), m->resources[r]);
     rep_put(row, K(model, resources), seconds);
+    rep_put_benefits(benefits, &m->benefits);
+    rep_put(row, K(model, benefits), benefits);
     return row;
 }
 

@@ -230,3 +230,11 @@ void rep_put_sample(json_t *row, const prof_sample *p)
                        (double)p->s.sectors / (double)p->s.requests);
     rep_put(row, K(picked, mapped), json_boolean(p->s.mapped));
 }
+
+void rep_put_benefits(json_t *row, const model_benefits *b)
+{
+    rep_put_seconds(row, K(benefits, parallelism), b->parallelism);
+    rep_put_seconds(row, K(benefits, serialisation), b->serialisation);
+    rep_put_seconds(row, K(benefits, floating_point), b->floating_point);
+    rep_put_seconds(row, K(benefits, memory_parallelism), b->memory_parallelism);
+}

@@ -258,6 +258,18 @@ static json_t *resources_json(const ana_model *m)
     return rows;
 }
 
+static json_t *benefits_json(const model_benefits *b)
+{
+    json_t *row = json_object();
+    rep_put_benefits(row, b);
+    rep_put_seconds(row, K(page_benefits, computation), b->computation);
+    rep_put_seconds(row, K(page_benefits, memory), b->memory);
+    rep_put_seconds(row, K(page_benefits, overlap), b->overlap);
+    rep_put_seconds(row, K(page_benefits, least_computation), b->least_computation);
+    rep_put_seconds(row, K(page_benefits, least_memory), b->least_memory);
+    return row;
+}
+
 static json_t *prediction_json(const ana_model *m)
 {
     json_t *row = json_object();
@@ -266,6 +278,7 @@ static json_t *prediction_json(const ana_model *m)
     rep_put_seconds(row, K(page_model, high), m->high);
     rep_put_text(row, K(page_model, bound), model_resource_name(m->bound));
     rep_put(row, K(page_model, resources), resources_json(m));
+    rep_put(row, K(page_model, benefits), benefits_json(&m->benefits));
     return row;
 }
 

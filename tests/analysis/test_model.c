@@ -357,6 +357,44 @@ static void turns_of_a_profile(void **state)
     ASSERT_NEAR(models.rows[0].resources[MODEL_ATOMICS], 1e6 / rate);
 }
 
+static void block_runs_more_often(prof_builder *builder)
+{
+    static obs_block_count blocks[] = {{0, 7, 24, 750}, {7, 4, 8, 240}};
+    cap_record launch = story_launch(1, 0, 0x7f0000000000);
+    launch.launch.summary.blocks = blocks;
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
+/* The first block has seven instructions in four groups and waits for one load at a time; the
+ * second one four in three, and loads nothing, so that it has no part in the mean of loads. */
+static void parallelism_of_a_warp(void **state)
+{
+    (void)state;
+    prof_wait_rows waits;
+    prof_db *db = profile_of("h200", block_runs_more_often);
+    story_expect(prof_load_waits(db, arena, &waits, &err), &err);
+    prof_close(db);
+    assert_int_equal(waits.count, 1);
+    assert_float_equal(waits.rows[0].ilp, (24 * 7 / 4.0 + 8 * 4 / 3.0) / 32, 1e-9);
+    assert_float_equal(waits.rows[0].mlp, 1, 1e-9);
+}
+
+/* What the paper's model makes of the counts, for launches and kernels. */
+static void benefits_of_a_profile(void **state)
+{
+    (void)state;
+    ana_models models = models_of("h200", launches);
+    const model_benefits *b = &models.rows[0].benefits, *k = &models.kernels[0].benefits;
+    double clock = figure_of_h200(CUDA_FIGURE_clock);
+    assert_true(b->computation > 0 && b->memory > 0 && b->overlap > 0);
+    /* Two wavefronts more than the words need, of four blocks. */
+    ASSERT_NEAR(b->serialisation, 0.25 * 2 / figure_of_h200(CUDA_FIGURE_shared_passes) / clock);
+    assert_true(b->least_computation > 0 && b->floating_point > 0 && b->parallelism > 0);
+#define X(member, cost) ASSERT_NEAR(k->member, b->member);
+#include "analysis/model/benefits.def"
+#undef X
+}
+
 static cap_record launch_without_maps(uint32_t id)
 {
     cap_record launch = story_launch(id, 0, 0x7f0000000000);
@@ -443,6 +481,8 @@ int main(void)
         cmocka_unit_test(all_together),
         cmocka_unit_test_setup_teardown(counts_of_a_profile, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(turns_of_a_profile, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(parallelism_of_a_warp, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(benefits_of_a_profile, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(launches_without_maps, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(devices_without_figures, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(launches_without_a_model, arena_set_up, tear_down),

@@ -120,9 +120,16 @@ class Usage(Case):
         self.assertIn("h200", done.stdout)
         self.assertIn("(default)", done.stdout)
         self.assertIn("compute capability", run(WARPLENS, "devices", "h200").stdout)
+        self.assertRegex(run(WARPLENS, "devices", "c2050").stdout, r"cited from Sim et al.*Table 3\n(  .*\n)*  departure_delay +20  cycles\n")
         unknown = run(WARPLENS, "devices", "voodoo2")
         self.assertEqual(unknown.returncode, 1)
         self.assert_says(unknown, "voodoo2", "h200")
+
+    def test_the_collector_leaves_the_libraries_of_an_application_alone(self):
+        library = os.path.join(os.path.dirname(os.path.dirname(WARPLENS)), "lib/warplens/emulate/libwarplens_emulate.so")
+        names = subprocess.run(["nm", "-D", "--undefined-only", library], capture_output=True, text=True, check=True).stdout
+        self.assertIn(" dlopen", names)
+        self.assertNotRegex(names, r" U (json|sqlite3|ZSTD|XXH)_")
 
     def test_doctor(self):
         done = run(WARPLENS, "doctor")

@@ -88,6 +88,44 @@ static void figures_are_measured(void **state)
     assert_true(figure_of(&h200, CUDA_FIGURE_sfu)->high <= h200.model.sfu);
 }
 
+static const char *document_of(const cuda_device *d, cuda_figure_key key)
+{
+    return d->cited.documents[d->cited.document[key]];
+}
+
+/* Sim et al., Table 3, and what it leaves to NVIDIA's guide. */
+static void figures_are_cited(void **state)
+{
+    cuda_device c2050 = load("c2050"), h200 = load("h200");
+    static const struct {
+        cuda_figure_key key;
+        double value;
+    } table[] = {
+        {CUDA_FIGURE_clock, 1.15e9},       {CUDA_FIGURE_dram_read, 144e9},
+        {CUDA_FIGURE_fp32_latency, 18},    {CUDA_FIGURE_dram_latency, 440},
+        {CUDA_FIGURE_departure_delay, 20}, {CUDA_FIGURE_l1_latency, 18},
+        {CUDA_FIGURE_l2_latency, 130},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        assert_true(cuda_figure_of(&c2050, table[i].key) == table[i].value);
+        assert_non_null(strstr(document_of(&c2050, table[i].key), "Table 3"));
+    }
+    assert_true(cuda_figure_of(&c2050, CUDA_FIGURE_shared_passes) == 0.5);
+    assert_non_null(strstr(document_of(&c2050, CUDA_FIGURE_shared_passes), "Programming Guide"));
+    assert_int_equal(c2050.cited.count, 2);
+    assert_int_equal(c2050.measured.processes, 0);
+    assert_true(cuda_figure_of(&c2050, CUDA_FIGURE_fp64_latency) == 0);
+    assert_int_equal(cuda_attribute_of(&c2050, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT), 14);
+    assert_int_equal(c2050.model.fp32, 32);
+    assert_int_equal(c2050.model.sfu, 4);
+    assert_int_equal(c2050.l2_bytes, 768 * 1024);
+    assert_int_equal(h200.cited.count, 0);
+    h200.cited.figures[CUDA_FIGURE_fp32_latency] = 99; /* measured figures come first */
+    assert_true(cuda_figure_of(&h200, CUDA_FIGURE_fp32_latency) < 5);
+    assert_true(cuda_figure_of(&h200, CUDA_FIGURE_departure_delay) == 0);
+}
+
 static wl_status load_text(const char *text, wl_error *err)
 {
     char path[] = "/tmp/wl_device_XXXXXX.json";
@@ -138,6 +176,14 @@ static void bad_descriptions_are_refused(void **state)
         {"{\"measured\": {\"figures\": {\"fp32\": [2, 2]}}}", "measured.figures.fp32: not the"},
         {"{\"measured\": {\"figures\": {}, \"processes\": -1}}",
          "measured.processes: not a number"},
+        {"{\"measured\": {\"figures\": {\"departure_delay\": [1, 1, 1]}}}",
+         "measured.figures.departure_delay: no figure that"},
+        {"{\"cited\": {\"Data sheet\": {\"fp33\": 1}}}", "cited.fp33: no figure"},
+        {"{\"cited\": {\"Data sheet\": {\"fp32\": 0}}}", "cited.fp32: not a number above 0"},
+        {"{\"cited\": {\"Data sheet\": {\"fp32\": [4, 4, 4]}}}", "cited.fp32: not a number"},
+        {"{\"cited\": {\"Data sheet\": 4}}", "cited: not an object"},
+        {"{\"cited\": {\"a\": {}, \"b\": {}, \"c\": {}, \"d\": {}, \"e\": {}}}",
+         "cited.e: a document too many"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -443,6 +489,7 @@ int main(void)
         cmocka_unit_test(every_description_loads),
         cmocka_unit_test(names_are_found_in_any_case),
         cmocka_unit_test(figures_are_measured),
+        cmocka_unit_test(figures_are_cited),
         cmocka_unit_test(bad_descriptions_are_refused),
         cmocka_unit_test(all_that_is_wrong_is_told_at_once),
         cmocka_unit_test(an_empty_description_is_told_all_that_it_needs),

@@ -152,6 +152,19 @@ static void test_json_values(void **state)
     json_decref(json);
 }
 
+/* The keys, in the order of model_benefits, have 1, 2, 3, ... microseconds. */
+static void assert_benefits(json_t *benefits, const char *keys)
+{
+    const char *key;
+    json_t *value;
+    int number = 0;
+    assert_keys(benefits, keys);
+    json_object_foreach(benefits, key, value)
+    {
+        assert_float_equal(json_number_value(value) * 1e6, ++number, 1e-9);
+    }
+}
+
 /* What the model says of a launch, and of all launches of a kernel. */
 static void test_predictions(void **state)
 {
@@ -163,12 +176,15 @@ static void test_predictions(void **state)
                    .low = 4e-6,
                    .high = 7e-6,
                    .bound = MODEL_L1,
-                   .resources = {[MODEL_L1] = 2e-6, [MODEL_LAUNCH] = 1e-6}};
+                   .resources = {[MODEL_L1] = 2e-6, [MODEL_LAUNCH] = 1e-6},
+                   .benefits = {1e-6, 2e-6, 3e-6, 4e-6, 5e-6, 6e-6, 7e-6, 8e-6, 9e-6}};
     f->data.models = (ana_models){.count = 1, .rows = &m, .nkernels = 1, .kernels = &m};
     json_t *json = json_of(&f->data);
     json_t *model = json_object_get(json_array_get(json_object_get(json, "launches"), 0), "model");
     json_t *resources = json_object_get(model, "resources");
-    assert_keys(model, "seconds low high bound resources");
+    assert_keys(model, "seconds low high bound resources benefits");
+    assert_benefits(json_object_get(model, "benefits"),
+                    "parallelism serialisation floating_point memory_parallelism");
     assert_string_equal(json_string_value(json_object_get(model, "bound")), "l1");
     assert_keys(resources, "l1 launch"); /* none that takes nothing */
     assert_true(json_real_value(json_object_get(resources, "l1")) == 2e-6);
@@ -449,12 +465,16 @@ static void test_payload_holds_predictions(void **state)
                    .low = 4e-6,
                    .high = 7e-6,
                    .bound = MODEL_L1,
-                   .resources = {[MODEL_L1] = 2e-6, [MODEL_LAUNCH] = 3e-6}};
+                   .resources = {[MODEL_L1] = 2e-6, [MODEL_LAUNCH] = 3e-6},
+                   .benefits = {1e-6, 2e-6, 3e-6, 4e-6, 5e-6, 6e-6, 7e-6, 8e-6, 9e-6}};
     f->data.models = (ana_models){.nkernels = 1, .kernels = &m};
     json_t *json = payload_json(&f->data, &parts), *kernels = json_object_get(json, "kernels");
     json_t *model = json_object_get(json_array_get(kernels, 0), "model");
     json_t *resources = json_object_get(model, "resources"), *first = json_array_get(resources, 0);
-    assert_keys(model, "seconds low high bound resources");
+    assert_keys(model, "seconds low high bound resources benefits");
+    assert_benefits(json_object_get(model, "benefits"),
+                    "parallelism serialisation floating_point memory_parallelism computation "
+                    "memory overlap least_computation least_memory");
     assert_int_equal(json_array_size(resources), 2);
     assert_string_equal(json_string_value(json_object_get(first, "name")), "launch");
     assert_string_equal(json_string_value(json_object_get(first, "words")), "the launch itself");

@@ -100,8 +100,10 @@ static ana_model model_of_launch(model_rows *rows, const devices *all, const pro
         m.missing = "Its blocks do not fit on the device.";
     else if (!model_work_of(rows, &device, l, &work))
         m.missing = "Not all of its instructions were counted.";
-    else
+    else {
         model_predict(d, &work, occupancy.blocks, &m);
+        m.benefits = model_benefits_of(d, &work, occupancy.blocks);
+    }
     return m;
 }
 
@@ -120,6 +122,9 @@ static void add_to_kernels(ana_models *out, const ana_model *m)
     k->high += n * m->high;
     for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
         k->resources[r] += n * m->resources[r];
+#define X(member, cost) k->benefits.member += n * m->benefits.member;
+#include "analysis/model/benefits.def"
+#undef X
 }
 
 static int longest_first(const void *a, const void *b)
@@ -141,6 +146,9 @@ static void finish_kernels(ana_models *out)
         k->high /= n;
         for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
             k->resources[r] /= n;
+#define X(member, cost) k->benefits.member /= n;
+#include "analysis/model/benefits.def"
+#undef X
         k->bound = model_longest(k);
     }
 }

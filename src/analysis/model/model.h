@@ -24,6 +24,15 @@ typedef enum model_resource {
 const char *model_resource_name(model_resource resource);  /* "fp32" */
 const char *model_resource_words(model_resource resource); /* "FP32 arithmetic" */
 
+/* The four benefits of the paper's model, and the costs that its chart is drawn from: seconds of a
+ * launch, 0 or more. By the paper's equations (paper.h), so that they tell what to look at first;
+ * the time itself is predicted by ana_model's resources. */
+typedef struct model_benefits {
+#define X(member, cost) double member;
+#include "analysis/model/benefits.def"
+#undef X
+} model_benefits;
+
 /* A launch of a kind; or the mean of all launches of a kernel that have a model. */
 typedef struct ana_model {
     uint32_t kernel, kind; /* prof_launch's; kind 0: all of the kernel */
@@ -33,6 +42,7 @@ typedef struct ana_model {
     double low, high;      /* where eight of ten launches lie that were measured (residuals.def) */
     model_resource bound;  /* which takes longest */
     double resources[MODEL_RESOURCES]; /* seconds that each takes by itself */
+    model_benefits benefits;
 } ana_model;
 
 typedef struct ana_models {

@@ -73,7 +73,7 @@ static double seconds_of_atomics(const cuda_device *d, const model_traffic *t)
     return larger(throughput, turns);
 }
 
-static bool stays_in_l2(const cuda_device *d, const model_traffic *t)
+bool model_stays_in_l2(const cuda_device *d, const model_traffic *t)
 {
     return t->footprint <= (double)d->l2_bytes;
 }
@@ -85,7 +85,7 @@ static void add_device(const cuda_device *d, const model_work *w, double share, 
                 seconds_in_l2(d, t->stored, t->stored_lines, CUDA_FIGURE_l2_write);
     double of_one = share * (t->missed + t->stored) * MODEL_SECTOR / FIGURE_OF(d, l2_one_sm);
     seconds[MODEL_L2] = larger(l2, of_one);
-    if (!stays_in_l2(d, t))
+    if (!model_stays_in_l2(d, t))
         seconds[MODEL_DRAM] = larger(t->footprint / FIGURE_OF(d, dram_read),
                                      share * t->footprint / FIGURE_OF(d, dram_one_sm));
     seconds[MODEL_ATOMICS] = seconds_of_atomics(d, t);
@@ -103,15 +103,13 @@ static double on_line(double x, double x0, double y0, double x1, double y1)
     return y0 + (y1 - y0) * (part < 0 ? 0 : part > 1 ? 1 : part);
 }
 
-static double barrier_clocks(const cuda_device *d, double warps)
+double model_barrier_clocks(const cuda_device *d, double warps)
 {
     return warps <= 8 ? on_line(warps, 1, FIGURE_OF(d, barrier_1), 8, FIGURE_OF(d, barrier_8))
                       : on_line(warps, 8, FIGURE_OF(d, barrier_8), 32, FIGURE_OF(d, barrier_32));
 }
 
-/* Clocks from an instruction of the class to the one that waits for it; loads and barriers are
- * counted apart. */
-static double latency_of(const cuda_device *d, ir_cost cost)
+double model_latency_of(const cuda_device *d, ir_cost cost)
 {
     switch (cost) {
     case IR_COST_INT:
@@ -136,7 +134,7 @@ static double hit_rate_of(const model_traffic *t)
 static double load_clocks(const cuda_device *d, const model_work *w)
 {
     const model_traffic *t = &w->traffic;
-    double beyond = stays_in_l2(d, t) ? FIGURE_OF(d, l2_latency) : FIGURE_OF(d, dram_latency);
+    double beyond = model_stays_in_l2(d, t) ? FIGURE_OF(d, l2_latency) : FIGURE_OF(d, dram_latency);
     double of_warp = t->loads / (w->blocks * w->warps);
     double at_once = w->chain_loads > 0 ? larger(1, of_warp / w->chain_loads) : 1;
     double all_hit = pow(hit_rate_of(t), at_once);
@@ -148,9 +146,9 @@ static double chain_clocks(const cuda_device *d, const model_work *w)
 {
     double clocks = 0;
     for (uint32_t cost = 0; cost < IR_COST_COUNT; cost++)
-        clocks += w->chain[cost] * latency_of(d, cost);
+        clocks += w->chain[cost] * model_latency_of(d, cost);
     double barriers = w->machine[IR_COST_SYNC] / (w->blocks * w->warps);
-    return clocks + barriers * barrier_clocks(d, w->warps) +
+    return clocks + barriers * model_barrier_clocks(d, w->warps) +
            w->chain_shared * FIGURE_OF(d, shared_latency) + w->chain_loads * load_clocks(d, w);
 }
 

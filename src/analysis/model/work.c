@@ -144,6 +144,7 @@ static void add_atomics(const model_rows *rows, const prof_instruction *i,
 static void add_global(model_traffic *t, const obs_insn *c)
 {
     double lines = lines_of(c);
+    t->requests += (double)c->requests;
     t->lines += lines;
     t->sectors += (double)c->sectors;
     if (c->op == ACC_STORE) {
@@ -222,9 +223,10 @@ static void add_traffic(model_rows *rows, const model_device *d, const prof_inst
 {
     for (uint32_t i = 0; i < ninsns; i++) {
         const obs_insn *c = &insns[i].c;
-        if (c->space == ACC_SHARED)
+        if (c->space == ACC_SHARED) {
             w->shared_turns += turns_of_shared(c);
-        else if (c->space == ACC_GLOBAL && is_atomic(c))
+            w->shared_extra += turns_of_shared(c) - (double)c->wavefronts_min;
+        } else if (c->space == ACC_GLOBAL && is_atomic(c))
             add_atomics(rows, &insns[i], prof_find_object(&rows->objects, c->object), &w->traffic);
         else if (c->space == ACC_GLOBAL || c->space == ACC_LOCAL)
             add_global(&w->traffic, c);
@@ -275,6 +277,8 @@ bool model_work_of(model_rows *rows, const model_device *device, const prof_laun
     add_work(work, nwork, out);
     out->chain_loads = waits->loads / (out->blocks * out->warps);
     out->chain_shared = waits->shared / (out->blocks * out->warps);
+    out->ilp = waits->ilp;
+    out->mlp = waits->mlp;
     add_traffic(rows, device, insns, ninsns, touched, ntouched, out);
     return true;
 }

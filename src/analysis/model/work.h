@@ -9,7 +9,8 @@ enum { MODEL_SECTOR = 32, MODEL_LINE = 128 }; /* bytes */
 
 /* Of global memory, by all blocks of a launch. */
 typedef struct model_traffic {
-    double lines, sectors;       /* that loads and stores ask L1 for */
+    double requests;             /* loads and stores */
+    double lines, sectors;       /* that they ask L1 for */
     double loads;                /* requests that load from global memory */
     double loaded, loaded_lines; /* what they ask for */
     double missed, missed_lines; /* of these, those that L1 asks L2 for */
@@ -31,6 +32,8 @@ typedef struct model_work {
     double chain[IR_COST_COUNT];   /* of a warp, on average, that wait for each other */
     double chain_loads, chain_shared;
     double shared_turns; /* passes through shared memory, of all blocks */
+    double shared_extra; /* of these, those beyond the fewest that the words need */
+    double ilp, mlp;     /* of a warp, the mean of the basic blocks; mlp -1: it loads nothing */
     model_traffic traffic;
 } model_work;
 
@@ -47,7 +50,15 @@ bool model_work_of(model_rows *rows, const model_device *device, const prof_laun
 /* Its time on the device, where so many blocks are resident on a multiprocessor at once. */
 void model_predict(const cuda_device *device, const model_work *work, uint32_t resident,
                    ana_model *out);
+model_benefits model_benefits_of(const cuda_device *device, const model_work *work,
+                                 uint32_t resident);
 double model_sms(const cuda_device *device); /* multiprocessors */
+/* Does all that the launch touches fit into L2? */
+bool model_stays_in_l2(const cuda_device *device, const model_traffic *traffic);
+/* Clocks from an instruction of the class to one that waits for it; 0 where no figure tells, and for
+ * loads and barriers, which are counted apart. */
+double model_latency_of(const cuda_device *device, ir_cost cost);
+double model_barrier_clocks(const cuda_device *device, double warps); /* of a block */
 model_resource model_longest(const ana_model *model);
 
 #endif

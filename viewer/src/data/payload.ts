@@ -102,6 +102,22 @@ export interface ResourceTime {
   seconds: number;
 }
 
+/** Seconds of a launch that would go if one thing were ideal, and the costs that the chart is
+ * drawn from. */
+export interface Benefits {
+  parallelism: number; // Enough instructions that can run at once.
+  /** No barriers, bank conflicts, contention for special functions, and atomics on one word. */
+  serialisation: number;
+  floating_point: number; // No instructions beside floating-point arithmetic.
+  /** What is accessed moves once, at full bandwidth, as far as computation does not hide it. */
+  memory_parallelism: number;
+  computation: number;
+  memory: number;
+  overlap: number; // The smaller part of both, that the other one hides.
+  least_computation: number; // Of nothing but floating-point arithmetic.
+  least_memory: number; // Of moving once what is accessed.
+}
+
 /** How long a launch should take, and what bounds it. */
 export interface Prediction {
   seconds: number; // Its start included.
@@ -109,6 +125,7 @@ export interface Prediction {
   high: number;
   bound: Resource; // The resource that takes longest.
   resources: ResourceTime[]; // Longest first; none that takes nothing.
+  benefits: Benefits; // By the equations of Sim et al., see docs/model.md.
 }
 
 export interface Kernel {
