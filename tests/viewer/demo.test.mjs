@@ -76,3 +76,27 @@ test("a kernel's page draws what bounds it, the longest as long as there is room
   assert.equal(await page.locator(".resources .bound").count(), 1);
   assert.deepEqual(problems, []);
 });
+
+test("a kernel's page draws what could be gained, as the model tells it", { skip: !findBrowser() }, async () => {
+  const { BENEFITS } = await load("src/data/benefits.ts", folder);
+  const { seconds } = await load("src/widgets/format.ts", folder);
+  const context = await launch(findBrowser(), folder);
+  after(() => context.close());
+  const { page, problems } = await open(context, html, "#kernel/1");
+  const name = await page.locator("h1").innerText();
+  const told = JSON.parse(warplens("stats", "--format", "json", profile)).launches.find((l) => l.kernel === name).model.benefits;
+  const rows = await page.locator(".benefits tr .num:not(.muted)").allInnerTexts();
+  assert.deepEqual(rows, BENEFITS.map((b) => (told[b] > 0 ? seconds(told[b]) : "0")));
+  assert.equal(await page.locator(".benefits .gain").count(), BENEFITS.filter((b) => told[b] > 0).length);
+  const points = await page.locator(".benefits .point circle").evaluateAll((all) => all.map((c) => [c.cx.baseVal.value, c.cy.baseVal.value]));
+  const [alone, shifted, ideal] = points;
+  assert.equal(points.length, 3);
+  assert.ok(shifted[0] <= alone[0] && shifted[1] === alone[1], `${points}`);
+  assert.ok(ideal[1] > shifted[1], `${points}`); // y counts from above
+  const plot = await page.locator(".benefits .axes path").first().evaluate((path) => {
+    const { x, y, width, height } = path.getBBox();
+    return { left: x, top: y, right: x + width, bottom: y + height };
+  });
+  for (const [x, y] of points) assert.ok(x >= plot.left && x <= plot.right && y >= plot.top && y <= plot.bottom, `${x} ${y}`);
+  assert.deepEqual(problems, []);
+});

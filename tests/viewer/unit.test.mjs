@@ -20,6 +20,7 @@ const laning = await load("src/data/lanes.ts", folder);
 const { MEAN_STEPS } = await load("src/data/summary.ts", folder);
 const { QUARTER, quartersMap } = await load("test/fixture/quarters.ts", folder);
 const geometries = await load("src/widgets/heatmap/geometry.ts", folder);
+const benefits = await load("src/data/benefits.ts", folder);
 const modelModule = await load("src/data/model.ts", folder);
 const layout = await load("src/pictures/layout.ts", folder);
 const format = await load("src/widgets/format.ts", folder);
@@ -296,6 +297,46 @@ test("popcount and ranges of warps", () => {
   assert.equal(heat.popcount(0), 0);
   assert.equal(heat.ranges(0b1011), "0–1, 3");
   assert.equal(heat.ranges(-1), "0–31");
+});
+
+/** Numbers that differ by rounding alone. */
+function near(value, expected) {
+  assert.ok(Math.abs(value - expected) < 1e-12, `${value}, not ${expected}`);
+}
+
+test("the chart of benefits goes from what does not overlap to the least of both", () => {
+  const b = report.payload.kernels.find((k) => k.id === 1).model.benefits;
+  const chart = benefits.benefitChart(b);
+  assert.deepEqual(chart.alone, { x: 9e-6, y: 5e-6 });
+  near(chart.shifted.x, 5e-6);
+  near(chart.shifted.y, 5e-6);
+  assert.deepEqual(
+    chart.steps.map((s) => s.benefit),
+    ["serialisation", "parallelism", "floating_point", "memory_parallelism"],
+  );
+  for (const [i, step] of chart.steps.entries()) {
+    assert.deepEqual(step.from, i > 0 ? chart.steps[i - 1].to : chart.shifted);
+    near(step.from.x - step.to.x + step.from.y - step.to.y, b[step.benefit]);
+  }
+  near(chart.steps[3].to.x, chart.ideal.x);
+  near(chart.steps[3].to.y, chart.ideal.y);
+  near(chart.ideal.x, 2e-6);
+  near(chart.ideal.y, 0.5e-6);
+  assert.equal(chart.most, 9e-6);
+});
+
+test("benefits of nothing are no steps, and the ideal lies no higher than they lead", () => {
+  const b = report.payload.kernels.find((k) => k.id === 1).model.benefits;
+  // Few warps: floating-point arithmetic alone would take 4.5 of the 5 µs, all of it at full rate 2.
+  const few = { ...b, serialisation: 0, parallelism: 3e-6, floating_point: 0, least_computation: 4.5e-6 };
+  const chart = benefits.benefitChart({ ...few, memory_parallelism: 0, least_memory: 20e-6 });
+  assert.deepEqual(
+    chart.steps.map((s) => s.benefit),
+    ["parallelism"],
+  );
+  near(chart.ideal.y, 2e-6);
+  assert.equal(chart.ideal.x, 20e-6); // more than the 5 µs that do not overlap
+  assert.equal(chart.most, 20e-6);
 });
 
 test("loads and stores of a line are rows of their own", () => {

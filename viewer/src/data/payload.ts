@@ -113,7 +113,7 @@ export interface Benefits {
   memory_parallelism: number;
   computation: number;
   memory: number;
-  overlap: number; // The smaller part of both, that the other one hides.
+  overlap: number; // What of both goes on at the same time.
   least_computation: number; // Of nothing but floating-point arithmetic.
   least_memory: number; // Of moving once what is accessed.
 }

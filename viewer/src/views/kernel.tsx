@@ -2,6 +2,7 @@ import { showsKernel } from "../data/filter";
 import type { LineRow, Model } from "../data/model";
 import { findingsAt, kernelExcess, lineExcess, lineUnit, sourceLine } from "../data/model";
 import type { Finding, Instruction, Kernel } from "../data/payload";
+import { BenefitPicture } from "../pictures/benefits";
 import { MixPicture } from "../pictures/mix";
 import { PredictionPicture } from "../pictures/prediction";
 import { filter } from "../state/filter";
@@ -311,6 +312,7 @@ export function KernelView({ m, id }: { m: Model; id: number | undefined }) {
         </header>
         <FindingLinks m={m} of={(f) => f.kernel === kernel.id} />
         <PredictionPicture k={kernel} />
+        <BenefitPicture k={kernel} />
         {kernel.mix.length > 0 && <h2>Instructions</h2>}
         <MixPicture k={kernel} />
         <h2>Lines</h2>
