@@ -71,7 +71,32 @@ static void in_the_l2_of_the_paper(void **state)
     cuda_device d = c2050();
     model_work w = computing();
     w.traffic.footprint = 786432;
-    ASSERT_CYCLES(model_benefits_of(&d, &w, 3).memory, 20 * 48 * 83 / 1.66, 1.15e9);
+    model_benefits b = model_benefits_of(&d, &w, 3);
+    ASSERT_CYCLES(b.memory, 20 * 48 * 83 / 1.66, 1.15e9);
+    ASSERT_CYCLES(b.least_memory, 786432 / 144e9 * 1.15e9, 1.15e9); /* nothing tells L2's */
+}
+
+/* (13): 440 + 20. With a tenth of the instructions 23 warps wait at once, both of the 24 that run
+ * (15) and by the departures, 460 / 20 (A.5). */
+static void lines_of_a_request_of_the_paper(void **state)
+{
+    (void)state;
+    cuda_device d = c2050();
+    model_work w = computing();
+    w.traffic.lines *= 2;
+    w.machine[IR_COST_FP32] = 60 * 672;
+    w.machine[IR_COST_INT] = 40 * 672;
+    ASSERT_CYCLES(model_benefits_of(&d, &w, 3).memory, 20 * 48 * (460 / 2 + 18) / 23.0, 1.15e9);
+}
+
+/* Four lanes for special functions beside 32: (9), (10) as in test_paper.c. */
+static void special_functions_of_the_paper(void **state)
+{
+    (void)state;
+    cuda_device d = c2050();
+    model_work w = computing();
+    w.machine[IR_COST_SFU] = 200 * 672;
+    ASSERT_CYCLES(model_benefits_of(&d, &w, 3).serialisation, 5760, 1.15e9);
 }
 
 /* ---- a device of today ---- */
@@ -93,13 +118,13 @@ static cuda_device device_of_ten(void)
         {CUDA_FIGURE_int32_latency, 5},
         {CUDA_FIGURE_fp64_latency, 8},
         {CUDA_FIGURE_shared_passes, 0.5},
-        {CUDA_FIGURE_barrier_1, 10},
+        {CUDA_FIGURE_barrier_1, 13},
         {CUDA_FIGURE_barrier_8, 24},
         {CUDA_FIGURE_barrier_32, 72},
         {CUDA_FIGURE_l1_latency, 40},
         {CUDA_FIGURE_l2_latency, 240},
         {CUDA_FIGURE_dram_latency, 640},
-        {CUDA_FIGURE_l1_lines, 1},
+        {CUDA_FIGURE_l1_lines, 2},
         {CUDA_FIGURE_l2_read, 1e12},
         {CUDA_FIGURE_dram_read, 0.25e12},
         {CUDA_FIGURE_l2_one_sm, 0.2e12},
@@ -176,6 +201,9 @@ static void what_is_serial(void **state)
     ASSERT_CYCLES(benefits_of(&w, 1).serialisation, 10 * 24, GHZ);
     w.blocks = 20; /* two on each, of five barriers a warp: they share the eight */
     ASSERT_CYCLES(benefits_of(&w, 2).serialisation, 5 * (2 * 16 + 8), GHZ);
+    w.blocks = 80; /* of one warp: 13 cycles, two of them its own; eight run at once */
+    w.warps = 1;
+    ASSERT_CYCLES(benefits_of(&w, 8).serialisation, 10 * (2 * 8 + 11), GHZ);
     w = ten_blocks(800, 0);
     w.machine[IR_COST_SFU] = 80 * 200; /* (10): 200 / 800 - 16 / 128 */
     ASSERT_CYCLES(benefits_of(&w, 1).serialisation, 200 * 8 * 32 / 16 * 0.125, GHZ);
@@ -239,7 +267,8 @@ static void nothing_but_stores(void **state)
 }
 
 /* Each lane has a line: 32 sectors leave one after the other, 8 cycles apart, as fast as a
- * multiprocessor alone takes them from device memory; a line a cycle from L2, as L1 finds them. */
+ * multiprocessor alone takes them from device memory; two a cycle from L2, as L1 finds them. Whole
+ * lines take 128 / 200 of a cycle from there. */
 static void lanes_far_apart(void **state)
 {
     (void)state;
@@ -247,7 +276,10 @@ static void lanes_far_apart(void **state)
     w.traffic.lines = w.traffic.sectors = w.traffic.loaded = w.traffic.missed = 80000 * 32;
     ASSERT_CYCLES(benefits_of(&w, 1).memory, 8000 * (640 + 31 * 8 + 40) / 7.0, GHZ);
     w.traffic.footprint = 1000000;
-    ASSERT_CYCLES(benefits_of(&w, 1).memory, 8000 * (240 + 31 * 1 + 40) / 7.0, GHZ);
+    ASSERT_CYCLES(benefits_of(&w, 1).memory, 8000 * (240 + 31 * 0.5 + 40) / 7.0, GHZ);
+    w.traffic.lines = 80000 * 2;
+    w.traffic.sectors = w.traffic.loaded = w.traffic.missed = 80000 * 8;
+    ASSERT_CYCLES(benefits_of(&w, 1).memory, 8000 * (240 + 0.64 + 40) / 7.0, GHZ);
 }
 
 /* Ten blocks of 32 warps on each: 320 warps would wait, more than the 187.5 that the bandwidth of L2
@@ -279,6 +311,8 @@ int main(void)
         cmocka_unit_test(on_the_device_of_the_paper),
         cmocka_unit_test(barriers_by_gamma),
         cmocka_unit_test(in_the_l2_of_the_paper),
+        cmocka_unit_test(lines_of_a_request_of_the_paper),
+        cmocka_unit_test(special_functions_of_the_paper),
         cmocka_unit_test(instructions),
         cmocka_unit_test(no_benefit_is_below_zero),
         cmocka_unit_test(blocks_of_the_busiest),

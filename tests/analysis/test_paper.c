@@ -227,8 +227,8 @@ static void barriers(void **state)
     assert_near(costs_of(&l).serial, 270336);
     l.transactions = 3;
     assert_near(costs_of(&l).barrier_cycles, 614.4); /* 64 * 480 * 20 / 1000 */
-    measured.barrier_cycles = 5;
-    assert_near(paper_costs_of(&measured, &l).barriers, 2400); /* 10 * 48 * 5 */
+    measured.barrier_cycles = 0.5;
+    assert_near(paper_costs_of(&measured, &l).barriers, 240); /* 10 * 48 * 0.5 */
 }
 
 static void bank_conflicts(void **state)
@@ -266,6 +266,54 @@ static void nothing_of_memory(void **state)
     assert_near(c.mwp_cp, 1);
     assert_true(c.memory == 0 && c.overlap == 0 && c.least_memory == 0 && c.benefit_memory == 0);
     assert_near(c.total, 48000);
+}
+
+/* ---- the paper's micro-benchmarks ---- */
+
+/* Of N warps on each multiprocessor, which do nothing but 1000 FMA each. */
+static paper_costs costs_of_chains(double ilp, double resident)
+{
+    paper_launch l = {.instructions = 1000,
+                      .float_instructions = 1000,
+                      .warps = 14 * resident,
+                      .multiprocessors = 14,
+                      .resident_warps = resident,
+                      .instruction_latency = 18,
+                      .transactions = 1,
+                      .ilp = ilp,
+                      .mlp = 1};
+    return costs_of(&l);
+}
+
+/* Figures 6 and 7: warps take no more time together than one alone until 18 instructions are under
+ * way: of 18 warps, or 9 with two each, or 6 with three. The benefit is what is missing of them. */
+static void figures_of_parallelism(void **state)
+{
+    (void)state;
+    for (int ilp = 1; ilp <= 3; ilp++)
+        for (int warps = 1; warps <= 48; warps++) {
+            paper_costs c = costs_of_chains(ilp, warps);
+            int at_once = ilp * warps < 18 ? ilp * warps : 18;
+            assert_near(c.total, 18000.0 * warps / at_once);
+            assert_near(c.benefit_parallelism / c.total + 1, 2 - at_once / 18.0);
+        }
+}
+
+/* Figure 8: with eight FMA, one special function is hidden; of more, a growing part is not. (9),
+ * (10): s of them at (s / 8 - 1 / 8) * 8 cycles each. */
+static void figure_of_special_functions(void **state)
+{
+    (void)state;
+    for (int s = 0; s <= 8; s++) {
+        paper_launch l = computing;
+        l.instructions = l.float_instructions = 800;
+        l.memory_instructions = 0;
+        l.special_instructions = 100.0 * s;
+        paper_costs c = costs_of(&l);
+        double serial = s > 1 ? 100.0 * s * 48 * (s - 1) : 0;
+        assert_near(c.benefit_serial, serial);
+        assert_near(c.total, 800 * 48 + serial);
+    }
 }
 
 /* ---- all inputs ---- */
@@ -435,6 +483,8 @@ int main(void)
         cmocka_unit_test(bank_conflicts),
         cmocka_unit_test(least_time_of_memory),
         cmocka_unit_test(nothing_of_memory),
+        cmocka_unit_test(figures_of_parallelism),
+        cmocka_unit_test(figure_of_special_functions),
         cmocka_unit_test(costs_and_benefits_of_any_launch),
         cmocka_unit_test(better_inputs_cost_no_more),
     };

@@ -64,7 +64,7 @@ static double barrier_of_warp(const cuda_device *d, double warps, double residen
 {
     double one_by_one = (FIGURE_OF(d, barrier_32) - FIGURE_OF(d, barrier_8)) / (32 - 8);
     double others = model_barrier_clocks(d, warps) - warps * one_by_one;
-    return one_by_one + fmax(others, 0) / resident_warps;
+    return one_by_one + others / resident_warps;
 }
 
 /* Memory instructions are those that wait: loads; stores only where there is nothing else. */
@@ -114,7 +114,7 @@ static double contention_of(const cuda_device *d, const model_traffic *t)
 static double miss_ratio_of(const model_traffic *t)
 {
     double all = t->loaded + t->stored;
-    return all > 0 ? fmin((t->missed + t->stored) / all, 1) : 0;
+    return all > 0 ? (t->missed + t->stored) / all : 0;
 }
 
 /* Its warps are spread as on the multiprocessor that runs most blocks. */
