@@ -188,6 +188,34 @@ static void odd_blocks(void **state)
           {1, OBS_WHY_TYPICAL, BLOCKS - 1});
 }
 
+/* Requests that repeat the one before, whether their addresses lie at one distance or at any. */
+static void repeated_requests_are_counted(void **state)
+{
+    enum { TIMES = 3 };
+    (void)state;
+    for (uint32_t sectors = 1; sectors <= 32; sectors++) {
+        obs_config config = {.ncode = 4, .grid = {1, 1, 1}, .block = {32, 1, 1}, .automatic = true};
+        wl_arena *arena = wl_arena_new();
+        obs_launch *launch;
+        obs_summary s;
+        assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
+        drive worker = drive_begin(launch, 0);
+        obs_block *b = drive_block(&worker, 0);
+        for (uint32_t i = 0; i < TIMES; i++)
+            request(b, 0, 0, 0, sectors);
+        drive_end(&worker, b, 100);
+        assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
+        assert_int_equal(s.nsamples, 1);
+        assert_int_equal(s.samples[0].requests, TIMES);
+        assert_int_equal(s.samples[0].sectors, TIMES * sectors);
+        assert_int_equal(s.ninsns, 1);
+        assert_int_equal(s.insns[0].requests, TIMES);
+        assert_int_equal(s.insns[0].sectors, TIMES * sectors);
+        obs_launch_free(launch);
+        wl_arena_free(arena);
+    }
+}
+
 /* ---- the workers make no difference ---- */
 
 static behaviour all_kinds(uint32_t block)
@@ -394,9 +422,13 @@ static void maps_from_logs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(odd_blocks),        cmocka_unit_test(workers_make_no_difference),
-        cmocka_unit_test(memory_is_bounded), cmocka_unit_test(large_launches),
-        cmocka_unit_test(long_blocks),       cmocka_unit_test(maps_from_logs),
+        cmocka_unit_test(odd_blocks),
+        cmocka_unit_test(repeated_requests_are_counted),
+        cmocka_unit_test(workers_make_no_difference),
+        cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(large_launches),
+        cmocka_unit_test(long_blocks),
+        cmocka_unit_test(maps_from_logs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

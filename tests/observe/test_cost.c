@@ -5,6 +5,8 @@
 #include "support/test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static void show(const acc_request *a)
 {
@@ -28,6 +30,42 @@ static void expect_same(const acc_request *access, obs_cost got, obs_cost want)
              got.sectors, got.sectors_min, want.sectors, want.sectors_min, got.wavefronts,
              got.wavefronts_min, want.wavefronts, want.wavefronts_min, got.turns, want.turns,
              got.shape, want.shape, (long long)got.stride, (long long)want.stride);
+}
+
+/* Vector instructions count what lies within 2 GiB of the first lane, wherever there are some. */
+static void vectors_count_where_they_can(void **state)
+{
+    (void)state;
+    uint8_t lane[32];
+    uint64_t addr[32];
+    const char *wish = getenv("WARPLENS_ISA");
+    bool has = !wish || strcmp(wish, "generic") != 0;
+#if defined(__x86_64__)
+    has = has && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
+#else
+    has = false;
+#endif
+    for (uint8_t l = 0; l < 32; l++)
+        lane[l] = l, addr[l] = 0x7f5c00000000u + 64 * (uint64_t)l;
+    for (uint32_t l = 0; l < 32; l++) {
+        static const struct {
+            int64_t distance;
+            bool counts;
+        } cases[] = {{0x7fffffe0, true},
+                     {-0x80000000ll, true},
+                     {0x80000000ll, false},
+                     {-0x80000004ll, false},
+                     {2, false}};
+        for (size_t i = 0; l && i < sizeof cases / sizeof *cases; i++) {
+            obs_cost cost = {0};
+            uint64_t kept = addr[l];
+            addr[l] = addr[0] + (uint64_t)cases[i].distance;
+            const obs_active active = {32, 4, UINT32_MAX, lane, addr};
+            assert_int_equal(obs_sectors_simd(&active, &cost), has && cases[i].counts);
+            assert_int_equal(cost.sectors, has && cases[i].counts ? 32 : 0);
+            addr[l] = kept;
+        }
+    }
 }
 
 static void random_requests_agree(void **state)
@@ -232,9 +270,10 @@ static void barriers_by_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(global_by_hand), cmocka_unit_test(shared_by_hand),
-        cmocka_unit_test(local_by_hand),  cmocka_unit_test(barriers_by_hand),
-        cmocka_unit_test(turns_by_hand),  cmocka_unit_test(random_requests_agree),
+        cmocka_unit_test(global_by_hand),        cmocka_unit_test(shared_by_hand),
+        cmocka_unit_test(local_by_hand),         cmocka_unit_test(barriers_by_hand),
+        cmocka_unit_test(turns_by_hand),         cmocka_unit_test(vectors_count_where_they_can),
+        cmocka_unit_test(random_requests_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,11 @@ static void results(void **state)
         {"int main() {\nparts[i] = upload(v);\n}", .call = {UPLOAD, .path = ".cols"},
          VARIABLE("parts[i].cols")},
         {"int main() {\nT x(upload(v));\n}", .call = {UPLOAD}, VARIABLE("x")},
+        {"int main() {\nT x{upload(v)};\n}", .call = {UPLOAD}, VARIABLE("x")},
+        {"int main() {\nBuffer<T> x{upload(v)};\n}", .call = {UPLOAD}, VARIABLE("x")},
+        {"{\nT x(upload(v));\n}", .call = {UPLOAD}, VARIABLE("x")},
+        {"int main() {\nT x(upload(v));\n", .call = {UPLOAD}, VARIABLE("x")}, /* cut off */
+        {"struct X {\nfloat *x = upload(v);\n};", .call = {UPLOAD}, VARIABLE("x")},
         {"int main() {\nparts.push_back(upload(v));\n}", .call = {UPLOAD}, VARIABLE("parts")},
         {"int main() {\nx = big ? upload(v) : 0;\n}", .call = {UPLOAD}, VARIABLE("x")},
         {"float *f() {\nreturn upload(v);\n}", .call = {UPLOAD}, CALLER("", .gives = GIVES_RESULT)},

@@ -183,6 +183,42 @@ static void a_repeat_is_found(void **state)
     end(&p);
 }
 
+/* Whatever else differs but the value, it is another launch. */
+static void launches_that_differ_are_no_repeats(void **state)
+{
+    (void)state;
+    process p;
+    replay_repeat known;
+    replay_key key;
+    begin(&p);
+    prove(&p, &p.plain, "plain");
+    prove(&p, &p.plain, "plain");
+    look(&p, p.a, 1, &known);
+    const plain_params params = {p.a, 1}, same = {p.a, 2};
+    const replay_launch like = {.facts = known.facts,
+                                .kernel = p.plain.number,
+                                .grid = {1, 1, 1},
+                                .block = {THREADS, 1, 1},
+                                .params = &params};
+    replay_launch others[15];
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        others[i] = like;
+    others[0].params = &same;
+    others[1].kernel++;
+    others[2].grid.x++, others[3].grid.y++, others[4].grid.z++;
+    others[5].block.x++, others[6].block.y++, others[7].block.z++;
+    others[8].cluster.x++, others[9].cluster.y++, others[10].cluster.z++;
+    others[11].dynamic_shared++, others[12].device++;
+    others[13].cooperative = true, others[14].constants++;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        replay_key_of(&others[i], find_address, &p, &key);
+        bool equal = memcmp(key.hash, known.key.hash, sizeof key.hash) == 0;
+        if (equal != (i == 0))
+            fail_msg("launch %zu", i);
+    }
+    end(&p);
+}
+
 static void nothing_is_trusted_after_a_wrong_repeat(void **state)
 {
     (void)state;
@@ -231,6 +267,7 @@ int main(void)
         cmocka_unit_test(used_parameters_are_known),
         cmocka_unit_test(kernels_are_proven_late),
         cmocka_unit_test(a_repeat_is_found),
+        cmocka_unit_test(launches_that_differ_are_no_repeats),
         cmocka_unit_test(nothing_is_trusted_after_a_wrong_repeat),
         cmocka_unit_test(parameters_have_their_places),
     };

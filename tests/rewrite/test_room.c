@@ -1,5 +1,5 @@
-/* Where room ends: arrays in shared memory and what is counted of them, regions of the trace with
- * any number of rows. */
+/* Where room ends: arrays in shared memory and what is counted of them, bits beyond
+ * those in registers, regions of the trace with any number of rows. */
 #include "probed.h"
 #include "support/test.h"
 
@@ -145,6 +145,66 @@ static void shared_memory_is_counted_up_to_its_limit(void **state)
     }
 }
 
+/* ---- bits of the sites that ran ---- */
+
+/* More than registers hold bits of: store number i where in[i] is not 0. */
+enum { STORES = 300 };
+
+static char *many_stores(void)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    fputs(HEADER ".visible .entry k(.param .u64 in, .param .u32 unused)\n{\n.reg .pred %p;\n"
+                 ".reg .b32 %r;\n.reg .b64 %d;\nld.param.u64 %d, [in];\n",
+          out);
+    for (int i = 0; i < STORES; i++)
+        fprintf(out,
+                "ld.global.u32 %%r, [%%d+%d];\nsetp.ne.u32 %%p, %%r, 0;\n"
+                "@%%p st.global.u32 [%%d+%d], 1;\n",
+                4 * i, 4 * i);
+    fputs("ret;\n}\n", out);
+    fclose(out);
+    return text;
+}
+
+static void expect_ran(const left *l)
+{
+    const rewrite_kernel *k = l->copy.kernel;
+    uint32_t stores = 0;
+    for (uint32_t s = 0; s < k->nsites; s++) {
+        bool store = k->sites[s].op == ACC_STORE;
+        if (rewrite_site_ran(&l->copy, s) != (!store || stores % 3 != 0))
+            fail_msg("site %u, store %u", s, stores);
+        stores += store;
+    }
+    assert_int_equal(stores, STORES);
+}
+
+/* Each multiprocessor has bits of its own. */
+static void every_bit_of_every_copy_is_read(void **state)
+{
+    (void)state;
+    room r;
+    left l;
+    char *text = many_stores();
+    begin(&r, text, "objects", 0);
+    for (uint32_t i = 0; i < STORES; i++)
+        ((uint32_t *)r.s.data)[i] = i % 3;
+    run(&r, &l);
+    expect_ran(&l);
+    uint32_t bytes = l.copy.kernel->bits_bytes;
+    char *bits = (char *)l.state + l.copy.kernel->bits_at;
+    for (uint32_t copy = 1; copy < REWRITE_COPIES; copy++) {
+        memcpy(bits + (size_t)copy * bytes, bits + (size_t)(copy - 1) * bytes, bytes);
+        memset(bits + (size_t)(copy - 1) * bytes, 0, bytes);
+        expect_ran(&l);
+    }
+    left_end(&l);
+    probed_end(&r.p);
+    free(text);
+}
+
 /* ---- the trace ---- */
 
 /* Each lane as often as its number says, in two kinds of records: a load whose address is read, and
@@ -222,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_end_where_they_end),
         cmocka_unit_test(shared_memory_is_counted_up_to_its_limit),
+        cmocka_unit_test(every_bit_of_every_copy_is_read),
         cmocka_unit_test(traces_with_any_number_of_rows_begin_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,12 +38,12 @@ static uint8_t level_of_sreg(const ir_operand *o)
 static uint32_t param_at(const rw_plan *p, const ir_insn *i)
 {
     const ir_func *kernel = p->code.funcs[0];
-    if (i->noperands < 2)
+    if (i->op != IR_ld || i->space != IR_SPACE_PARAM)
         return IR_NONE;
     const ir_operand *from = &i->operands[1];
-    if (i->op != IR_ld || i->space != IR_SPACE_PARAM || i->vector > 1 ||
-        !rw_is_integer(i->types[0]) || from->kind != IR_OPD_ADDR || from->reg != IR_NONE ||
-        !from->has_sym || from->sym.kind != IR_SYM_VAR || from->imm > UINT16_MAX)
+    if (i->vector > 1 || !rw_is_integer(i->types[0]) || from->kind != IR_OPD_ADDR ||
+        from->reg != IR_NONE || !from->has_sym || from->sym.kind != IR_SYM_VAR ||
+        from->imm > UINT16_MAX)
         return IR_NONE;
     for (uint32_t n = 0; n < kernel->nparams; n++)
         if (kernel->params[n] == from->sym.var)
