@@ -122,7 +122,7 @@ static void draw_chosen_cell(obs_worker *worker, obs_kept *kept)
 {
     bool complete = kept->about.mapped &&
                     !kept->heat; /* a map in its place: the log was too long */
-    obs_worker_add_steps(worker, kept->about.block, complete ? &kept->log : NULL);
+    obs_worker_add_order(worker, kept->about.block, complete ? &kept->log : NULL);
     worker->dropped += kept->about.mapped && !draw_chosen_block(worker, kept);
 }
 
@@ -175,6 +175,29 @@ static wl_status merge_heats(obs_launch *launch, wl_arena *arena, obs_summary *o
     return WL_OK;
 }
 
+static int reuses_by_block(const void *a, const void *b)
+{
+    const obs_reuse *x = a, *y = b;
+    int order = compare_ascending(x->block, y->block);
+    if (!order)
+        order = compare_ascending(x->object, y->object);
+    return order ? order : compare_ascending(x->distance, y->distance);
+}
+
+static wl_status merge_reuses(obs_launch *launch, wl_arena *arena, obs_summary *out)
+{
+    size_t count = 0;
+    for (obs_worker *w = launch->workers; w; w = w->next)
+        count += w->reuses.count;
+    if (!(out->reuses = wl_new_array(arena, obs_reuse, count + 1)))
+        return WL_NOMEM;
+    for (obs_worker *w = launch->workers; w; w = w->next)
+        for (size_t i = 0; i < w->reuses.count; i++)
+            out->reuses[out->nreuses++] = w->reuses.data[i];
+    qsort(out->reuses, out->nreuses, sizeof *out->reuses, reuses_by_block);
+    return WL_OK;
+}
+
 static wl_status join_steps(obs_launch *launch, wl_arena *arena, obs_summary *out)
 {
     obs_steps_list all = {0};
@@ -204,6 +227,8 @@ wl_status obs_finish(obs_launch *launch, wl_arena *arena, obs_summary *out)
     wl_status status = choose_among_workers(launch, arena, out);
     if (!status)
         status = merge_heats(launch, arena, out);
+    if (!status)
+        status = merge_reuses(launch, arena, out);
     if (!status)
         status = join_steps(launch, arena, out);
     if (!status)

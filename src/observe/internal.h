@@ -4,6 +4,7 @@
 
 #include "observe/choice.h"
 #include "observe/heat.h"
+#include "observe/reuse.h"
 #include "observe/rows.h"
 #include "observe/steps.h"
 #include "observe/uses.h"
@@ -29,6 +30,7 @@ struct obs_worker {
     obs_row **rows; /* by pc, the last used first */
     obs_block *live, *spare;
     obs_heats heats;
+    obs_reuses reuses;
     obs_choice choice;
     obs_log spare_log;
     uint64_t nlogs;
@@ -55,8 +57,9 @@ obs_heat obs_heat_head(const obs_launch *launch, uint64_t block);
 uint32_t obs_array_at(const obs_config *config, uint64_t offset);
 /* The offsets around `offset` that belong to the same array as it. */
 void obs_array_range(const obs_config *config, uint64_t offset, uint64_t *low, uint64_t *high);
-/* The steps of a block's warps go to the worker's; `log`: NULL where it is not complete. */
-void obs_worker_add_steps(obs_worker *worker, uint64_t block, const obs_log *log);
+/* What the order of a block's accesses tells goes to the worker's: distances between uses, and the
+ * steps of its warps. `log`: NULL where it is not complete. */
+void obs_worker_add_order(obs_worker *worker, uint64_t block, const obs_log *log);
 /* Ends the blocks of which no end came (a faulting launch). */
 void obs_worker_end_blocks(obs_worker *worker);
 

@@ -32,6 +32,7 @@ static void worker_free(obs_worker *worker)
     for (size_t i = 0; i < worker->heats.count; i++)
         obs_heat_clear(&worker->heats.data[i]);
     wl_vec_free(&worker->heats);
+    wl_vec_free(&worker->reuses);
     obs_choice_free(&worker->choice);
     obs_log_free(&worker->spare_log);
     wl_vec_free(&worker->asked);
@@ -231,7 +232,7 @@ static obs_sample sample_of(const obs_block *block)
     return sample;
 }
 
-void obs_worker_add_steps(obs_worker *worker, uint64_t block, const obs_log *log)
+static void add_worker_steps(obs_worker *worker, uint64_t block, const obs_log *log)
 {
     const obs_config *config = &worker->launch->config;
     obs_block_steps steps;
@@ -242,6 +243,13 @@ void obs_worker_add_steps(obs_worker *worker, uint64_t block, const obs_log *log
     worker->dropped += !worker->steps_arena ||
                        !obs_steps_of(config, block, log, worker->steps_arena, &steps) ||
                        !wl_push(&worker->steps, steps);
+}
+
+void obs_worker_add_order(obs_worker *worker, uint64_t block, const obs_log *log)
+{
+    bool ordered = log && !worker->launch->config.incomplete;
+    worker->dropped += ordered && !obs_reuse_of(block, log, &worker->reuses);
+    add_worker_steps(worker, block, log);
 }
 
 static void put_log_aside(obs_worker *worker, obs_log *log)
@@ -260,7 +268,7 @@ static void end_asked(obs_worker *worker, obs_block *block)
     worker->dropped += !wl_push(&worker->asked, sample_of(block));
     worker->dropped += block->heat && !obs_heat_end(block->heat, &head, &worker->heats);
     obs_heat_free(block->heat);
-    obs_worker_add_steps(worker, block->index, block->logging ? &block->log : NULL);
+    obs_worker_add_order(worker, block->index, block->logging ? &block->log : NULL);
     put_log_aside(worker, &block->log);
 }
 

@@ -32,6 +32,9 @@ typedef struct obs_config {
      * blocks or more the middle and the last. */
     bool automatic;
     uint64_t log_limit;
+    /* Some requests are not shown, or in another order than they have on a device: nothing is told
+     * of how soon sectors are used again. */
+    bool incomplete;
     uint64_t heat_limit; /* sectors a map holds at most; 0: no limit */
     /* Bytes of what the warps of blocks that get a map did, step by step; 0: none is kept. */
     uint64_t sequence_limit;

@@ -118,7 +118,7 @@ uint32_t obs_further_turns(const obs_active *active)
     uint64_t key[OBS_LANES];
     uint8_t place[OBS_LANES], sector[OBS_LANES], lanes[OBS_LANES] = {0}, most[OBS_LANES] = {0};
     uint32_t further = 0;
-    for (uint32_t i = 0; i < active->count; i++)
+    for (uint32_t i = 0; i < OBS_LANES; i++)
         key[i] = active->addr[i] / OBS_SECTOR_BYTES;
     obs_distinct(active->addr, active->count, place);
     obs_distinct(key, active->count, sector);

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { OBS_SECTOR_BYTES = 32, OBS_WORD_BYTES = 4, OBS_WORDS_PER_SECTOR = 8 };
+enum { OBS_LINE_BYTES = 128, OBS_SECTOR_BYTES = 32, OBS_WORD_BYTES = 4, OBS_WORDS_PER_SECTOR = 8 };
 
 /* In an obs_insn's flags, beside those of the requests: most of these are pieces of rows, since the
  * block is less than a warp wide (cost.h). */
@@ -112,6 +112,21 @@ typedef struct obs_sample {
     uint64_t requests, sectors;
 } obs_sample;
 
+/* Uses of sectors of an object in global memory by a chosen block that come about as soon after the
+ * use before: that is what tells how many a cache holds. A use is a request that takes any of the
+ * sector's bytes. Between a load and the last load of the sector by the block, or between a store
+ * and its last load or store, lies a number of other lines that the block touched, counted anew
+ * whenever the sector's own line is touched; the largest of these numbers is the distance. A row
+ * has the uses of an octave of distances (0, 1, 2 to 3, 4 to 7, ...) and their mean, rounded. Of a
+ * block and object without any row nothing is known. */
+typedef struct obs_reuse {
+    uint64_t block;            /* linear index */
+    uint32_t object, distance; /* distance: OBS_FIRST_USE of a sector's first load or store */
+    uint64_t loads, stores;
+} obs_reuse;
+
+#define OBS_FIRST_USE UINT32_MAX
+
 /* A shared-memory array of the kernel, static by name or the dynamic part. Index 0 is what no array
  * covers. */
 typedef struct obs_shared {
@@ -199,6 +214,8 @@ typedef struct obs_summary {
     obs_heat *heats;
     uint32_t nsamples;
     obs_sample *samples; /* ascend by block */
+    uint32_t nreuses;
+    obs_reuse *reuses; /* ascend by block, object, distance */
     uint32_t nshared;
     obs_shared *shared;
     /* What is known of elements. Of objects and arrays that are not in `uses`: they were not

@@ -314,6 +314,13 @@ static wl_status write_sample(writer *w, const obs_sample *s)
     return table_insert_samples(w->b->insert[TABLE_samples], &row, w->err);
 }
 
+static wl_status write_reuse(writer *w, uint32_t position)
+{
+    row_reuse row = {w->id, position, w->launch->summary.reuses[position]};
+    wl_status status = profile_object_of(w, ACC_GLOBAL, row.r.object, &row.r.object);
+    return status == WL_OK ? table_insert_reuses(w->b->insert[TABLE_reuses], &row, w->err) : status;
+}
+
 /* An observed launch has its arrays as objects, used or not. */
 static wl_status write_arrays(writer *w)
 {
@@ -346,5 +353,7 @@ wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *er
         status = write_heat(&w, &s->heats[i]);
     for (uint32_t i = 0; i < s->nsamples && status == WL_OK; i++)
         status = write_sample(&w, &s->samples[i]);
+    for (uint32_t i = 0; i < s->nreuses && status == WL_OK; i++)
+        status = write_reuse(&w, i);
     return status != WL_OK ? status : b->nomem ? NOMEM(err) : WL_OK;
 }

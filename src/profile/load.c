@@ -388,6 +388,25 @@ wl_status prof_load_touched(prof_db *db, wl_arena *arena, prof_touched_rows *out
                     "ORDER BY kernel, launch, object");
 }
 
+static void fill_reuse(db_row *row, void *item)
+{
+    prof_reuse *r = item;
+    r->kernel = row_u32(row);
+    r->launch = row_u32(row);
+    r->object = row_u32(row);
+    r->distance = row_u32(row);
+    r->loads = row_seconds(row);
+    r->stores = row_seconds(row);
+    row->bad |= !(r->loads >= 0) || !(r->stores >= 0);
+}
+
+wl_status prof_load_reuses(prof_db *db, wl_arena *arena, prof_reuse_rows *out, wl_error *err)
+{
+    return LOAD_ALL(db, arena, out, err, fill_reuse,
+                    "SELECT kernel, launch, object, coalesce(distance, 4294967295), loads, stores "
+                    "FROM kind_reuses ORDER BY kernel, launch, object, distance");
+}
+
 /* ---- objects and calls ---- */
 
 wl_status prof_load_objects(prof_db *db, wl_arena *arena, prof_object_rows *out, wl_error *err)

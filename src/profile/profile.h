@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 8 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 9 };
 
 typedef struct prof_db prof_db;
 
@@ -420,6 +420,14 @@ typedef struct prof_touched {
     double sectors;
 } prof_touched;
 
+/* Uses of an object's sectors in global memory by some blocks, summed, each block as many times as
+ * it stands for others: by the lines that its block touched since the use before (obs_reuse). */
+typedef struct prof_reuse {
+    uint32_t launch, kernel, object; /* object 0: unknown */
+    uint32_t distance;               /* OBS_FIRST_USE */
+    double loads, stores;
+} prof_reuse;
+
 /* A parameter of a kernel. */
 typedef struct prof_parameter {
     uint32_t kernel, position;
@@ -514,6 +522,7 @@ PROF_ROWS(traffic)
 PROF_ROWS(work)
 PROF_ROWS(wait)
 PROF_ROWS(touched)
+PROF_ROWS(reuse)
 PROF_ROWS(gap)
 PROF_ROWS(fault)
 PROF_ROWS(skip)
@@ -567,6 +576,7 @@ wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_
 wl_status prof_load_work(prof_db *db, wl_arena *arena, prof_work_rows *out, wl_error *err);
 wl_status prof_load_waits(prof_db *db, wl_arena *arena, prof_wait_rows *out, wl_error *err);
 wl_status prof_load_touched(prof_db *db, wl_arena *arena, prof_touched_rows *out, wl_error *err);
+wl_status prof_load_reuses(prof_db *db, wl_arena *arena, prof_reuse_rows *out, wl_error *err);
 /* Of the first launch of each kind, by kernel, object, space, launch, block. */
 wl_status prof_load_heats(prof_db *db, uint32_t kernel, wl_arena *arena, prof_heat_info_rows *out,
                           wl_error *err);

@@ -36,6 +36,11 @@ typedef struct row_mix {
     uint64_t warp_instructions, thread_instructions;
 } row_mix;
 
+typedef struct row_reuse {
+    uint32_t launch, position;
+    obs_reuse r;
+} row_reuse;
+
 typedef struct row_frame {
     uint32_t stack, depth;
     const char *function;

@@ -139,7 +139,7 @@ CREATE TABLE launch_times (
 );
 
 -- A launch that did what an earlier one did has no rows of its own: rows_of names the launch whose
--- rows in mix, instructions, blocks, heats, samples and uses are its too (else its own id), and
+-- rows in mix, instructions, blocks, heats, samples, reuses and uses are its too (else its own id), and
 -- moves the objects that others stand for.
 CREATE TABLE moves (
   id INTEGER NOT NULL, object INTEGER NOT NULL, becomes INTEGER NOT NULL,
@@ -314,6 +314,16 @@ CREATE TABLE samples (
   why INTEGER NOT NULL, mapped INTEGER NOT NULL, alike INTEGER,
   instructions INTEGER, requests INTEGER NOT NULL, sectors INTEGER NOT NULL,
   PRIMARY KEY (launch, block)
+) WITHOUT ROWID;
+
+-- Uses of an object's sectors in global memory by a block that was chosen for heat maps, by how many
+-- other lines (128 bytes) the block touched since the use before: a row for each octave, distance is
+-- the mean, NULL for first uses. Loads count from the last load of the sector, stores from the last
+-- load or store. A block and object without a row: not known.
+CREATE TABLE reuses (
+  launch INTEGER NOT NULL, position INTEGER NOT NULL, block INTEGER NOT NULL, object INTEGER,
+  distance INTEGER, loads INTEGER NOT NULL, stores INTEGER NOT NULL,
+  PRIMARY KEY (launch, position)
 ) WITHOUT ROWID;
 
 -- How often the elements (aligned 4 bytes) of an object were accessed, over all blocks of a launch.
@@ -540,6 +550,16 @@ JOIN (SELECT launch, sum(coalesce(alike, 1)) AS blocks FROM kind_samples WHERE m
   ON t.launch = h.launch
 WHERE h.space = 0
 GROUP BY h.launch, h.object;
+
+-- Uses of sectors by the blocks that were chosen, as many times as each stands for blocks.
+CREATE VIEW kind_reuses AS
+SELECT l.kernel, l.first AS launch, coalesce(m.becomes, r.object) AS object, r.distance,
+       total(r.loads * coalesce(s.alike, 1)) AS loads, total(r.stores * coalesce(s.alike, 1)) AS stores
+FROM launch_kinds l
+JOIN reuses r ON r.launch = l.rows_of
+JOIN samples s ON s.launch = r.launch AND s.block = r.block
+LEFT JOIN moves m ON m.id = l.moves AND m.object = r.object
+GROUP BY l.id, coalesce(m.becomes, r.object), r.distance;
 
 -- ---- sums over the launches of a kernel ----
 

@@ -168,6 +168,27 @@ static bool agree_heats(const state *s)
     return true;
 }
 
+/* ---- uses of sectors ---- */
+
+/* Where the slice shows all that the kernel accessed. */
+static bool agree_reuses(const state *s)
+{
+    const obs_summary *a = s->whole, *b = s->slice;
+    if (!s->facts->whole || !s->all)
+        return true;
+    if (a->nreuses != b->nreuses)
+        return differ(s, "%u rows tell of uses of sectors; of the slice %u", a->nreuses,
+                      b->nreuses);
+    for (uint32_t i = 0; i < a->nreuses; i++) {
+        const obs_reuse *x = &a->reuses[i], *y = &b->reuses[i];
+        if (x->block != y->block || x->object != y->object || x->distance != y->distance ||
+            x->loads != y->loads || x->stores != y->stores)
+            return differ(s, "uses of object %u by block %llu differ", x->object,
+                          (unsigned long long)x->block);
+    }
+    return true;
+}
+
 /* ---- elements ---- */
 
 /* Where the slice shows all that the kernel accessed. */
@@ -292,6 +313,6 @@ bool replay_agree(const replay_facts *facts, const emu_kernel *kernel, const obs
                .slice = slice,
                .text = text,
                .size = size};
-    return agree_launch(&s) && agree_rows(&s) && agree_heats(&s) && agree_uses(&s) &&
-           agree_sequences(&s) && agree_blocks(&s);
+    return agree_launch(&s) && agree_rows(&s) && agree_heats(&s) && agree_reuses(&s) &&
+           agree_uses(&s) && agree_sequences(&s) && agree_blocks(&s);
 }

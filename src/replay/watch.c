@@ -79,6 +79,7 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
     }
     if (what->incomplete || what->unmapped)
         config.sequence_limit = 0;
+    config.incomplete = what->incomplete;
     replay_counting(what->settings->probes | what->probes, &config);
     wl_status status = obs_launch_new(&config, &out->launch);
     out->sampled = config.sampled;

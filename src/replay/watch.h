@@ -21,7 +21,8 @@ typedef struct replay_watched { /* what is watched */
     const uint64_t *blocks;
     uint32_t nblocks;
     bool unmapped;   /* no block gets a heat map, whatever the settings say */
-    bool incomplete; /* some accesses are not shown, or in another order: no sequences are kept */
+    bool incomplete; /* some accesses are not shown, or in another order: no sequences are kept,
+                        nor is it told how soon sectors are used again */
     /* Whose counts by element are asked for besides those that the settings name: bits. */
     uint32_t probes;
 } replay_watched;

@@ -50,6 +50,7 @@ static cuda_device device_of_ten(void)
         {CUDA_FIGURE_l2_one_sm, 0.2e12},
         {CUDA_FIGURE_dram_read, 0.25e12},
         {CUDA_FIGURE_dram_one_sm, 0.05e12},
+        {CUDA_FIGURE_dram_sectors, 0.16e12}, /* 5e9 sectors */
         {CUDA_FIGURE_atomic_lanes, 1e11},
         {CUDA_FIGURE_atomic_sectors, 2e10},
         {CUDA_FIGURE_atomic_same_requests, 1e9},
@@ -157,6 +158,9 @@ static void device_memory(void **state)
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_DRAM], 1000001 / 0.25e12);
     w.blocks = 2;
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_DRAM], 500000.5 / 0.05e12);
+    w.traffic.footprint = 0;
+    w.traffic.moved_again = 1000; /* single sectors */
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_DRAM], 1000 / 5e9);
 }
 
 static void atomics(void **state)
@@ -395,6 +399,55 @@ static void benefits_of_a_profile(void **state)
 #undef X
 }
 
+/* Of eight loads of sectors six, of sixteen stores eight come after `distance` other lines. */
+static void add_uses_after(prof_builder *builder, uint32_t distance)
+{
+    cap_record launch = story_launch(1, 0, 0x7f0000000000);
+    launch.launch.summary.reuses[0].distance = distance;
+    launch.launch.summary.reuses[0].stores = 8;
+    launch.launch.summary.reuses[1].stores = 8;
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
+enum { LINES_OF_L1 = 256 * 1024 / 128, LINES_OF_L2 = 62914560 / 128 };
+
+static void uses_that_l1_holds(prof_builder *builder)
+{
+    add_uses_after(builder, LINES_OF_L1 - 1);
+}
+
+static void uses_that_l1_lacks(prof_builder *builder)
+{
+    add_uses_after(builder, LINES_OF_L1);
+}
+
+static void uses_that_l2_holds(prof_builder *builder)
+{
+    add_uses_after(builder, LINES_OF_L2 / 4 - 1);
+}
+
+static void uses_that_l2_lacks(prof_builder *builder)
+{
+    add_uses_after(builder, LINES_OF_L2 / 4);
+}
+
+/* An L1 for each of the four blocks, one L2 for all of them. */
+static void reuse_of_a_profile(void **state)
+{
+    (void)state;
+    double l2 = 0.25 * 32 / figure_of_h200(CUDA_FIGURE_l2_one_sm);
+    ana_models models = models_of("h200", uses_that_l1_holds);
+    ASSERT_NEAR(models.rows[0].resources[MODEL_L2], (8 + 64) * l2);
+    models = models_of("h200", uses_that_l1_lacks);
+    ASSERT_NEAR(models.rows[0].resources[MODEL_L2], (32 + 64) * l2);
+    models = models_of("h200", uses_that_l2_holds);
+    assert_true(models.rows[0].resources[MODEL_DRAM] == 0);
+    models = models_of("h200", uses_that_l2_lacks);
+    /* of 32 loaded sectors 24; of 64 stored ones, of which each is read for what is not stored, 32 */
+    ASSERT_NEAR(models.rows[0].resources[MODEL_DRAM],
+                (24 + 2 * 32) * 32 / figure_of_h200(CUDA_FIGURE_dram_sectors));
+}
+
 static cap_record launch_without_maps(uint32_t id)
 {
     cap_record launch = story_launch(id, 0, 0x7f0000000000);
@@ -483,6 +536,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(turns_of_a_profile, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(parallelism_of_a_warp, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(benefits_of_a_profile, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reuse_of_a_profile, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(launches_without_maps, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(devices_without_figures, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(launches_without_a_model, arena_set_up, tear_down),

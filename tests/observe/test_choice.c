@@ -56,6 +56,8 @@ static uint32_t shuffled(uint32_t i, uint32_t worker, uint32_t workers, uint32_t
     return ((i * 7919u + worker * 31u) % mine) * workers + worker; /* 7919 is prime */
 }
 
+static bool incomplete;
+
 static obs_launch *observe(plan *does, uint32_t n, uint32_t workers, wl_arena *arena,
                            obs_summary *out)
 {
@@ -64,7 +66,8 @@ static obs_launch *observe(plan *does, uint32_t n, uint32_t workers, wl_arena *a
                          .block = {256, 1, 1},
                          .nshared = 1,
                          .shared = arrays,
-                         .automatic = true};
+                         .automatic = true,
+                         .incomplete = incomplete};
     obs_launch *launch;
     assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
     for (uint32_t w = 0; w < workers; w++) {
@@ -84,6 +87,14 @@ typedef struct expected {
     uint64_t alike;
 } expected;
 
+static uint64_t uses_of_block(const obs_summary *s, uint64_t block)
+{
+    uint64_t uses = 0;
+    for (uint32_t i = 0; i < s->nreuses; i++)
+        uses += s->reuses[i].block == block ? s->reuses[i].loads + s->reuses[i].stores : 0;
+    return uses;
+}
+
 static void check(plan *does, uint32_t n, const expected *want, uint32_t count)
 {
     wl_arena *arena = wl_arena_new();
@@ -101,6 +112,7 @@ static void check(plan *does, uint32_t n, const expected *want, uint32_t count)
         assert_int_equal(got->requests, does(want[i].block).requests);
         assert_int_equal(got->sectors, got->requests * does(want[i].block).sectors);
         assert_int_equal(s.heats[i].block, want[i].block);
+        assert_int_equal(uses_of_block(&s, got->block), got->sectors);
     }
     assert_int_equal(s.nheats, count);
     wl_arena_free(arena);
@@ -234,6 +246,8 @@ static void compare(const obs_summary *a, const obs_summary *b)
     assert_int_equal(a->blocks_sampled, b->blocks_sampled);
     for (uint32_t i = 0; i < a->nsamples; i++)
         assert_memory_equal(&a->samples[i], &b->samples[i], sizeof a->samples[i]);
+    assert_int_equal(a->nreuses, b->nreuses);
+    assert_memory_equal(a->reuses, b->reuses, a->nreuses * sizeof *a->reuses);
     assert_int_equal(a->nheats, b->nheats);
     for (uint32_t i = 0; i < a->nheats; i++) {
         assert_int_equal(a->heats[i].block, b->heats[i].block);
@@ -266,6 +280,24 @@ static void workers_make_no_difference(void **state)
         compare(&one, &other);
         wl_arena_free(arena);
     }
+}
+
+/* What comes in no order that is known tells nothing of reuse, and of all else as much. */
+static void requests_without_an_order(void **state)
+{
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    obs_summary whole, other;
+    obs_launch_free(observe(all_kinds, BLOCKS, 1, arena, &whole));
+    incomplete = true;
+    obs_launch_free(observe(all_kinds, BLOCKS, 1, arena, &other));
+    incomplete = false;
+    assert_true(whole.nreuses > 0);
+    assert_int_equal(other.nreuses, 0);
+    other.nreuses = whole.nreuses;
+    other.reuses = whole.reuses;
+    compare(&whole, &other);
+    wl_arena_free(arena);
 }
 
 /* In a large launch one block in eight may have a map, and those at its ends; what has none is told
@@ -345,6 +377,7 @@ static void long_blocks(void **state)
     assert_int_equal(s.samples[1].mapped, 0);
     assert_int_equal(s.blocks_sampled, 1);
     assert_int_equal(s.nheats, 1);
+    assert_int_equal(s.nreuses, 0);
     uint64_t reads = 0;
     for (uint32_t r = 0; r < s.heats[0].nrows; r++)
         reads += s.heats[0].rows[r].reads;
@@ -425,6 +458,7 @@ int main(void)
         cmocka_unit_test(odd_blocks),
         cmocka_unit_test(repeated_requests_are_counted),
         cmocka_unit_test(workers_make_no_difference),
+        cmocka_unit_test(requests_without_an_order),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(large_launches),
         cmocka_unit_test(long_blocks),

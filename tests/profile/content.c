@@ -64,6 +64,10 @@ static const char *const stable[] = {
     "u.ranges_computed, u.accesses_loaded, u.accesses_copied, u.accesses_computed, u.block_words, "
     "s.bytes, s.data "
     "FROM launch_uses u LEFT JOIN spans s ON s.id = u.spans ORDER BY u.launch, u.object, u.space",
+    "SELECT l.id, r.block, coalesce(m.becomes, r.object) AS object, r.distance, r.loads, r.stores "
+    "FROM launches l JOIN reuses r ON r.launch = l.rows_of "
+    "LEFT JOIN moves m ON m.id = l.moves AND m.object = r.object "
+    "ORDER BY l.id, r.block, object, r.distance",
     "SELECT launch, block, why, mapped, alike, instructions, requests, sectors FROM launch_samples "
     "ORDER BY launch, block",
     "SELECT process, kernel, reason, count FROM skips ORDER BY id",

@@ -162,6 +162,7 @@ cap_record story_launch(uint32_t id, uint32_t call, uint64_t base)
                                     .instructions = 700,
                                     .requests = 50,
                                     .sectors = 200}};
+    static obs_reuse reuses[2];
     static const obs_shared shared[2] = {{"", 0, 65536}, {"_ZZ5scalePfE4tile", 0, 128}};
     insns[0] = (obs_insn){
         .pc = 1, .object = 1, .space = ACC_GLOBAL, .op = ACC_LOAD, .bytes = 4, .requests = 8};
@@ -187,6 +188,8 @@ cap_record story_launch(uint32_t id, uint32_t call, uint64_t base)
                           .rows = rows,
                           .npcsets = 1,
                           .pcsets = sets};
+    reuses[0] = (obs_reuse){.object = 1, .distance = 3, .loads = 6};
+    reuses[1] = (obs_reuse){.object = 1, .distance = OBS_FIRST_USE, .loads = 2, .stores = 16};
     cap_record r = {.type = CAP_LAUNCH};
     r.launch = (cap_launch){.id = id,
                             .call = call,
@@ -205,6 +208,8 @@ cap_record story_launch(uint32_t id, uint32_t call, uint64_t base)
                                      .heats = heats,
                                      .nsamples = 2,
                                      .samples = samples,
+                                     .nreuses = 2,
+                                     .reuses = reuses,
                                      .nshared = 2,
                                      .shared = (obs_shared *)shared,
                                      .warp_instructions = 88,

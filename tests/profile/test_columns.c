@@ -181,6 +181,7 @@ static obs_summary summary_of_launch(void)
                                 .block_index = {212, 213, 214},
                                 .warps = 215,
                                 .dropped = 216}};
+    static obs_reuse reuses[] = {{240, 202, 241, 242, 243}, {240, 0, OBS_FIRST_USE, 244, 245}};
     static obs_sample samples[] = {{220, {221, 222, 223}, OBS_WHY_OUTLIER, 0, 224, 225, 226, 227},
                                    {230, {231, 232, 233}, OBS_WHY_ASKED, 1, 234, 235, 236, 237}};
     static obs_shared shared[] = {{"", 0, 65536}, {"_ZZ5scalePfE4tile", 64, 128}};
@@ -192,6 +193,8 @@ static obs_summary summary_of_launch(void)
                      .heats = heats,
                      .nsamples = 2,
                      .samples = samples,
+                     .nreuses = 2,
+                     .reuses = reuses,
                      .nshared = 2,
                      .shared = shared,
                      .warp_instructions = 241,
@@ -496,6 +499,10 @@ static const expected_row expected[] = {
     {"samples", "launch = 1 AND block = 230",
      "launch=1 block=230 block_x=231 block_y=232 block_z=233 why=0 mapped=1 alike=234 "
      "instructions=235 requests=236 sectors=237"},
+    {"reuses", "launch = 1 AND position = 0",
+     "launch=1 position=0 block=240 object=2 distance=241 loads=242 stores=243"},
+    {"reuses", "launch = 1 AND position = 1",
+     "launch=1 position=1 block=240 object=NULL distance=NULL loads=244 stores=245"},
     {"uses", "object = 3",
      "launch=1 object=3 space=0 known=2 elements=195 touched=4 loads=12 stores=11 "
      "atomics=8 least=6 most=13 squares=277.0 spans=2 ranges_loaded=261 ranges_copied=262 "

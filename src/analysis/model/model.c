@@ -2,6 +2,7 @@
 #include "analysis/model/model.h"
 #include "analysis/model/work.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,8 +82,14 @@ static const cuda_device *device_of(const devices *all, const prof_launch *l)
 static model_device as_launched(const cuda_device *d, const prof_launch *l,
                                 const cuda_occupancy *occupancy)
 {
-    double shared = (double)occupancy->blocks * ((double)l->static_shared + l->dynamic_shared);
-    return (model_device){.sms = model_sms(d), .l1_bytes = d->limits.l1_bytes - shared};
+    double each = (double)l->static_shared + l->dynamic_shared, sms = model_sms(d);
+    double blocks = (double)l->grid[0] * l->grid[1] * l->grid[2];
+    double of_sm = fmin(occupancy->blocks, ceil(blocks / sms));
+    return (model_device){.sms = sms,
+                          .l1_bytes = d->limits.l1_bytes - occupancy->blocks * each,
+                          .l2_bytes = (double)d->l2_bytes,
+                          .of_sm = of_sm,
+                          .resident = fmin(of_sm * sms, blocks)};
 }
 
 static ana_model model_of_launch(model_rows *rows, const devices *all, const prof_launch *l)

@@ -85,9 +85,11 @@ static void add_device(const cuda_device *d, const model_work *w, double share, 
                 seconds_in_l2(d, t->stored, t->stored_lines, CUDA_FIGURE_l2_write);
     double of_one = share * (t->missed + t->stored) * MODEL_SECTOR / FIGURE_OF(d, l2_one_sm);
     seconds[MODEL_L2] = larger(l2, of_one);
+    double again = t->moved_again * MODEL_SECTOR;
     if (!model_stays_in_l2(d, t))
         seconds[MODEL_DRAM] = larger(t->footprint / FIGURE_OF(d, dram_read),
                                      share * t->footprint / FIGURE_OF(d, dram_one_sm));
+    seconds[MODEL_DRAM] += again / FIGURE_OF(d, dram_sectors);
     seconds[MODEL_ATOMICS] = seconds_of_atomics(d, t);
     seconds[MODEL_BLOCKS] = w->blocks / (w->warps <= 1    ? FIGURE_OF(d, blocks_32)
                                          : w->warps <= 16 ? FIGURE_OF(d, blocks_256)

@@ -19,17 +19,18 @@ typedef struct cursor { /* rows by kernel and launch */
     uint32_t count, at; /* at: the first that no launch has taken */
 } cursor;
 
-typedef struct reuse { /* of a kernel's last launch that has heat maps */
+typedef struct shares { /* of a kernel's last launch that has heat maps */
     uint32_t kernel;
     double missed;    /* of the sectors that are loaded, the part that L1 lacks */
     double footprint; /* bytes that are touched, of all that is asked for */
-} reuse;
+    double again;     /* sectors that device memory moves again, of the same */
+} shares;
 
 struct model_rows {
-    reuse last;
+    shares last;
     prof_object_rows objects;
     prof_code_rows code;
-    cursor instructions, touched, work, waits;
+    cursor instructions, touched, reuses, work, waits;
 };
 
 static bool comes_before(const row_key *row, const prof_launch *l)
@@ -61,6 +62,7 @@ wl_status model_rows_load(prof_db *profile, wl_arena *arena, model_rows **out, w
 {
     prof_instruction_rows instructions;
     prof_touched_rows touched;
+    prof_reuse_rows reuses;
     prof_work_rows work;
     prof_wait_rows waits;
     model_rows *rows = *out = wl_new(arena, model_rows);
@@ -74,6 +76,8 @@ wl_status model_rows_load(prof_db *profile, wl_arena *arena, model_rows **out, w
     if (status == WL_OK)
         status = prof_load_touched(profile, arena, &touched, err);
     if (status == WL_OK)
+        status = prof_load_reuses(profile, arena, &reuses, err);
+    if (status == WL_OK)
         status = prof_load_work(profile, arena, &work, err);
     if (status == WL_OK)
         status = prof_load_waits(profile, arena, &waits, err);
@@ -81,6 +85,7 @@ wl_status model_rows_load(prof_db *profile, wl_arena *arena, model_rows **out, w
         return status;
     rows->instructions = CURSOR(instructions);
     rows->touched = CURSOR(touched);
+    rows->reuses = CURSOR(reuses);
     rows->work = CURSOR(work);
     rows->waits = CURSOR(waits);
     return WL_OK;
@@ -157,22 +162,85 @@ static void add_global(model_traffic *t, const obs_insn *c)
     }
 }
 
-/* ---- what L1 keeps ---- */
+/* ---- what caches keep ---- */
 
-typedef struct object_loads {
-    double sectors, lines;
-} object_loads;
+typedef struct object_traffic { /* sectors and lines, by all blocks */
+    double loaded, loaded_lines;
+    double stored; /* those that are written in part count twice: the rest must be read */
+} object_traffic;
 
-static object_loads loads_of_object(const prof_instruction *rows, uint32_t count, uint32_t object)
+static bool is_written_in_part(const obs_insn *c)
 {
-    object_loads sum = {0};
-    for (uint32_t i = 0; i < count; i++)
-        if (rows[i].c.space == ACC_GLOBAL && rows[i].c.op == ACC_LOAD &&
-            rows[i].c.object == object) {
-            sum.sectors += (double)rows[i].c.sectors;
-            sum.lines += lines_of(&rows[i].c);
+    return (double)c->active_lanes * c->bytes < (double)c->sectors * MODEL_SECTOR;
+}
+
+static object_traffic traffic_of_object(const prof_instruction *rows, uint32_t count,
+                                        uint32_t object)
+{
+    object_traffic sum = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const obs_insn *c = &rows[i].c;
+        if (c->space != ACC_GLOBAL || c->object != object)
+            continue;
+        if (c->op == ACC_LOAD) {
+            sum.loaded += (double)c->sectors;
+            sum.loaded_lines += lines_of(c);
+        } else if (c->op == ACC_STORE) {
+            sum.stored += (double)c->sectors * (is_written_in_part(c) ? 2 : 1);
         }
+    }
     return sum;
+}
+
+typedef struct object_reuse {        /* parts of its loads, or its stores, that blocks do */
+    double first;                    /* for the first time */
+    double gone_from_l1;             /* again, after more than L1 holds */
+    double loaded_anew, stored_anew; /* again, after more than L2 holds */
+} object_reuse;
+
+/* Whether a cache that so many blocks share, all at the same pace, holds a line that each comes back
+ * to after so many others. */
+static bool cache_holds(double bytes, double blocks, double distance)
+{
+    return (distance + 1) * blocks * MODEL_LINE <= bytes;
+}
+
+static void add_uses(const model_device *d, const prof_reuse *r, object_reuse *sum)
+{
+    if (r->distance == OBS_FIRST_USE) {
+        sum->first += r->loads;
+        return;
+    }
+    if (!cache_holds(d->l1_bytes, d->of_sm, r->distance))
+        sum->gone_from_l1 += r->loads;
+    if (!cache_holds(d->l2_bytes, d->resident, r->distance)) {
+        sum->loaded_anew += r->loads;
+        sum->stored_anew += r->stores;
+    }
+}
+
+static double part_of(double some, double all)
+{
+    return all > 0 ? some / all : 0;
+}
+
+/* False where the order of accesses to it is not known. */
+static bool reuse_of_object(const model_device *d, const prof_reuse *rows, uint32_t count,
+                            uint32_t object, object_reuse *out)
+{
+    double loads = 0, stores = 0;
+    *out = (object_reuse){0};
+    for (uint32_t i = 0; i < count; i++)
+        if (rows[i].object == object) {
+            loads += rows[i].loads;
+            stores += rows[i].stores;
+            add_uses(d, &rows[i], out);
+        }
+    out->first = part_of(out->first, loads);
+    out->gone_from_l1 = part_of(out->gone_from_l1, loads);
+    out->loaded_anew = part_of(out->loaded_anew, loads);
+    out->stored_anew = part_of(out->stored_anew, stores);
+    return loads + stores > 0;
 }
 
 static double at_most(double value, double most)
@@ -180,35 +248,46 @@ static double at_most(double value, double most)
     return value < most ? value : most;
 }
 
-/* Each block loads each of its sectors once: what it loads again comes from L1, which holds what
- * neighbouring warps and turns of a loop share. A small object stays there, from block to block. */
-static void add_object(const model_device *d, model_traffic *t, const object_loads *l,
-                       const prof_object *object, double touched)
+/* The part of its loads that L1 lacks. Each block loads each of its sectors for the first time, but
+ * a small object stays in L1, from block to block. */
+static double missed_part(const model_device *d, const object_traffic *t, const object_reuse *r,
+                          const prof_object *object)
 {
-    double size = object ? (double)object->bytes : INFINITY, once = touched;
-    if (size <= d->l1_bytes)
-        once = at_most(once, d->sms * ceil(size / MODEL_SECTOR));
-    double part = l->sectors > once ? once / l->sectors : 1;
-    t->missed += part * l->sectors;
-    t->missed_lines += part * l->lines;
+    double first = r->first * t->loaded;
+    if (object && (double)object->bytes <= d->l1_bytes)
+        first = at_most(first, d->sms * ceil((double)object->bytes / MODEL_SECTOR));
+    return at_most(1, part_of(first, t->loaded) + r->gone_from_l1);
+}
+
+static void add_object(const model_device *d, model_traffic *t, const object_traffic *of,
+                       const object_reuse *reuse, const prof_object *object, double touched)
+{
+    double size = object ? (double)object->bytes : INFINITY;
+    double part = missed_part(d, of, reuse, object);
+    t->missed += part * of->loaded;
+    t->missed_lines += part * of->loaded_lines;
+    t->moved_again += reuse->loaded_anew * of->loaded + reuse->stored_anew * of->stored;
     t->footprint += at_most(touched * MODEL_SECTOR, size);
 }
 
 /* What the maps do not tell of: each launch's are not kept where many are alike. It is taken from
  * the kernel's last launch that has some; else L1 has nothing twice. */
-static void add_unmapped(reuse *last, uint32_t kernel, const object_loads *mapped, model_traffic *t)
+static void add_unmapped(shares *last, uint32_t kernel, const object_traffic *mapped,
+                         model_traffic *t)
 {
     double asked = t->sectors * MODEL_SECTOR;
     bool any = t->footprint > 0 && asked > 0;
     if (any)
-        *last = (reuse){kernel, mapped->sectors > 0 ? t->missed / mapped->sectors : 1,
-                        t->footprint / asked};
+        *last = (shares){kernel, mapped->loaded > 0 ? t->missed / mapped->loaded : 1,
+                         t->footprint / asked, t->moved_again / t->sectors};
     else if (last->kernel != kernel)
-        *last = (reuse){kernel, 1, 1};
-    t->missed += last->missed * (t->loaded - mapped->sectors);
-    t->missed_lines += last->missed * (t->loaded_lines - mapped->lines);
-    if (!any)
+        *last = (shares){kernel, 1, 1, 0};
+    t->missed += last->missed * (t->loaded - mapped->loaded);
+    t->missed_lines += last->missed * (t->loaded_lines - mapped->loaded_lines);
+    if (!any) {
         t->footprint = last->footprint * asked;
+        t->moved_again = last->again * t->sectors;
+    }
 }
 
 /* Lanes that change one word of shared memory wait for each other. */
@@ -217,9 +296,8 @@ static double turns_of_shared(const obs_insn *c)
     return (double)(is_atomic(c) && is_of_one_word(c) ? c->active_lanes : c->wavefronts);
 }
 
-static void add_traffic(model_rows *rows, const model_device *d, const prof_instruction *insns,
-                        uint32_t ninsns, const prof_touched *touched, uint32_t ntouched,
-                        model_work *w)
+static void add_requests(model_rows *rows, const prof_instruction *insns, uint32_t ninsns,
+                         model_work *w)
 {
     for (uint32_t i = 0; i < ninsns; i++) {
         const obs_insn *c = &insns[i].c;
@@ -231,13 +309,25 @@ static void add_traffic(model_rows *rows, const model_device *d, const prof_inst
         else if (c->space == ACC_GLOBAL || c->space == ACC_LOCAL)
             add_global(&w->traffic, c);
     }
-    object_loads mapped = {0};
+}
+
+static void add_touched_objects(model_rows *rows, const model_device *d, const prof_launch *launch,
+                                const prof_instruction *insns, uint32_t ninsns, model_work *w)
+{
+    uint32_t ntouched, nreuses;
+    const prof_touched *touched = take_rows(&rows->touched, launch, &ntouched);
+    const prof_reuse *reuses = take_rows(&rows->reuses, launch, &nreuses);
+    object_traffic mapped = {0};
     for (uint32_t i = 0; i < ntouched; i++) {
-        object_loads loads = loads_of_object(insns, ninsns, touched[i].object);
-        mapped.sectors += loads.sectors;
-        mapped.lines += loads.lines;
-        add_object(d, &w->traffic, &loads, prof_find_object(&rows->objects, touched[i].object),
-                   touched[i].sectors * w->blocks);
+        object_traffic of = traffic_of_object(insns, ninsns, touched[i].object);
+        double sectors = touched[i].sectors * w->blocks;
+        object_reuse reuse;
+        if (!reuse_of_object(d, reuses, nreuses, touched[i].object, &reuse)) /* L1 has it all */
+            reuse = (object_reuse){.first = at_most(1, part_of(sectors, of.loaded))};
+        mapped.loaded += of.loaded;
+        mapped.loaded_lines += of.loaded_lines;
+        add_object(d, &w->traffic, &of, &reuse, prof_find_object(&rows->objects, touched[i].object),
+                   sectors);
     }
     if (ninsns)
         add_unmapped(&rows->last, insns->kernel, &mapped, &w->traffic);
@@ -266,9 +356,8 @@ static void add_work(const prof_work *rows, uint32_t count, model_work *w)
 bool model_work_of(model_rows *rows, const model_device *device, const prof_launch *launch,
                    model_work *out)
 {
-    uint32_t ninsns, ntouched, nwork, nwaits;
+    uint32_t ninsns, nwork, nwaits;
     const prof_instruction *insns = take_rows(&rows->instructions, launch, &ninsns);
-    const prof_touched *touched = take_rows(&rows->touched, launch, &ntouched);
     const prof_work *work = take_rows(&rows->work, launch, &nwork);
     const prof_wait *waits = take_rows(&rows->waits, launch, &nwaits);
     *out = (model_work){.blocks = blocks_of_grid(launch), .warps = warps_of_block(launch)};
@@ -279,6 +368,7 @@ bool model_work_of(model_rows *rows, const model_device *device, const prof_laun
     out->chain_shared = waits->shared / (out->blocks * out->warps);
     out->ilp = waits->ilp;
     out->mlp = waits->mlp;
-    add_traffic(rows, device, insns, ninsns, touched, ntouched, out);
+    add_requests(rows, insns, ninsns, out);
+    add_touched_objects(rows, device, launch, insns, ninsns, out);
     return true;
 }

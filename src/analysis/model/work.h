@@ -16,6 +16,7 @@ typedef struct model_traffic {
     double missed, missed_lines; /* of these, those that L1 asks L2 for */
     double stored, stored_lines; /* that are written to L2 */
     double footprint;            /* bytes that are touched */
+    double moved_again;          /* sectors that device memory moves beside them */
     double atomic_lanes, atomic_turns;
     /* Atomics that the busiest slice of L2 carries out one after the other, by type. */
     double integer_turns, float_turns;
@@ -24,6 +25,8 @@ typedef struct model_traffic {
 typedef struct model_device { /* as a launch has it */
     double sms;
     double l1_bytes; /* of an L1, beside the shared memory of the blocks there */
+    double l2_bytes;
+    double of_sm, resident; /* blocks that run at once: on a multiprocessor, on all */
 } model_device;
 
 typedef struct model_work {
