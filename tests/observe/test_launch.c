@@ -469,6 +469,40 @@ static void over_the_ends_of_arrays(void **state)
     free(want);
 }
 
+/* Lanes of any size at any place: bulk copies are not aligned to theirs. */
+static void lanes_across_sectors(void **state)
+{
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    pattern_rng rng = {4711};
+    obs_launch *launch;
+    obs_summary s;
+    ref_heat *want = calloc(1, sizeof *want);
+    uint64_t addr[32];
+    want->first = BASE / 32;
+    assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
+    drive worker = drive_begin(launch, 0);
+    obs_block *block = drive_block(&worker, sampled[0]);
+    for (uint32_t n = 0; n < 3000; n++) {
+        acc_request a = pattern_draw(&rng, BASE, ROOM, false, addr);
+        a.space = ACC_GLOBAL;
+        a.object = 1;
+        a.pc = n % PCS;
+        a.warp = n % 8;
+        obs_record(block, &a);
+        ref_heat_add(want, &a);
+    }
+    drive_end(&worker, block, 0);
+    assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
+    assert_int_equal(s.nheats, 1);
+    assert_true(s.heats[0].nrows > ROOM / 64);
+    for (uint32_t r = 0; r < s.heats[0].nrows; r++)
+        compare_row(&s.heats[0], &s.heats[0].rows[r], want);
+    obs_launch_free(launch);
+    wl_arena_free(arena);
+    free(want);
+}
+
 /* ---- limits and faults ---- */
 
 static obs_summary touch_sectors(wl_arena *arena, uint64_t limit, uint32_t sectors)
@@ -613,6 +647,7 @@ int main(void)
         cmocka_unit_test(threads_make_no_difference),
         cmocka_unit_test(same_ends),
         cmocka_unit_test(over_the_ends_of_arrays),
+        cmocka_unit_test(lanes_across_sectors),
         cmocka_unit_test(full_maps_say_so),
         cmocka_unit_test(more_sets_of_instructions_than_rows_can_name),
         cmocka_unit_test(nonsense_is_dropped),

@@ -272,7 +272,8 @@ static void room_is_kept_to(void **state)
     wl_arena_free(arena);
 }
 
-/* A block whose log is too long has a map, and no sequences. */
+/* A block whose log is too long has a map, and no sequences: one that was asked for, and one that
+ * was chosen. */
 static void long_logs_are_dropped(void **state)
 {
     (void)state;
@@ -281,6 +282,12 @@ static void long_logs_are_dropped(void **state)
     with.log_limit = 4096;
     obs_summary s = observe_blocks(&with, 1, arena, NULL);
     assert_int_equal(s.warps_dropped, BLOCKS * WARPS);
+    assert_true(s.nheats > 0 && s.nsequences == 0 && s.nwarps == 0);
+    with.automatic = true;
+    with.nsampled = 0;
+    s = observe_blocks(&with, 1, arena, NULL);
+    assert_true(s.nsamples > 0 && s.blocks_sampled > 0);
+    assert_int_equal(s.warps_dropped, s.nsamples * WARPS);
     assert_true(s.nheats > 0 && s.nsequences == 0 && s.nwarps == 0);
     wl_arena_free(arena);
 }

@@ -7,6 +7,7 @@
 #include "ir/module.h"
 #include "replay/compare.h"
 #include "replay/watch.h"
+#include "rewrite/rewrite.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ typedef struct work {
     fixture *f;
     ghosts *g;
     emu_launch launch;
-
+    uint32_t probes; /* what is counted of elements */
 } work;
 
 static void run_on(work *w, emu_machine *machine, emu_kernel *kernel, const flow_proof *proof,
@@ -71,8 +72,10 @@ static void run_on(work *w, emu_machine *machine, emu_kernel *kernel, const flow
 {
     emu_result result = {0};
     wl_error err = {0};
-    replay_settings settings = {
-        .threads = 1, .blocks = {.automatic = true}, .sequence_limit = 1 << 20};
+    replay_settings settings = {.threads = 1,
+                                .blocks = {.automatic = true},
+                                .sequence_limit = 1 << 20,
+                                .probes = w->probes};
     replay_watched what = {.settings = &settings,
                            .machine = machine,
                            .kernel = kernel,
@@ -91,29 +94,52 @@ typedef struct tally {
     uint32_t kernels, whole, rows;
 } tally;
 
+/* What a kernel did, and what its slice showed. */
+typedef struct both {
+    wl_arena *arena;
+    replay_facts facts;
+    emu_kernel *sliced;
+    replay_watch watch_whole, watch_slice;
+    obs_summary whole, slice;
+    char difference[256];
+} both;
+
+static void run_both(work *w, const char *name, both *b)
+{
+    emu_kernel *kernel = fixture_kernel(w->f, name);
+    wl_error err;
+    *b = (both){.arena = wl_arena_new()};
+    assert_int_equal(replay_facts_of(w->f->ptx, emu_kernel_get(kernel)->func, b->arena, &b->facts),
+                     WL_OK);
+    if (emu_module_slice(w->g->module, name, &b->facts.proof, &b->sliced, &err) != WL_OK)
+        fail_msg("%s", err.text);
+    run_on(w, w->f->machine, kernel, NULL, &b->watch_whole, &b->whole);
+    run_on(w, w->g->machine, b->sliced, &b->facts.proof, &b->watch_slice, &b->slice);
+}
+
+static bool agree(both *b)
+{
+    return replay_agree(&b->facts, b->sliced, &b->whole, &b->slice, b->difference,
+                        sizeof b->difference);
+}
+
+static void end_both(both *b)
+{
+    replay_watch_end(&b->watch_whole);
+    replay_watch_end(&b->watch_slice);
+    wl_arena_free(b->arena);
+}
+
 static void check_kernel(work *w, const char *name, tally *t)
 {
-    replay_watch whole, slice;
-    obs_summary expected, got;
-    replay_facts facts;
-    emu_kernel *kernel = fixture_kernel(w->f, name), *sliced = NULL;
-    wl_arena *arena = wl_arena_new();
-    wl_error err;
-    assert_int_equal(replay_facts_of(w->f->ptx, emu_kernel_get(kernel)->func, arena, &facts),
-                     WL_OK);
-    if (emu_module_slice(w->g->module, name, &facts.proof, &sliced, &err) != WL_OK)
-        fail_msg("%s", err.text);
-    run_on(w, w->f->machine, kernel, NULL, &whole, &expected);
-    run_on(w, w->g->machine, sliced, &facts.proof, &slice, &got);
-    char difference[256];
-    if (!replay_agree(&facts, sliced, &expected, &got, difference, sizeof difference))
-        fail_msg("%s: %s\n%.400s", name, difference, w->text ? w->text : "");
+    both b;
+    run_both(w, name, &b);
+    if (!agree(&b))
+        fail_msg("%s: %s\n%.400s", name, b.difference, w->text ? w->text : "");
     t->kernels++;
-    t->whole += facts.whole;
-    t->rows += got.ninsns;
-    replay_watch_end(&whole);
-    replay_watch_end(&slice);
-    wl_arena_free(arena);
+    t->whole += b.facts.whole;
+    t->rows += b.slice.ninsns;
+    end_both(&b);
 }
 
 static void slices_show_what_kernels_do(void **state)
@@ -186,9 +212,184 @@ static void slices_show_what_random_kernels_do(void **state)
     free(text);
 }
 
+/* ---- what differs ---- */
+
+/* Stores an element a thread to memory and to an array, and loads it from there. */
+static const char all_kinds[] = HEADER
+    ".visible .entry k(.param .u64 to)\n{\n.shared .align 4 .b8 tile[128];\n"
+    ".reg .b64 %d<3>; .reg .b32 %r<4>; .reg .pred %p;\n"
+    "ld.param.u64 %d1, [to];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %d2, %r1, 4;\n"
+    "add.s64 %d1, %d1, %d2;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, tile;\nadd.u32 %r2, %r2, %r3;\n"
+    "st.shared.u32 [%r2], %r1;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];\n"
+    "setp.gt.u32 %p, %r1, 15;\n@%p bra DONE;\nst.global.u32 [%d1], %r3;\nDONE:\nret;\n}\n";
+
+/* With the field changed by `more`, the difference is told. */
+#define EXPECT_TOLD_BY(b, field, more, says)                         \
+    do {                                                             \
+        __typeof__(field) kept = field;                              \
+        field = (__typeof__(field))(kept + more);                    \
+        if (agree(b) || !strstr((b)->difference, says))              \
+            fail_msg("%s by %d: %s", #field, more, (b)->difference); \
+        field = kept;                                                \
+        assert_true(agree(b));                                       \
+    } while (0)
+#define EXPECT_TOLD(b, field, says)         \
+    do {                                    \
+        EXPECT_TOLD_BY(b, field, 1, says);  \
+        EXPECT_TOLD_BY(b, field, -1, says); \
+    } while (0)
+
+static void expect_launches_told(both *b)
+{
+    EXPECT_TOLD(b, b->slice.blocks_run, "blocks observed");
+    EXPECT_TOLD(b, b->slice.blocks_observed, "blocks observed");
+    EXPECT_TOLD(b, b->slice.blocks_sampled, "blocks observed");
+    EXPECT_TOLD(b, b->slice.nshared, "arrays in shared memory");
+    EXPECT_TOLD(b, b->slice.shared[1].offset, "arrays in shared memory");
+    EXPECT_TOLD(b, b->slice.shared[1].bytes, "arrays in shared memory");
+    EXPECT_TOLD(b, b->slice.warp_instructions, "totals");
+    EXPECT_TOLD(b, b->slice.thread_instructions, "totals");
+    EXPECT_TOLD(b, b->slice.mix.warp_instructions[0], "totals");
+    EXPECT_TOLD(b, b->slice.mix.thread_instructions[15], "totals");
+}
+
+static void expect_rows_told(both *b)
+{
+    for (uint32_t i = 0; i < b->slice.ninsns; i++) {
+        obs_insn *row = &b->slice.insns[i];
+        EXPECT_TOLD(b, row->pc, "instruction");
+        EXPECT_TOLD(b, row->object, "instruction");
+        EXPECT_TOLD(b, row->space, "instruction");
+        EXPECT_TOLD(b, row->op, "instruction");
+        EXPECT_TOLD(b, row->bytes, "instruction");
+        EXPECT_TOLD(b, row->flags, "instruction");
+        EXPECT_TOLD(b, row->requests, "instruction");
+        EXPECT_TOLD(b, row->active_lanes, "instruction");
+        EXPECT_TOLD(b, row->sectors, "instruction");
+        EXPECT_TOLD(b, row->sectors_min, "instruction");
+        EXPECT_TOLD(b, row->wavefronts, "instruction");
+        EXPECT_TOLD(b, row->wavefronts_min, "instruction");
+        EXPECT_TOLD(b, row->turns, "instruction");
+        EXPECT_TOLD(b, row->uniform, "instruction");
+        EXPECT_TOLD(b, row->contiguous, "instruction");
+        EXPECT_TOLD(b, row->misaligned, "instruction");
+        EXPECT_TOLD(b, row->strided, "instruction");
+        EXPECT_TOLD(b, row->irregular, "instruction");
+        EXPECT_TOLD(b, row->stride, "instruction");
+    }
+    EXPECT_TOLD_BY(b, b->slice.ninsns, -1, "is missing");
+    EXPECT_TOLD_BY(b, b->whole.ninsns, -1, "did not execute");
+}
+
+static void expect_heats_told(both *b)
+{
+    assert_true(b->slice.nheats > 1);
+    for (uint32_t i = 0; i < b->slice.nheats; i++) {
+        obs_heat *heat = &b->slice.heats[i];
+        EXPECT_TOLD(b, heat->object, "heat map");
+        EXPECT_TOLD(b, heat->space, "heat map");
+        EXPECT_TOLD(b, heat->block, "heat map");
+        EXPECT_TOLD_BY(b, heat->pcsets[0].count, -1, "heat map");
+        EXPECT_TOLD(b, heat->pcsets[0].pcs[0], "heat map");
+        for (uint32_t r = 0; r < heat->nrows; r++) {
+            obs_heat_row *row = &heat->rows[r];
+            EXPECT_TOLD(b, row->sector, "heat map");
+            EXPECT_TOLD(b, row->history, "heat map");
+            EXPECT_TOLD(b, row->reads, "heat map");
+            EXPECT_TOLD(b, row->writes, "heat map");
+            EXPECT_TOLD(b, row->atomics, "heat map");
+            EXPECT_TOLD(b, row->owner, "heat map");
+            EXPECT_TOLD(b, row->word[0], "heat map");
+            EXPECT_TOLD(b, row->word[OBS_WORDS_PER_SECTOR - 1], "heat map");
+        }
+        EXPECT_TOLD_BY(b, heat->nrows, -1, "is missing");
+        EXPECT_TOLD_BY(b, b->whole.heats[i].nrows, -1, "too many");
+    }
+    EXPECT_TOLD_BY(b, b->slice.nheats, -1, "is missing");
+    EXPECT_TOLD_BY(b, b->whole.nheats, -1, "the slice has a heat map");
+}
+
+static void expect_uses_told(both *b)
+{
+    assert_true(b->slice.nuses > 1);
+    for (uint32_t i = 0; i < b->slice.nuses; i++) {
+        obs_use *use = &b->slice.uses[i];
+        char *spans = (char *)(uintptr_t)use->spans;
+        EXPECT_TOLD(b, use->object, "elements");
+        EXPECT_TOLD(b, use->space, "elements");
+        EXPECT_TOLD(b, use->known, "elements");
+        EXPECT_TOLD(b, use->length, "elements");
+        EXPECT_TOLD(b, spans[0], "elements");
+        EXPECT_TOLD(b, spans[use->length - 1], "elements");
+    }
+    EXPECT_TOLD(b, b->slice.nuses, "elements");
+}
+
+static void expect_steps_told(both *b)
+{
+    obs_sequence *last = &b->slice.sequences[b->slice.nsequences - 1];
+    obs_warps *warps = &b->slice.warps[b->slice.nwarps - 1];
+    char *steps = (char *)(uintptr_t)last->pages[0].data,
+         *numbers = (char *)(uintptr_t)warps->pages[0].data;
+    EXPECT_TOLD(b, b->slice.nsequences, "sequences");
+    EXPECT_TOLD(b, b->slice.nwarps, "groups of warps");
+    EXPECT_TOLD(b, b->slice.warps_dropped, "sequences");
+    EXPECT_TOLD(b, last->npages, "sequence");
+    EXPECT_TOLD(b, last->pages[0].count, "sequence");
+    EXPECT_TOLD(b, last->pages[0].length, "sequence");
+    EXPECT_TOLD(b, steps[last->pages[0].length - 1], "sequence");
+    EXPECT_TOLD(b, warps->sequence, "the warps of group");
+    EXPECT_TOLD(b, warps->nslots, "the warps of group");
+    EXPECT_TOLD(b, warps->slots[0].space, "the warps of group");
+    EXPECT_TOLD(b, warps->slots[0].object, "the warps of group");
+    EXPECT_TOLD(b, numbers[warps->pages[0].length - 1], "the warps of group");
+}
+
+static void expect_blocks_told(both *b)
+{
+    for (uint32_t i = 0; i < b->slice.nblocks; i++) {
+        obs_block_count *block = &b->slice.blocks[i];
+        if (!block->ninsns)
+            continue;
+        EXPECT_TOLD(b, block->first_pc, "basic block");
+        EXPECT_TOLD(b, block->executions, "basic block");
+        EXPECT_TOLD(b, block->lanes, "basic block");
+        EXPECT_TOLD_BY(b, block->ninsns, 1, "basic block");
+    }
+}
+
+static void whatever_differs_is_told(void **state)
+{
+    (void)state;
+    fixture f;
+    ghosts g;
+    both b;
+    fixture_begin(&f, all_kinds);
+    uint32_t *to = fixture_alloc(&f, 4 * 32);
+    ghosts_begin(&g, &f);
+    haunt(&g, &f, P(to));
+    uint64_t params[] = {P(to)};
+    work w = {.f = &f,
+              .g = &g,
+              .launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .params = params, .threads = 1},
+              .probes = 1u << REWRITE_FREQUENCY | 1u << REWRITE_SHARED};
+    run_both(&w, "k", &b);
+    assert_true(b.facts.whole && agree(&b));
+    expect_launches_told(&b);
+    expect_rows_told(&b);
+    expect_heats_told(&b);
+    expect_uses_told(&b);
+    expect_steps_told(&b);
+    expect_blocks_told(&b);
+    end_both(&b);
+    ghosts_end(&g);
+    fixture_end(&f);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slices_show_what_kernels_do),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(whatever_differs_is_told),
+                                       cmocka_unit_test(slices_show_what_kernels_do),
                                        cmocka_unit_test(slices_show_what_random_kernels_do)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,6 +130,45 @@ static void directives_are_kept(void **state)
     free(result.text);
 }
 
+/* As many marks as neighbouring accesses make are one store, where they are aligned. */
+static void marks_of_neighbours_are_one_store(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *accesses, *type, *ones;
+    } cases[] = {
+        {"st.global.v2.u32 [%d1], {1, 2};\n", "u16", "], 257;\n"},
+        {"st.global.v4.u32 [%d1], {1, 2, 3, 4};\n", "u32", "], 16843009;\n"},
+        {"st.global.v4.u32 [%d1], {1, 2, 3, 4};\nst.global.v4.u32 [%d1+16], {1, 2, 3, 4};\n", "u64",
+         "], 72340172838076673;\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1000];
+        ir_module *module;
+        wl_error err = {0};
+        wl_arena *arena = wl_arena_new();
+        rewrite_result result = {0};
+        rewrite_options options = {.probes = 1u << REWRITE_TOUCH, .everything = true};
+        snprintf(text, sizeof text,
+                 HEADER ".visible .entry k(.param .u64 a)\n{\n.reg .b64 %%d<4>;\n.reg .b32 %%r;\n"
+                        "ld.param.u64 %%d1, [a];\nmov.u32 %%r, %%tid.x;\n"
+                        "mad.wide.u32 %%d1, %%r, 32, %%d1;\n%sret;\n}\n",
+                 cases[i].accesses);
+        assert_int_equal(ptx_parse(text, strlen(text), "case", &module, &err), WL_OK);
+        assert_int_equal(rewrite_module(module, &options, arena, &result, &err), WL_OK);
+        const char *at = strstr(result.text, cases[i].ones);
+        while (at && at[-1] != '\n')
+            at--;
+        assert_non_null(at);
+        snprintf(text, sizeof text, " st.global.%s [__wl_", cases[i].type);
+        assert_non_null(strstr(at, text));
+        assert_true(strstr(at, text) < strchr(at, '\n'));
+        free(result.text);
+        ir_module_free(module);
+        wl_arena_free(arena);
+    }
+}
+
 /* Mangled names of templates are thousands of characters long. */
 static void long_names_stay_whole(void **state)
 {
@@ -237,6 +276,7 @@ int main(void)
         cmocka_unit_test(a_kernel_without_instructions_stays_as_it_is),
         cmocka_unit_test(large_parameters_have_room_since_ptx_8_1),
         cmocka_unit_test(directives_are_kept),
+        cmocka_unit_test(marks_of_neighbours_are_one_store),
         cmocka_unit_test(long_names_stay_whole),
         cmocka_unit_test(names_of_probes),
         cmocka_unit_test(each_pass_can_be_dumped),
