@@ -627,6 +627,45 @@ static void sets_write_elements(void **state)
     EXPECT(1, D8(d, 0, 1));
 }
 
+/* Every function of the driver that sets memory in the order of a stream. */
+static void streams_set_elements(void **state)
+{
+    static const unsigned char expected[64] = {
+        1,    1,    2,    3,    4,    5,    6, 7, /* D8Async, D16Async, D32Async */
+        0xa8, 0xa8, 0,    0,    0xa8, 0xa8, 0, 0, /* D2D8Async */
+        0x0a, 0x1b, 0,    0,    0,    0,    0, 0, 0x0a, 0x1b, 0, 0, 0, 0, 0, 0, /* D2D16Async */
+        0x2c, 0x2d, 0x2e, 0x2f, 0,    0,    0, 0, 0,    0,    0, 0, 0, 0, 0, 0, /* D2D32Async */
+        0x2c, 0x2d, 0x2e, 0x2f, 0,    0,    0, 0, 9,    0,    0, 0, 9}; /* D2D8, of no stream */
+    unsigned char host[64];
+    cudaStream_t made;
+    CUdeviceptr d;
+    (void)state;
+    OK(CALL(cudaStreamCreate, (cudaStream_t *), &made));
+    OK(MALLOC((void **)&d, 64));
+    OK(D8(d, 0, 64));
+    CUstream s = (CUstream)made;
+    OK(DRIVER(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), d, 1, 2, s));
+    OK(DRIVER(cuMemsetD16Async, (CUdeviceptr, unsigned short, size_t, CUstream), d + 2, 0x0302, 1,
+              s));
+    OK(DRIVER(cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream), d + 4, 0x07060504, 1,
+              s));
+    OK(DRIVER(cuMemsetD2D8Async, (CUdeviceptr, size_t, unsigned char, size_t, size_t, CUstream),
+              d + 8, 4, 0xa8, 2, 2, s));
+    OK(DRIVER(cuMemsetD2D16Async, (CUdeviceptr, size_t, unsigned short, size_t, size_t, CUstream),
+              d + 16, 8, 0x1b0a, 1, 2, s));
+    OK(DRIVER(cuMemsetD2D32Async, (CUdeviceptr, size_t, unsigned, size_t, size_t, CUstream), d + 32,
+              16, 0x2f2e2d2c, 1, 2, s));
+    OK(CALL(cudaStreamSynchronize, (cudaStream_t), made));
+    OK(DRIVER(cuMemsetD2D8_v2, (CUdeviceptr, size_t, unsigned char, size_t, size_t), d + 56, 4, 9,
+              1, 2));
+    EXPECT_BYTES(expected, 64);
+    EXPECT(1,
+           DRIVER(cuMemsetD2D8Async, (CUdeviceptr, size_t, unsigned char, size_t, size_t, CUstream),
+                  d, 3, 1, 4, 2, s));
+    OK(FREE((void *)d));
+    OK(CALL(cudaStreamDestroy, (cudaStream_t), made));
+}
+
 /* ---- the driver's copies ---- */
 
 /* Each function moves four bytes of `sent` a step on; the last one's end in `got`. */
@@ -800,6 +839,7 @@ int main(void)
         cmocka_unit_test(pointers_are_told_apart),
         cmocka_unit_test(managed_memory_takes_advice),
         cmocka_unit_test(sets_write_elements),
+        cmocka_unit_test(streams_set_elements),
         cmocka_unit_test(the_driver_copies_any_way),
         cmocka_unit_test(places_of_the_driver_are_checked),
         cmocka_unit_test(streams_write_and_wait_for_values),

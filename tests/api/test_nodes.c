@@ -421,6 +421,79 @@ static void clones_and_children_are_found(void **state)
     OK(CALL(cudaGraphDestroy, (cudaGraph_t), clone));
 }
 
+static void note_run(void *data_of_host)
+{
+    ++*(int *)data_of_host;
+}
+
+/* The driver has a function for each kind of node: what it adds is told again, and runs. */
+static void the_driver_adds_each_kind(void **state)
+{
+    CUDA_MEMSET_NODE_PARAMS set = {
+        .dst = (CUdeviceptr)(data + 1), .value = 6, .elementSize = 4, .width = 1, .height = 1};
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = (CUdeviceptr)(data + 1),
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = (CUdeviceptr)data,
+                          .WidthInBytes = 4,
+                          .Height = 1,
+                          .Depth = 1};
+    CUDA_MEM_ALLOC_NODE_PARAMS alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
+                                        .bytesize = 64},
+                               alloc_back;
+    int runs = 0, type;
+    CUDA_HOST_NODE_PARAMS host = {note_run, &runs}, host_back;
+    enum { SET, COPIED, HOST, RECORD, WAIT, ALLOC, GIVEN, KINDS };
+    static const int types[KINDS] = {2, 1, 3, 7, 6, 10, 11};
+    CUgraph g = (CUgraph)graph;
+    CUgraphNode n[KINDS];
+    CUdeviceptr given;
+    CUevent event, event_back;
+    cudaGraphExec_t exec;
+    (void)state;
+#define ADD_NODE(name, part, ...)                                                               \
+    DRIVER(cuGraphAdd##name##Node, (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, part), \
+           __VA_ARGS__)
+#define READ_NODE(name, type, ...) DRIVER(cuGraph##name, (CUgraphNode, type *), __VA_ARGS__)
+    OK(DRIVER(cuEventCreate, (CUevent *, unsigned), &event, 0));
+    OK(DRIVER(cuGraphAddMemsetNode,
+              (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_MEMSET_NODE_PARAMS *,
+               CUcontext),
+              &n[SET], g, NULL, 0, &set, NULL));
+    OK(DRIVER(cuGraphAddMemcpyNode,
+              (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_MEMCPY3D *,
+               CUcontext),
+              &n[COPIED], g, &n[SET], 1, &copy, NULL));
+    OK(ADD_NODE(Host, const CUDA_HOST_NODE_PARAMS *, &n[HOST], g, &n[COPIED], 1, &host));
+    OK(ADD_NODE(EventRecord, CUevent, &n[RECORD], g, &n[HOST], 1, event));
+    OK(ADD_NODE(EventWait, CUevent, &n[WAIT], g, &n[RECORD], 1, event));
+    OK(ADD_NODE(MemAlloc, CUDA_MEM_ALLOC_NODE_PARAMS *, &n[ALLOC], g, &n[WAIT], 1, &alloc));
+    OK(ADD_NODE(MemFree, CUdeviceptr, &n[GIVEN], g, &n[ALLOC], 1, alloc.dptr));
+    for (int i = 0; i < KINDS; i++) {
+        OK(TYPE((cudaGraphNode_t)n[i], &type));
+        assert_int_equal(type, types[i]);
+    }
+    OK(READ_NODE(HostNodeGetParams, CUDA_HOST_NODE_PARAMS, n[HOST], &host_back));
+    assert_ptr_equal(host_back.userData, &runs);
+    OK(READ_NODE(EventRecordNodeGetEvent, CUevent, n[RECORD], &event_back));
+    assert_ptr_equal(event_back, event);
+    OK(READ_NODE(EventWaitNodeGetEvent, CUevent, n[WAIT], &event_back));
+    assert_ptr_equal(event_back, event);
+    OK(READ_NODE(MemAllocNodeGetParams, CUDA_MEM_ALLOC_NODE_PARAMS, n[ALLOC], &alloc_back));
+    assert_int_equal(alloc_back.bytesize, 64);
+    assert_int_equal(alloc_back.dptr, alloc.dptr);
+    OK(READ_NODE(MemFreeNodeGetParams, CUdeviceptr, n[GIVEN], &given));
+    assert_int_equal(given, alloc.dptr);
+    EXPECT(1, READ_NODE(MemFreeNodeGetParams, CUdeviceptr, n[ALLOC], &given));
+    EXPECT(1, ADD_NODE(MemFree, CUdeviceptr, &n[GIVEN], g, NULL, 0, 0));
+    OK(INSTANTIATE(&exec, graph, 0));
+    expect_words(exec, 6, 6);
+    assert_int_equal(runs, 1);
+    OK(CALL(cudaGraphExecDestroy, (cudaGraphExec_t), exec));
+    OK(DRIVER(cuEventDestroy_v2, (CUevent), event));
+}
+
 int main(void)
 {
 #define WITH_GRAPH(test) cmocka_unit_test_setup_teardown(test, make_graph, end_graph)
@@ -428,7 +501,7 @@ int main(void)
         WITH_GRAPH(kernels_of_libraries_are_told), /* makes a context, too */
         WITH_GRAPH(edges_are_listed_and_changed),  WITH_GRAPH(sets_of_graphs_are_changed),
         WITH_GRAPH(kernels_of_graphs_are_changed), WITH_GRAPH(copies_of_graphs_are_changed),
-        WITH_GRAPH(clones_and_children_are_found),
+        WITH_GRAPH(clones_and_children_are_found), WITH_GRAPH(the_driver_adds_each_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

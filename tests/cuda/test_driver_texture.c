@@ -12,9 +12,10 @@ static void *library;
 #define CALL(symbol, types, ...) ((CUresult(*) types)dlsym(library, #symbol))(__VA_ARGS__)
 #define EXPECT(code, call) assert_int_equal((int)(call), code)
 
-#define texture_new(...)                                                                       \
-    CALL(cuTexObjectCreate,                                                                    \
-         (CUtexObject *, const CUDA_RESOURCE_DESC *, const CUDA_TEXTURE_DESC *, const void *), \
+#define texture_new(...)                                                        \
+    CALL(cuTexObjectCreate,                                                     \
+         (CUtexObject *, const CUDA_RESOURCE_DESC *, const CUDA_TEXTURE_DESC *, \
+          const CUDA_RESOURCE_VIEW_DESC *),                                     \
          __VA_ARGS__)
 #define surface_new(...) \
     CALL(cuSurfObjectCreate, (CUsurfObject *, const CUDA_RESOURCE_DESC *), __VA_ARGS__)
@@ -97,6 +98,15 @@ static void kernels_read_and_write(void **state)
     destroy_array(to);
 }
 
+static void expect_view(CUtexObject texture, const CUDA_RESOURCE_VIEW_DESC *expected)
+{
+    CUDA_RESOURCE_VIEW_DESC got;
+    memset(&got, 0xff, sizeof got);
+    EXPECT(0, CALL(cuTexObjectGetResourceViewDesc, (CUDA_RESOURCE_VIEW_DESC *, CUtexObject), &got,
+                   texture));
+    assert_memory_equal(&got, expected, sizeof got);
+}
+
 static void objects_answer(void **state)
 {
     static const float texels[8];
@@ -104,6 +114,7 @@ static void objects_answer(void **state)
     CUsurfObject s = 0;
     CUDA_RESOURCE_DESC back;
     CUDA_TEXTURE_DESC how = {.addressMode = {CU_TR_ADDRESS_MODE_MIRROR}, .mipmapLevelBias = 2}, got;
+    const CUDA_RESOURCE_VIEW_DESC view = {.width = 4, .height = 2};
     (void)state;
     CUarray array = array_of(texels, CUDA_ARRAY3D_SURFACE_LDST);
     CUDA_RESOURCE_DESC resource = resource_of(array);
@@ -117,8 +128,12 @@ static void objects_answer(void **state)
     assert_memory_equal(&got, &how, sizeof got);
     EXPECT(1, CALL(cuTexObjectGetTextureDesc, (void *, CUtexObject), NULL, t));
     EXPECT(1, CALL(cuTexObjectGetTextureDesc, (void *, CUtexObject), &got, 0x123456789));
+    expect_view(t, &(CUDA_RESOURCE_VIEW_DESC){0});
     EXPECT(0, CALL(cuTexObjectDestroy, (CUtexObject), t));
     EXPECT(1, CALL(cuTexObjectDestroy, (CUtexObject), t));
+    EXPECT(0, texture_new(&t, &resource, &how, &view));
+    expect_view(t, &view);
+    EXPECT(0, CALL(cuTexObjectDestroy, (CUtexObject), t));
     EXPECT(0, CALL(cuSurfObjectDestroy, (CUsurfObject), s));
     how.filterMode = 7;
     EXPECT(1, texture_new(&t, &resource, &how, NULL));
