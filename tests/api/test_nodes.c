@@ -1,7 +1,8 @@
-/* What CUDA's functions say of libraries and their kernels, and of graphs: edges, what their nodes do,
- * and how instances are changed. */
+/* What CUDA's functions say of libraries and their kernels, of what programs register, and of graphs:
+ * edges, what their nodes do, and how instances are changed. */
 #include "answers.h"
 
+#include <pthread.h>
 #include <string.h>
 
 enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, WITHIN_DEVICE = 3 };
@@ -90,6 +91,68 @@ static void kernels_of_libraries_are_told(void **state)
     OK(DRIVER(cuLibraryUnload, (CUlibrary), library));
     EXPECT(400, DRIVER(cuLibraryGetModule, (CUmodule *, CUlibrary), &module, library));
     EXPECT(400, DRIVER(cuKernelGetLibrary, (CUlibrary *, CUkernel), &of, put));
+}
+
+/* What a block may ask for without more ado is 48 KiB; no more than 32 bits of it count. */
+static void shared_memory_of_launches_is_checked(void **state)
+{
+    static const struct {
+        size_t bytes;
+        int result;
+    } rows[] = {{0, 0},          {48 << 10, 0},   {(48 << 10) + 1, 1},
+                {UINT32_MAX, 1}, {1ull << 32, 1}, {(1ull << 32) + 64, 1}};
+    dim3 one = {1, 1, 1};
+    CUlibrary library;
+    CUkernel kernel;
+    (void)state;
+    OK(LOAD(&library, ptx));
+    OK(KERNEL(&kernel, library, "nothing"));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        EXPECT(rows[i].result,
+               CALL(cudaLaunchKernel, (const void *, dim3, dim3, void **, size_t, cudaStream_t),
+                    kernel, one, one, NULL, rows[i].bytes, NULL));
+    OK(CALL(cudaDeviceSynchronize, (void)));
+    OK(DRIVER(cuLibraryUnload, (CUlibrary), library));
+}
+
+/* ---- what programs register ---- */
+
+enum { REGISTERING = 4, REGISTERED = 20000 };
+static char stubs[REGISTERING][REGISTERED];
+
+static int find_kernel(const char *stub)
+{
+    cudaKernel_t kernel;
+    return CALL(cudaGetKernel, (cudaKernel_t *, const void *), &kernel, stub);
+}
+
+/* As a library does that is opened; gives the handle back. */
+static void *register_kernels(void *first_stub)
+{
+    void **handle = ((void **(*)(void *))entry_named("__cudaRegisterFatBinary", 13))(NULL);
+    inj_code entry = entry_named("__cudaRegisterFunction", 13);
+    for (char *stub = first_stub; stub < (char *)first_stub + REGISTERED; stub++)
+        ((void (*)(void **, const char *, char *, const char *, int, void *, void *, void *, void *,
+                   int *))entry)(handle, stub, NULL, "k", -1, NULL, NULL, NULL, NULL, NULL);
+    return handle;
+}
+
+static void threads_register_at_once(void **state)
+{
+    pthread_t threads[REGISTERING];
+    void *handles[REGISTERING];
+    (void)state;
+    for (int i = 0; i < REGISTERING; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, register_kernels, stubs[i]), 0);
+    for (int i = 0; i < REGISTERING; i++)
+        assert_int_equal(pthread_join(threads[i], &handles[i]), 0);
+    for (int i = 0; i < REGISTERING; i++) {
+        for (int k = 0; k < REGISTERED; k++)
+            OK(find_kernel(&stubs[i][k]));
+        ((void (*)(void *))entry_named("__cudaUnregisterFatBinary", 13))(handles[i]);
+        EXPECT(98, find_kernel(&stubs[i][0]));
+        EXPECT(98, find_kernel(&stubs[i][REGISTERED - 1]));
+    }
 }
 
 /* ---- graphs ---- */
@@ -499,9 +562,14 @@ int main(void)
 #define WITH_GRAPH(test) cmocka_unit_test_setup_teardown(test, make_graph, end_graph)
     const struct CMUnitTest tests[] = {
         WITH_GRAPH(kernels_of_libraries_are_told), /* makes a context, too */
-        WITH_GRAPH(edges_are_listed_and_changed),  WITH_GRAPH(sets_of_graphs_are_changed),
-        WITH_GRAPH(kernels_of_graphs_are_changed), WITH_GRAPH(copies_of_graphs_are_changed),
-        WITH_GRAPH(clones_and_children_are_found), WITH_GRAPH(the_driver_adds_each_kind),
+        WITH_GRAPH(shared_memory_of_launches_is_checked),
+        cmocka_unit_test(threads_register_at_once),
+        WITH_GRAPH(edges_are_listed_and_changed),
+        WITH_GRAPH(sets_of_graphs_are_changed),
+        WITH_GRAPH(kernels_of_graphs_are_changed),
+        WITH_GRAPH(copies_of_graphs_are_changed),
+        WITH_GRAPH(clones_and_children_are_found),
+        WITH_GRAPH(the_driver_adds_each_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

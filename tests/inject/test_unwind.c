@@ -168,9 +168,30 @@ static int list_file(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
+/* Never run: its tables have the instructions that compilers seldom write. Each line holds for more
+ * bytes than lie between two places that are compared. */
+__asm__(".text\n.type seldom_written, @function\nseldom_written:\n.cfi_startproc\n"
+        ".skip 8, 0x90\n.cfi_escape 0x05, 6, 2\n"          /* offset_extended: %rbp at CFA - 16 */
+        ".skip 8, 0x90\n.cfi_escape 0x06, 6\n"             /* restore_extended: %rbp */
+        ".skip 8, 0x90\n.cfi_escape 0x11, 6, 3\n"          /* offset_extended_sf: at CFA - 24 */
+        ".skip 8, 0x90\n.cfi_escape 0x08, 6\n"             /* same_value */
+        ".skip 8, 0x90\n.cfi_escape 0x09, 6, 3\n"          /* register: in %rbx */
+        ".skip 8, 0x90\n.cfi_escape 0xc6\n"                /* restore: %rbp */
+        ".skip 8, 0x90\n.cfi_escape 0x12, 7, 0x7d\n"       /* def_cfa_sf: %rsp + 24 */
+        ".skip 8, 0x90\n.cfi_escape 0x13, 0x7c\n"          /* def_cfa_offset_sf: %rsp + 32 */
+        ".skip 8, 0x90\n.cfi_escape 0x0a, 0x0c, 6, 16\n"   /* remember_state, def_cfa: %rbp + 16 */
+        ".skip 8, 0x90\n.cfi_escape 0x0b\n"                /* restore_state */
+        ".skip 8, 0x90\n.cfi_escape 0x16, 6, 2, 0x77, 0\n" /* val_expression: %rbp is %rsp */
+        ".skip 8, 0x90\n.cfi_escape 0x06, 6\n"             /* restore_extended: %rbp */
+        ".skip 8, 0x90\n.cfi_escape 0x07, 16\n"            /* undefined: the return address */
+        ".skip 8, 0x90\n.cfi_escape 0x06, 16\n"            /* restore_extended: it, too */
+        ".skip 8, 0x90\n.cfi_endproc\n.size seldom_written, . - seldom_written\n");
+extern const uint8_t seldom_written[];
+
 static void test_rules(void **state)
 {
     (void)state;
+    assert_int_equal(unwind_find((uint64_t)(uintptr_t)seldom_written).cfa, UNWIND_SP);
     elf_version(EV_CURRENT);
     dl_iterate_phdr(list_file, NULL);
     for (uint32_t i = 0; i < nfiles; i++)
@@ -178,6 +199,121 @@ static void test_rules(void **state)
     assert_true(compared > 100000);
     print_message("%lu places, %lu of them without a simple rule\n", compared, unknown);
     assert_true(unknown * 100 < compared);
+}
+
+/* ---- tables that were made here ---- */
+
+/* libgcc's: tables of code that no file holds. */
+extern void __register_frame(void *tables), __deregister_frame(void *tables);
+
+static uint8_t made_code[64];
+
+/* What the CIE, the entry that others build on, says of itself. */
+typedef struct made_cie {
+    uint8_t version, return_address;
+    const char *letters;
+    uint8_t length, data[9]; /* of the augmentation */
+} made_cie;
+
+typedef struct made_tables {
+    uint8_t bytes[128];
+    uint32_t count;
+} made_tables;
+
+static void put_bytes(made_tables *t, const void *bytes, size_t count)
+{
+    memcpy(t->bytes + t->count, bytes, count);
+    t->count += (uint32_t)count;
+}
+
+/* An entry is preceded by its length. */
+static void end_entry(made_tables *t, uint32_t start)
+{
+    while (t->count % 8 != 4)
+        t->bytes[t->count++] = 0; /* does nothing */
+    uint32_t length = t->count - start - 4;
+    memcpy(t->bytes + start, &length, sizeof length);
+}
+
+/* Tables of made_code: the CFA is %rsp + 8, and after 32 bytes %rsp + 16. */
+static void make_tables(const made_cie *cie, made_tables *t)
+{
+    *t = (made_tables){.count = 4}; /* so that entries end at multiples of 8 bytes */
+    uint32_t start = t->count;
+    t->count += 8; /* the length; 0 says that it is a CIE */
+    put_bytes(t, &cie->version, 1);
+    put_bytes(t, cie->letters, strlen(cie->letters) + 1);
+    put_bytes(t, (uint8_t[]){1, 0x78, cie->return_address}, 3); /* units: 1 byte, -8 bytes */
+    if (*cie->letters == 'z') {
+        put_bytes(t, &cie->length, 1);
+        put_bytes(t, cie->data, cie->length);
+    }
+    put_bytes(t, (uint8_t[]){0x0c, SP, 8, 0x80 | RA, 1}, 5);
+    end_entry(t, start);
+    uint32_t fde = t->count, back = fde + 4 - start;
+    uint64_t range[] = {(uint64_t)(uintptr_t)made_code, sizeof made_code};
+    t->count += 4;
+    put_bytes(t, &back, sizeof back);
+    put_bytes(t, range, sizeof range);
+    if (*cie->letters == 'z')
+        put_bytes(t, (uint8_t[]){0}, 1);
+    put_bytes(t, (uint8_t[]){0x40 | 32, 0x0c, SP, 16}, 4);
+    end_entry(t, fde);
+    t->count += 4; /* the end of all */
+}
+
+static unwind_rule find_in_made(uint32_t at)
+{
+    return unwind_find((uint64_t)(uintptr_t)made_code + at);
+}
+
+/* Of what is not read, libgcc has to be asked: frames of signals (S), other versions, others'
+ * registers. */
+static void test_entries(void **state)
+{
+    static const struct {
+        made_cie cie;
+        bool known;
+    } rows[] = {
+        {{1, RA, "", 0, {0}}, true},       {{3, RA, "", 0, {0}}, true},
+        {{1, RA, "z", 0, {0}}, true},      {{3, RA, "zR", 1, {0}}, true},
+        {{1, RA, "zPR", 9, {0}}, false}, /* a byte short */
+        {{1, RA, "zP", 9, {0}}, true},     {{1, RA, "zL", 1, {0xff}}, true},
+        {{1, RA, "zS", 0, {0}}, false},    {{1, RA, "zRS", 1, {0}}, false},
+        {{1, RA, "zX", 0, {0}}, false},    {{2, RA, "z", 0, {0}}, false},
+        {{1, RA - 1, "z", 0, {0}}, false},
+    };
+    static made_tables tables; /* known to libgcc even where the test fails */
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        make_tables(&rows[i].cie, &tables);
+        __register_frame(tables.bytes + 4);
+        for (uint32_t at = 1; at < sizeof made_code; at += 31) { /* 1, 32, 63 */
+            unwind_rule rule = find_in_made(at);
+            assert_int_equal(rule.cfa, rows[i].known ? UNWIND_SP : UNWIND_UNKNOWN);
+            assert_int_equal(rule.cfa_at, !rows[i].known ? 0 : at < 32 ? 8 : 16);
+        }
+        __deregister_frame(tables.bytes + 4);
+        unwind_forget();
+    }
+}
+
+/* Rules outlive the tables, until they are to be forgotten. */
+static void test_rules_are_remembered(void **state)
+{
+    static made_tables tables; /* known to libgcc even where the test fails */
+    (void)state;
+    make_tables(&(made_cie){1, RA, "z", 0, {0}}, &tables);
+    __register_frame(tables.bytes + 4);
+    for (uint32_t at = 1; at < 5; at++)
+        assert_int_equal(find_in_made(at).cfa, UNWIND_SP);
+    __deregister_frame(tables.bytes + 4);
+    for (uint32_t at = 1; at < 5; at++)
+        assert_int_equal(find_in_made(at).cfa, UNWIND_SP);
+    unwind_forget();
+    for (uint32_t at = 1; at < 5; at++)
+        assert_int_equal(find_in_made(at).cfa, UNWIND_END);
+    unwind_forget();
 }
 
 /* ---- stacks, against libgcc ---- */
@@ -370,10 +506,16 @@ static void test_unmapped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules),       cmocka_unit_test(test_stacks),
-        cmocka_unit_test(test_again),       cmocka_unit_test(test_callback),
-        cmocka_unit_test(test_signal),      cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_other_stack), cmocka_unit_test(test_unmapped),
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_rules_are_remembered),
+        cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_again),
+        cmocka_unit_test(test_callback),
+        cmocka_unit_test(test_signal),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_other_stack),
+        cmocka_unit_test(test_unmapped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
