@@ -48,15 +48,17 @@ static int check_collector(void)
 
 static int check_device_descriptions(void)
 {
+    static const char what[] = "device descriptions";
     char **ids;
     size_t count;
     wl_error err = {0};
-    if (cuda_device_list(&ids, &count, &err) != WL_OK || count == 0)
-        return doctor_tell(DOCTOR_BAD, "device descriptions", "%s",
-                           count ? err.text : "none found: install warplens again");
+    if (cuda_device_list(&ids, &count, &err) != WL_OK)
+        return doctor_tell(DOCTOR_BAD, what, "%s: install warplens again", err.text);
     cuda_device_list_free(ids, count);
-    return doctor_tell(DOCTOR_GOOD, "device descriptions", "%zu in %s", count,
-                       cuda_device_folder());
+    if (count == 0)
+        return doctor_tell(DOCTOR_BAD, what, "none in %s: install warplens again",
+                           cuda_device_folder());
+    return doctor_tell(DOCTOR_GOOD, what, "%zu in %s", count, cuda_device_folder());
 }
 
 static int check_disk(void)

@@ -629,6 +629,27 @@ static void narrow_blocks_are_told_to_be_wider(void **state)
     wl_arena_free(arena);
 }
 
+/* Lanes that are idle, or that meet in the banks, while a block adds up: the remedy is the same. */
+static void sums_go_on_in_a_warp(void **state)
+{
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    ana_input input = input_of("4*tid.x + param0", NULL);
+    ana_group group = {0};
+    input.arena = arena;
+    ana_draft idle = {.group = &group}, conflict = {.group = &group};
+    words_facts f = {.reduction = true, .lanes = 12.5};
+    assert_true(words_set(&idle, &input, &f, &words_idle_lanes));
+    assert_non_null(strstr(idle.summary, "on average 12.5 of a warp's 32"));
+    assert_non_null(strstr(idle.remedy, "shuffles of one warp"));
+    assert_true(words_set(&conflict, &input, &f, &words_bank_conflict));
+    assert_string_equal(conflict.remedy, idle.remedy);
+    f.reduction = false;
+    assert_true(words_set(&conflict, &input, &f, &words_bank_conflict));
+    assert_string_not_equal(conflict.remedy, idle.remedy);
+    wl_arena_free(arena);
+}
+
 static bool neighbours(const char *one, const char *two)
 {
     ana_input input = input_of(one, two);
@@ -672,6 +693,7 @@ int main(void)
         cmocka_unit_test(of_what_is_loaded),
         cmocka_unit_test(pieces_of_rows_pay_for_the_block),
         cmocka_unit_test(narrow_blocks_are_told_to_be_wider),
+        cmocka_unit_test(sums_go_on_in_a_warp),
         cmocka_unit_test(of_neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,6 +187,33 @@ static void memory_of_two_devices(void **state)
     prof_close(db);
 }
 
+/* Peaks of equal size; the second process uses the devices in the other order. */
+static void tell_equal_peaks(prof_builder *builder)
+{
+    for (uint32_t process = 0; process < 2; process++) {
+        story_expect(prof_begin_process(builder, &err), &err);
+        add(builder, story_process("/src/app"));
+        for (uint32_t i = 0; i < 3; i++)
+            allocate_on(builder, i + 1, process ? 2 - i : i, 500);
+        add(builder, story_end());
+    }
+}
+
+/* By process, then by device. */
+static void equal_peaks_have_an_order(void **state)
+{
+    (void)state;
+    prof_db *db = make(tell_equal_peaks);
+    ana_memory table;
+    story_expect(ana_memory_table(db, arena, &table, &err), &err);
+    assert_int_equal(table.npeaks, 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(table.peaks[i].process, 1 + i / 3);
+        assert_int_equal(table.peaks[i].device, i % 3);
+    }
+    prof_close(db);
+}
+
 static void tell_nothing(prof_builder *builder)
 {
     story_expect(prof_begin_process(builder, &err), &err);
@@ -230,6 +257,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(kernels, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_of_two_devices, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(equal_peaks_have_an_order, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing, arena_set_up, tear_down),
         cmocka_unit_test(every_pattern_is_described),
     };

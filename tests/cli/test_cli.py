@@ -136,6 +136,38 @@ class Usage(Case):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertNotIn("BAD", done.stdout)
 
+    def test_doctor_counts_descriptions_of_devices(self):
+        folder = os.path.join(self.folder, "devices")
+        for file, status, text in ((None, 1, f'BAD +device descriptions +no folder .*"{folder}"'),
+                                   ("notes.txt", 1, f"BAD +device descriptions +none in {folder}"),
+                                   ("one.json", 0, f"ok +device descriptions +1 in {folder}")):
+            if file:
+                os.makedirs(folder, exist_ok=True)
+                open(os.path.join(folder, file), "w").close()
+            done = run(WARPLENS, "doctor", env={**os.environ, "WARPLENS_DEVICES": folder})
+            self.assertRegex(done.stdout, text)
+            self.assertEqual(done.returncode, status, done.stdout)
+
+    def test_totals_of_ptx(self):
+        """Of two files with the same kernels and one that is none."""
+        kernels = {"direct": "st.global.u32 [%d0], 1;", "timed": "mov.u64 %d1, %clock64; st.global.u32 [%d1], 1;", "nothing": "",
+                   "less": "ld.global.u64 %d1, [%d0]; st.global.u32 [%d1], 1; st.global.u32 [%d1+4], 1;",
+                   "half": "ld.global.u64 %d1, [%d0]; st.global.u32 [%d1], 1;"}
+        good, bad = os.path.join(self.folder, "good.ptx"), os.path.join(self.folder, "bad.ptx")
+        with open(good, "w") as f:
+            f.write(".version 8.0\n.target sm_80\n.address_size 64\n" + "".join(
+                f".visible .entry {name}(.param .u64 p)\n{{ .reg .u64 %d<2>; ld.param.u64 %d0, [p]; {body} ret; }}\n"
+                for name, body in kernels.items()))
+        with open(bad, "w") as f:
+            f.write("no PTX")
+        done = run(WARPLENS, "ptx", "--format", "json", "--summary", good, good, bad)
+        self.assertEqual(done.returncode, 1)
+        totals = json.loads(done.stdout)["totals"]
+        reasons = {(r["reason"], r["through"]): (r["accesses"], r["kernels"]) for r in totals.pop("reasons")}
+        self.assertEqual(totals, {"files": 3, "unread": 1, "kernels": 5, "duplicates": 5, "independent": 1, "half_or_more": 1,
+                                  "less_than_half": 1, "none": 1, "no_memory": 1, "accesses": 7, "proven": 3})
+        self.assertEqual(reasons[("loaded", "address")], (3, 2))
+
 
 class PlainPrograms(Case):
     def test_streams_and_status_pass_through(self):
@@ -175,6 +207,15 @@ class PlainPrograms(Case):
         done = subprocess.run(["nohup", WARPLENS, "profile", "-o", self.wlprof, "--", "sh", "-c", "kill -HUP $$; echo alive"],
                               capture_output=True, check=False, text=True, stdin=subprocess.DEVNULL)
         self.assertEqual(done.stdout, "alive\n")
+
+    def test_the_limit_of_files_ends_programs_as_it_did(self):
+        """warplens survives SIGXFSZ itself; the program has it as warplens was given it."""
+        for ignored in (False, True):
+            action = signal.SIG_IGN if ignored else signal.SIG_DFL
+            done = self.profile("grep", "SigIgn", "/proc/self/status", restore_signals=False,
+                                preexec_fn=lambda action=action: signal.signal(signal.SIGXFSZ, action))
+            mask = int(done.stdout.split()[1], 16)
+            self.assertEqual(bool(mask >> (signal.SIGXFSZ - 1) & 1), ignored, done.stderr)
 
     def test_no_such_program(self):
         done = self.profile(os.path.join(self.folder, "missing"))
@@ -454,9 +495,14 @@ class CudaPrograms(Case):
         self.assertIn("scale<int>", text.stdout)
         self.assertNotIn("\033", text.stdout)
         report = os.path.join(self.folder, "p.html")
-        self.assertEqual(run(WARPLENS, "report", self.wlprof).returncode, 0)
+        written = run(WARPLENS, "report", self.wlprof)
+        self.assertEqual(written.returncode, 0)
+        self.assert_says(written, f"report: {report}\n")
         self.assertGreater(os.path.getsize(report), 10000)
-        self.assertEqual(run(WARPLENS, "report", self.wlprof).returncode, 1)  # refuses to overwrite
+        self.assertEqual(run(WARPLENS, "report", "-o", "-", self.wlprof).stderr, "")
+        refused = run(WARPLENS, "report", self.wlprof)  # it is there
+        self.assertEqual(refused.returncode, 1)
+        self.assertNotIn("report: ", refused.stderr)
         self.assertEqual(run(WARPLENS, "report", "-f", "--maps", "all", self.wlprof).returncode, 0)
         wrong = run(WARPLENS, "report", "-f", "--maps", "many", self.wlprof)
         self.assertEqual(wrong.returncode, 2)

@@ -412,12 +412,14 @@ static void inside_the_application(void **state)
     setenv("WARPLENS_THREADS", "many", 1);
     setenv("WARPLENS_BLOCKS", "1;2,x", 1);
     setenv("WARPLENS_DEVICE", "voodoo2", 1);
+    setenv("WARPLENS_SEQUENCE_LIMIT", "77", 1);
     setenv("WARPLENS_LAUNCH_SKIP", "4", 1);
     setenv("WARPLENS_KERNEL_NAME", "regex:^add", 1);
     setenv("WARPLENS_KERNEL_EXCLUDE", "add_two", 1);
     const prog_options *o = prog_options_get();
     unsetenv("WARPLENS_LAUNCH_SKIP");
     assert_int_equal(o->threads, 0);
+    assert_int_equal(o->sequence_limit, 0); /* no set of sequences was asked for */
     assert_true(o->blocks.automatic && o->blocks.count == 0);
     assert_string_equal(o->device, "voodoo2"); /* whoever opens it will say */
     assert_ptr_equal(prog_options_get(), o);

@@ -2,6 +2,7 @@
 #include "payload.h"
 #include "support/test.h"
 
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -307,6 +308,37 @@ static void test_some_maps_or_all(void **state)
     unlink(MAPS_PROFILE);
 }
 
+static void change_profile(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* Whether a list of maps cannot be read or the rows of one: no report is drawn without. */
+static void test_damaged_maps(void **state)
+{
+    static const char *const damages[] = {"UPDATE heats SET space = 99",
+                                          "UPDATE contents SET data = x'00'"};
+    static const unsigned parts[] = {REP_PART_HEATS, REP_PART_ALL_HEATS};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        wl_error err = {0};
+        ana_findings findings = {0};
+        rep_data data;
+        prof_db *db;
+        wl_arena *arena = wl_arena_new();
+        make_profile(MAPS_PROFILE, &(uint32_t){2}, 1);
+        change_profile(MAPS_PROFILE, damages[i / 2]);
+        ok(prof_open(MAPS_PROFILE, &db, &err), &err);
+        assert_int_equal(rep_load(db, &findings, parts[i % 2], arena, &data, &err), WL_CORRUPT);
+        prof_close(db);
+        wl_arena_free(arena);
+        unlink(MAPS_PROFILE);
+    }
+}
+
 /* Everything of a profile whose first launch was repeated so often. */
 static void load_repeats(uint32_t count, fixture *f)
 {
@@ -358,7 +390,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many_launches),     cmocka_unit_test(test_everything_is_loaded),
         cmocka_unit_test(test_text_of_a_profile), cmocka_unit_test(test_json_of_a_profile),
-        cmocka_unit_test(test_some_maps_or_all),
+        cmocka_unit_test(test_some_maps_or_all),  cmocka_unit_test(test_damaged_maps),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -374,6 +374,7 @@ static void test_json_of_what_is_left_out(void **state)
     for (int i = 0; i < 2; i++) {
         assert_int_equal(number_of(rows[i], "patterns"), 2);
         assert_int_equal(number_of(rows[i], "sectors"), 1234);
+        assert_null(json_object_get(rows[i], "much"));
         assert_string_equal(json_string_value(json_object_get(rows[i], "pattern")), "misaligned");
         assert_has(json_string_value(json_object_get(rows[i], "text")),
                    "2 patterns cost too little to be findings;");
@@ -397,6 +398,48 @@ static void test_json_of_what_is_left_out(void **state)
     assert_has(json_string_value(json_object_get(row, "sectors_kernel")), "transpose");
     assert_true(json_is_true(json_object_get(row, "much")));
     json_decref(output);
+}
+
+/* Instructions of a kernel's launches by class, each launch as often as it stands for others. */
+static void test_payload_sums_instructions_by_class(void **state)
+{
+    fixture *f = *state;
+    enum { LAUNCHES = 3, CLASSES = 2, CLASS = 3 };
+    static obs_mix mixes[LAUNCHES];
+    prof_launch launches[LAUNCHES];
+    rep_parts parts;
+    assert_int_equal(f->data.launches.count, LAUNCHES);
+    uint64_t sums[CLASSES] = {0};
+    uint32_t kernel = f->data.launches.rows[0].kernel;
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        launches[i] = f->data.launches.rows[i];
+        launches[i].count = i + 1;
+        launches[i].mix = &mixes[i];
+        for (uint32_t k = 0; k < CLASSES; k++) {
+            mixes[i].warp_instructions[CLASS + k] = 10 * (i + 1) + k;
+            sums[k] += launches[i].kernel == kernel ? (i + 1) * (10 * (i + 1) + k) : 0;
+        }
+    }
+    f->data.launches.rows = launches;
+    json_t *page = payload_json(&f->data, &parts), *row;
+    size_t i, seen = 0;
+    json_array_foreach(json_object_get(page, "kernels"), i, row)
+    {
+        json_t *mix = json_object_get(row, "mix");
+        if (number_of(row, "id") != kernel)
+            continue;
+        seen++;
+        assert_int_equal(json_array_size(mix), CLASSES);
+        for (uint32_t k = 0; k < CLASSES; k++) {
+            json_t *entry = json_array_get(mix, k);
+            assert_string_equal(json_string_value(json_object_get(entry, "class")),
+                                prof_class_text(CLASS + k));
+            assert_int_equal(number_of(entry, "instructions"), sums[k]);
+        }
+    }
+    assert_int_equal(seen, 1);
+    json_decref(page);
+    rep_free_parts(&parts);
 }
 
 /* The page marks sums that lack accesses, as text does. */
@@ -710,6 +753,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        T(test_payload_sums_instructions_by_class),
         T(test_json_of_what_is_left_out),
         T(test_payload_marks_unknown_accesses),
         T(test_finding_of_the_program),
