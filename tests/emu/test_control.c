@@ -117,6 +117,27 @@ static void loops_keep_lanes_together(void **state)
     fixture_end(&f);
 }
 
+/* As above, tested at its top: the way out stands beside the loop's inside, and still waits for it. */
+static void loops_tested_at_their_top_keep_lanes_together(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_begin(&f, BEGIN("k") "mov.u32 %r2, 0; mov.u32 %r3, 0;\n"             /* 4 5 */
+                                 "L: setp.ge.u32 %p1, %r3, %r1; @%p1 bra OUT;\n" /* 6 7 */
+                                 "add.u32 %r2, %r2, %r1; add.u32 %r3, %r3, 1;\n" /* 8 9 */
+                                 "bra L;\n"                                      /* 10 */
+                                 "OUT: st.global.u32 [%rd3], %r2; ret;\n" END);  /* 11 12 */
+    uint32_t *out = fixture_alloc(&f, 4 * 32);
+    emu_kernel *k = fixture_kernel(&f, "k");
+    RUN(&f, "k", 1, 32, P(out));
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i * i);
+    assert_int_equal(executions(&f, 6, k), 32);
+    assert_int_equal(executions(&f, 8, k), 31);
+    assert_int_equal(executions(&f, 11, k), 1);
+    fixture_end(&f);
+}
+
 /* Of the innermost loop below, in all rounds of the outer ones: as many as the lane needs that goes
  * round most often. */
 static uint32_t most_rounds(void)
@@ -357,6 +378,7 @@ int main(void)
         cmocka_unit_test(sides_meet_wherever_they_stand),
         cmocka_unit_test(blocks_have_an_order),
         cmocka_unit_test(loops_keep_lanes_together),
+        cmocka_unit_test(loops_tested_at_their_top_keep_lanes_together),
         cmocka_unit_test(nested_loops_keep_lanes_together),
         cmocka_unit_test(a_lock_among_lanes_is_released),
         cmocka_unit_test(waiting_threads_let_others_run),

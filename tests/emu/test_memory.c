@@ -305,6 +305,80 @@ static void generic_addresses_reach_all_spaces(void **state)
     fixture_end(&f);
 }
 
+/* Every name of a space, asked of an address of each kind. Whether a constant's address counts as a
+ * global one, too, is left open. */
+static void addresses_know_their_space(void **state)
+{
+    (void)state;
+    enum { GLOBAL = 1, SHARED = 2, CTA = 4, CLUSTER = 8, LOCAL = 16, CONST = 32 };
+    static const uint32_t want[] = {GLOBAL, SHARED | CTA | CLUSTER, LOCAL, CONST};
+    fixture f;
+    fixture_begin(
+        &f, HEADER
+        ".const .align 4 .u32 table[4] = {1, 2, 3, 4};\n.shared .align 4 .u32 box;\n"
+        ".visible .entry k(.param .u64 p) {\n.local .align 4 .b8 depot[4]; .reg .pred %p<2>; "
+        ".reg .b32 %r<4>; .reg .b64 %rd<9>;\n"
+        "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, "
+        "%rd1, %rd2;\n"
+        "mov.u64 %rd4, box; cvta.shared.u64 %rd4, %rd4; mov.u64 %rd5, depot; cvta.local.u64 %rd5, "
+        "%rd5; mov.u64 %rd6, table; cvta.const.u64 %rd6, %rd6;\n"
+        "mov.u64 %rd7, 0; setp.eq.u32 %p1, %r1, 0; selp.b64 %rd7, %rd1, %rd7, %p1;\n"
+        "setp.eq.u32 %p1, %r1, 1; selp.b64 %rd7, %rd4, %rd7, %p1;\n"
+        "setp.eq.u32 %p1, %r1, 2; selp.b64 %rd7, %rd5, %rd7, %p1;\n"
+        "setp.eq.u32 %p1, %r1, 3; selp.b64 %rd7, %rd6, %rd7, %p1; mov.u32 %r2, 0;\n"
+        "isspacep.global %p1, %rd7; @%p1 or.b32 %r2, %r2, 1;\n"
+        "isspacep.shared %p1, %rd7; @%p1 or.b32 %r2, %r2, 2;\n"
+        "isspacep.shared::cta %p1, %rd7; @%p1 or.b32 %r2, %r2, 4;\n"
+        "isspacep.shared::cluster %p1, %rd7; @%p1 or.b32 %r2, %r2, 8;\n"
+        "isspacep.local %p1, %rd7; @%p1 or.b32 %r2, %r2, 16;\n"
+        "isspacep.const %p1, %rd7; @%p1 or.b32 %r2, %r2, 32;\n"
+        "st.global.u32 [%rd3], %r2; ret; }\n");
+    uint32_t *data = fixture_alloc(&f, sizeof want);
+    RUN(&f, "k", 1, 4, P(data));
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(want[i] == CONST ? data[i] & ~(uint32_t)GLOBAL : data[i], want[i]);
+    fixture_end(&f);
+}
+
+/* Lane i asks for 8 (i + 1) bytes and all get as many as the last: what comes next lies after them.
+ * After stackrestore the same place is given away again. */
+static void alloca_takes_local_memory_from_the_top(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_begin(
+        &f, HEADER
+        ".visible .entry k(.param .u64 p) {\n.local .align 8 .b8 depot[8]; .reg .b32 %r<4>; .reg "
+        ".b64 %rd<19>;\n"
+        "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 32; add.u64 %rd3, "
+        "%rd1, %rd2; cvt.u64.u32 %rd4, %r1;\n"
+        "mov.u64 %rd5, depot; st.local.u64 [%rd5], 77; stacksave.u64 %rd6;\n"
+        "add.u64 %rd7, %rd4, 1; shl.b64 %rd7, %rd7, 3; alloca.u64 %rd8, %rd7;\n"
+        "alloca.u64 %rd9, 4; alloca.u64 %rd10, 8, 64;\n"
+        "add.u64 %rd11, %rd8, %rd7; st.local.u64 [%rd11+-8], %rd4;\n"
+        "st.local.u32 [%rd9], -1; st.local.u64 [%rd10], -1;\n"
+        "ld.local.u64 %rd12, [%rd11+-8]; st.global.u64 [%rd3], %rd12;\n"
+        "sub.u64 %rd13, %rd9, %rd8; st.global.u64 [%rd3+8], %rd13;\n"
+        "and.b64 %rd14, %rd10, 63; stackrestore.u64 %rd6; alloca.u64 %rd15, 8; sub.u64 %rd16, "
+        "%rd15, %rd8; or.b64 %rd14, %rd14, %rd16; st.global.u64 [%rd3+16], %rd14;\n"
+        "ld.local.u64 %rd17, [%rd5]; st.global.u64 [%rd3+24], %rd17; ret; }\n"
+        ".visible .entry greedy(.param .u64 n) { .reg .b64 %rd<3>; ld.param.u64 %rd1, [n]; "
+        "alloca.u64 %rd2, %rd1; ret; }\n");
+    uint64_t *out = fixture_alloc(&f, 32 * 32);
+    RUN(&f, "k", 1, 32, P(out));
+    for (uint32_t i = 0; i < 32; i++) {
+        assert_int_equal(out[4 * i], i);
+        assert_int_equal(out[4 * i + 1], 8 * 32);
+        assert_int_equal(out[4 * i + 2], 0); /* aligned by 64; and the first place again */
+        assert_int_equal(out[4 * i + 3], 77);
+    }
+    RUN(&f, "greedy", 1, 1, 256);
+    assert_int_equal(TRY(&f, "greedy", 1, 1, UINT64_C(1) << 32), WL_FAULT);
+    assert_int_equal(f.result.fault.kind, EMU_FAULT_STACK_OVERFLOW);
+    assert_non_null(strstr(f.result.fault.text, "asks for 4294967296 bytes"));
+    fixture_end(&f);
+}
+
 /* ---- the system's functions ---- */
 
 static void collect(void *ctx, const char *text, size_t length)
@@ -414,6 +488,8 @@ int main(void)
         cmocka_unit_test(the_observer_sees_accesses),
         cmocka_unit_test(the_observer_sees_barriers),
         cmocka_unit_test(generic_addresses_reach_all_spaces),
+        cmocka_unit_test(addresses_know_their_space),
+        cmocka_unit_test(alloca_takes_local_memory_from_the_top),
         cmocka_unit_test(kernels_print_in_order),
         cmocka_unit_test(kernels_allocate),
         cmocka_unit_test(unknown_instructions_are_named),
