@@ -166,20 +166,25 @@ static void arrive_on_copies(emu_decode *d, const ir_insn *i)
     emit_mbarrier(d, m, &i->operands[0], EMU_NOREF);
 }
 
+/* Copies are complete when they are made: there is nothing to group, to wait for or to fetch ahead. */
+static bool only_orders_copies(const ir_insn *i)
+{
+    return ir_has(i, IR_S_commit_group) || ir_has(i, IR_S_wait_group) || ir_has(i, IR_S_wait_all) ||
+           ir_has(i, IR_S_prefetch);
+}
+
 void emu_decode_cp(emu_decode *d, const ir_insn *i)
 {
-    if (ir_has(i, IR_S_tensor)) {
+    if (ir_has(i, IR_S_tensor))
         emu_unsupported(d, "tensor copies are not emulated");
-    } else if (ir_has(i, IR_S_commit_group) || ir_has(i, IR_S_wait_group) ||
-               ir_has(i, IR_S_wait_all) || ir_has(i, IR_S_prefetch)) {
-        emu_emit(d, EMU_H_nothing, EMU_NOREF, EMU_NOREF, EMU_NOREF, EMU_NOREF);
-    } else if (ir_has(i, IR_S_mbarrier)) {
+    else if (only_orders_copies(i))
+        return;
+    else if (ir_has(i, IR_S_mbarrier))
         arrive_on_copies(d, i);
-    } else if (ir_has(i, IR_S_bulk)) {
+    else if (ir_has(i, IR_S_bulk))
         bulk_copy(d, i);
-    } else {
+    else
         small_copy(d, i);
-    }
 }
 
 static bool allow_mbarrier(emu_decode *d, const ir_insn *i)

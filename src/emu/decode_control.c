@@ -59,11 +59,11 @@ void emu_decode_brkpt(emu_decode *d, const ir_insn *i)
     emu_emit(d, EMU_H_breakpoint, EMU_NOREF, EMU_NOREF, EMU_NOREF, EMU_NOREF);
 }
 
-/* The basic block's entry lets other lanes and warps run. */
+/* The basic block's entry lets other lanes and warps run: there is nothing else to do. */
 void emu_decode_nanosleep(emu_decode *d, const ir_insn *i)
 {
+    (void)d;
     (void)i;
-    emu_emit(d, EMU_H_nothing, EMU_NOREF, EMU_NOREF, EMU_NOREF, EMU_NOREF);
 }
 
 void emu_decode_pmevent(emu_decode *d, const ir_insn *i)

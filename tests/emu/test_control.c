@@ -211,23 +211,30 @@ static void a_lock_among_lanes_is_released(void **state)
     fixture_end(&f);
 }
 
-/* A warp waits for a flag that another warp, or a later block, sets. */
+/* A warp waits for a flag that another warp, or a later block, sets, whether it sleeps meanwhile or
+ * not. */
 static void waiting_threads_let_others_run(void **state)
 {
+    static const char *const waiting[] = {"", "nanosleep.u32 50;", "@%p2 nanosleep.u32 50;"};
     (void)state;
-    fixture f;
-    fixture_begin(&f, HEADER
-                  ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg "
-                  ".b64 %rd<12>;\n"
-                  "ld.param.u64 %rd1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mad.lo.u32 "
-                  "%r1, %r1, 64, %r2;\n"
-                  "setp.ne.u32 %p1, %r1, 191; @%p1 bra W; st.volatile.global.u32 [%rd1], 1; ret;\n"
-                  "W: ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra W;\n"
-                  "red.global.add.u32 [%rd1+4], 1; ret;\n" END);
-    uint32_t *flag = fixture_alloc(&f, 8);
-    RUN(&f, "k", 3, 64, P(flag));
-    assert_int_equal(flag[1], 191);
-    fixture_end(&f);
+    for (size_t n = 0; n < sizeof waiting / sizeof *waiting; n++) {
+        char text[2048] = HEADER
+            ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg "
+            ".b64 %rd<12>;\n"
+            "ld.param.u64 %rd1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mad.lo.u32 "
+            "%r1, %r1, 64, %r2;\n"
+            "setp.ne.u32 %p1, %r1, 191; @%p1 bra W; st.volatile.global.u32 [%rd1], 1; "
+            "ret;\n"
+            "W: ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0;\n";
+        fixture f;
+        strcat(text, waiting[n]);
+        strcat(text, "@%p2 bra W; red.global.add.u32 [%rd1+4], 1; ret;\n" END);
+        fixture_begin(&f, text);
+        uint32_t *flag = fixture_alloc(&f, 8);
+        RUN(&f, "k", 3, 64, P(flag));
+        assert_int_equal(flag[1], 191);
+        fixture_end(&f);
+    }
 }
 
 static void exits_and_guards(void **state)
