@@ -30,7 +30,9 @@ static void test_module(void **state)
     module = parse_ok(
         HEAD ".file 3 \"a.cu\"\n.extern .global .u32 x; .global .align 16 .v2 .f32 y[3][2];\n"
              ".func f(); .func f() { ret; } .global .u32 x = 7;\n"
-             ".entry k() { .reg .b64 a; mov.u64 a, x; call f; }",
+             ".entry k() { .reg .b64 a; mov.u64 a, x; call f; } .func f();\n"
+             ".func g(.param .b32 first); .func g(.param .b32 last);\n"
+             ".entry l() { .reg .b64 a; mov.u64 a, f; mov.u64 a, g; }",
         "x");
     assert_int_equal(module->written->version_major, 8);
     assert_int_equal(module->written->version_minor, 7);
@@ -48,11 +50,14 @@ static void test_module(void **state)
     ir_func *f = ir_module_func(module, "f"), *k = ir_module_func(module, "k");
     assert_true(f->has_body);
     assert_int_equal(f->index, 1);
-    assert_int_equal(module->nfuncs, 3);
-    /* names mean the definition, wherever it stands */
+    assert_int_equal(module->nfuncs, 7);
+    /* names mean the definition, wherever it stands; without one, the last declaration */
+    const ir_func *l = ir_module_func(module, "l");
+    assert_ptr_equal(l->insns[0].operands[1].sym.func, f);
+    assert_string_equal(l->insns[1].operands[1].sym.func->params[0]->name, "last");
     assert_ptr_equal(k->insns[0].operands[1].sym.var, x);
     assert_ptr_equal(k->insns[1].operands[0].sym.func, f);
-    assert_null(ir_module_func(module, "g"));
+    assert_null(ir_module_func(module, "h"));
     ir_module_free(module);
 }
 
@@ -250,6 +255,75 @@ static void test_inequality(void **state)
         ir_module_free(modules[i]);
 }
 
+/* Operators over integers of either sign, and over floating-point numbers. */
+static void test_constant_expressions(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t value;
+    } cases[] = {
+        {"7 / 2 * 2 + 7 % 2", 7},
+        {"-7 / 2", -3},
+        {"1 << 4 | 0xf0 >> 4", 0x1f},
+        {"6 & 3 ^ 1", 3},
+        {"!0 + !7", 1},
+        {"~0", -1},
+        {"WARP_SZ - 1", 31},
+        {"1 == 1", 1},
+        {"1 == 2", 0},
+        {"1 != 1", 0},
+        {"1 != 2", 1},
+        {"1 < 2", 1},
+        {"2 < 2", 0},
+        {"2 <= 2", 1},
+        {"3 <= 2", 0},
+        {"2 > 1", 1},
+        {"2 > 2", 0},
+        {"2 >= 2", 1},
+        {"2 >= 3", 0},
+        {"-1 < 1", 1},
+        {"-1 < 1U", 0},
+        {"2 && 1", 1},
+        {"2 && 0", 0},
+        {"0 || 2", 1},
+        {"0 || 0", 0},
+        {"1.5 == 1.5", 1},
+        {"1.5 == 2.5", 0},
+        {"1.5 != 1.5", 0},
+        {"1.5 != 2.5", 1},
+        {"1.5 < 2.5", 1},
+        {"2.5 < 2.5", 0},
+        {"2.5 <= 2.5", 1},
+        {"3.5 <= 2.5", 0},
+        {"2.5 > 1.5", 1},
+        {"2.5 > 2.5", 0},
+        {"2.5 >= 2.5", 1},
+        {"2.5 >= 3.5", 0},
+        {"0.5 && 1", 1},
+        {"0.5 && 0.0", 0},
+        {"0.0 || 0.5", 1},
+        {"0.0 || 0", 0},
+        {"1.5 + 2.0 == 3.5", 1},
+        {"1.5 - 2.0 == -0.5", 1},
+        {"1.5 * 2.0 == 3.0", 1},
+        {"1.5 / 2.0 == 0.75", 1},
+        {"0f3F800000 == 1.0", 1},
+        {"!0.5", 0},
+        {"!0.0", 1},
+        {"0.0 ? 3 : 4", 4},
+        {"0.5 ? 3 : 4", 3},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "mov.u64 %%rd1, %s;", cases[i].text);
+        const ir_func *k = parse_kernel(text);
+        if ((int64_t)k->insns[0].operands[1].imm != cases[i].value)
+            fail_msg("%s is %lld", cases[i].text, (long long)k->insns[0].operands[1].imm);
+        ir_module_free(module);
+    }
+}
+
 /* Passes build operands by hand: numbers that stand for nothing are refused, not followed. */
 static void test_verify_numbers(void **state)
 {
@@ -327,6 +401,7 @@ int main(void)
                                        cmocka_unit_test(test_calls),
                                        cmocka_unit_test(test_initialisers),
                                        cmocka_unit_test(test_inequality),
+                                       cmocka_unit_test(test_constant_expressions),
                                        cmocka_unit_test(test_verify_numbers),
                                        cmocka_unit_test(test_verify_messages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
