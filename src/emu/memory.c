@@ -152,10 +152,11 @@ static uint64_t find_gap(const emu_memory *memory, uint64_t size, uint64_t align
     return 0;
 }
 
+/* 0 where there is none; size is at most EMU_RANGE_BYTES. */
 static uint64_t take_address_range(emu_memory *memory, uint64_t size, uint64_t align)
 {
     uint64_t start = align_address(memory->next, align);
-    if (start + size + EMU_GAP <= memory->end && start + size >= start) {
+    if (start + size + EMU_GAP <= memory->end) {
         memory->next = start + size + EMU_GAP;
         return start;
     }

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define BEGIN(name)                                                                               \
     HEADER ".file 1 \"demo.cu\"\n.visible .entry " name                                           \
@@ -113,6 +115,31 @@ static void memory_is_accounted(void **state)
     assert_true(emu_mem_find(f.machine, a + (1 << 21), &found));
     assert_int_equal(emu_mem_unmap(f.machine, a + (1 << 21), 1 << 21), WL_OK);
     assert_false(emu_mem_find(f.machine, a + (1 << 21), &found));
+    fixture_end(&f);
+}
+
+/* Pages of which something else lives on stay: the first and the last here. */
+static void freed_memory_goes_back_to_the_host(void **state)
+{
+    (void)state;
+    enum { PAGES = 8 };
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    unsigned char resident[PAGES];
+    fixture f;
+    fixture_begin(&f, HEADER);
+    uint64_t before, freed, after;
+    assert_int_equal(emu_mem_alloc(f.machine, page / 2, page, EMU_ALLOC_DEVICE, 1, &before), WL_OK);
+    assert_int_equal(emu_mem_alloc(f.machine, PAGES * page, 1, EMU_ALLOC_DEVICE, 2, &freed), WL_OK);
+    assert_int_equal(emu_mem_alloc(f.machine, page / 2, 1, EMU_ALLOC_DEVICE, 3, &after), WL_OK);
+    memset((void *)(uintptr_t)before, 1, after + page / 2 - before);
+    assert_int_equal(emu_mem_free(f.machine, freed), WL_OK);
+    uint64_t whole = (freed + page - 1) & ~(page - 1);
+    assert_int_equal(mincore((void *)(uintptr_t)whole, (PAGES - 1) * page, resident), 0);
+    for (uint32_t i = 0; i < PAGES - 1; i++)
+        assert_int_equal(resident[i] & 1, 0);
+    assert_int_equal(((char *)(uintptr_t)before)[page / 2 - 1], 1);
+    assert_int_equal(*(char *)(uintptr_t)after, 1);
+    assert_int_equal(emu_mem_free(f.machine, before), WL_OK); /* no whole page */
     fixture_end(&f);
 }
 
@@ -483,6 +510,7 @@ int main(void)
         cmocka_unit_test(faults_say_what_and_where),
         cmocka_unit_test(the_first_block_speaks),
         cmocka_unit_test(memory_is_accounted),
+        cmocka_unit_test(freed_memory_goes_back_to_the_host),
         cmocka_unit_test(addresses_are_the_same_in_each_run),
         cmocka_unit_test(variables_are_initialised),
         cmocka_unit_test(the_observer_sees_accesses),

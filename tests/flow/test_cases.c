@@ -325,6 +325,61 @@ CASE(a_barrier_under_a_loaded_branch_orders_nothing,
     assert_false(slice(s, pc_of(s, "bar.sync", 0)));
 }
 
+/* What threads bring into a reduction is in its result: data, or a branch that data decides. */
+static void reductions_of_barriers_depend_on_what_goes_in(void **state)
+{
+    static const struct {
+        const char *code;
+        flow_reason reason;
+    } cases[] = {
+        {"setp.lt.u32 %p1, %r2, 7;\nbar.red.popc.u32 %r4, 0, %p1;", FLOW_CLEAN},
+        {"bar.red.popc.u32 %r4, 0, %p2;", FLOW_LOADED},
+        {"bar.red.and.pred %p3, 0, %p2;\nselp.u32 %r4, 1, 2, %p3;", FLOW_LOADED},
+        {"setp.lt.u32 %p1, %r2, 7;\n@%p2 bra other;\nbar.red.popc.u32 %r4, 0, %p1;\nbra.uni done;\n"
+         "other:\nbar.red.popc.u32 %r5, 0, %p1;\nmov.u32 %r4, 0;\ndone:",
+         FLOW_LOADED},
+        /* the same barrier, met with clean data here and with loaded data there */
+        {"setp.lt.u32 %p1, %r2, 7;\nsetp.lt.u32 %p4, %r2, 32;\n@%p4 bra other;\n"
+         "bar.red.popc.u32 %r4, 0, %p1;\nbra.uni done;\n"
+         "other:\nbar.red.popc.u32 %r5, 0, %p2;\nmov.u32 %r4, 0;\ndone:",
+         FLOW_LOADED},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[4096] = FLOW_HEADER ENTRY REGS LOAD_PARAMS
+            "ld.global.u32 %r3, [%d1];\nsetp.eq.u32 %p2, %r3, 0;\n";
+        subject s;
+        strcat(text, cases[i].code);
+        strcat(text, "\nmad.wide.u32 %d3, %r4, 4, %d2;\nst.global.u32 [%d3], %r2;\nret;\n}\n");
+        subject_begin(&s, text, "k");
+        expect(&s, pc_of(&s, "[%d3]", 0), cases[i].reason,
+               cases[i].reason ? FLOW_THROUGH_ADDRESS : FLOW_THROUGH_NONE);
+        subject_end(&s);
+    }
+}
+
+/* The loop goes round where both branches let it; the first, which decides whether the second is
+ * reached, is named as the source of what arrives from there. */
+CASE(the_outer_of_two_branches_is_named, KERNEL("mov.u32 %r5, 0;\n"
+                                                "again:\n"
+                                                "add.u32 %r5, %r5, 1;\n"
+                                                "ld.global.u32 %r3, [%d1];\n"
+                                                "setp.eq.u32 %p1, %r3, 0;\n"
+                                                "mov.u32 %r4, %clock;\n"
+                                                "setp.eq.u32 %p2, %r4, 0;\n"
+                                                "@%p1 bra done;\n"
+                                                "@%p2 bra again;\n"
+                                                "done:\n"
+                                                "ret;"))
+{
+    const flow_function *f = s->f;
+    uint32_t head = f->block_of[pc_of(s, "add.u32 %r5", 0)];
+    assert_int_equal(f->phi_first[head + 1] - f->phi_first[head], 1);
+    const flow_source *source = &f->taint[f->phis[f->phi_first[head]]];
+    assert_string_equal(flow_reason_name(source->reason), flow_reason_name(FLOW_LOADED));
+    assert_int_equal(source->pc, pc_of(s, "ld.global", 0));
+}
+
 static const char pointers[] = FLOW_HEADER
     ".func (.param .b32 out) twice(.param .b32 x)\n{\n.reg .b32 %r<9>;\n"
     "ld.param.u32 %r1, [x];\nadd.u32 %r2, %r1, %r1;\nst.param.b32 [out], %r2;\nret;\n}\n" ENTRY
@@ -382,13 +437,17 @@ CASE(levels_of_values, KERNEL("mov.u32 %r3, %ctaid.x;\n"
     assert_int_equal(level_of(s, "not.b32 %r12"), FLOW_VARYING);
 }
 
+static void form_of(const subject *s, const char *insn, char *text, size_t size)
+{
+    uint32_t pc = pc_of(s, insn, 0);
+    flow_affine_text(s->kernel, s->f->affine[s->f->defs[s->f->def_first[pc]]], text, size);
+}
+
 static void expect_form(const subject *s, const char *insn, const char *form)
 {
     char text[512];
-    uint32_t pc = pc_of(s, insn, 0);
-    assert_string_equal(flow_affine_text(s->kernel, s->f->affine[s->f->defs[s->f->def_first[pc]]],
-                                         text, sizeof text),
-                        form);
+    form_of(s, insn, text, sizeof text);
+    assert_string_equal(text, form);
 }
 
 CASE(linear_forms_and_trip_counts, KERNEL("mov.u32 %r3, %ctaid.x;\n"
@@ -423,6 +482,27 @@ CASE(linear_forms_and_trip_counts, KERNEL("mov.u32 %r3, %ctaid.x;\n"
     assert_int_equal(inner->compare, IR_S_lt);
     char text[64];
     assert_string_equal(flow_affine_text(s->kernel, inner->bound, text, sizeof text), "param2");
+}
+
+/* Arrays are known by their names; of a function's address nothing is known. */
+CASE(forms_of_addresses_of_arrays, WITH(".shared .align 4 .b8 first[64];\n"
+                                        ".shared .align 4 .b8 table[64];\n"
+                                        ".func nothing() { ret; }\n",
+                                        "mov.u32 %r3, table;\n"
+                                        "mad.lo.u32 %r4, %r2, 4, %r3;\n"
+                                        "mov.u32 %r5, first+12;\n"
+                                        "add.u32 %r6, %r5, %r2;\n"
+                                        "mov.u64 %d3, nothing;\n"
+                                        "add.u64 %d4, %d3, 8;\n"
+                                        "ret;"))
+{
+    expect_form(s, "mad.lo.u32 %r4", "4*tid.x + &table");
+    expect_form(s, "add.u32 %r6", "tid.x + &first + 12");
+    char function[64], want[80];
+    form_of(s, "mov.u64 %d3", function, sizeof function);
+    assert_int_equal(function[0], 'v'); /* a value, and no more */
+    snprintf(want, sizeof want, "%s + 8", function);
+    expect_form(s, "add.u64 %d4", want);
 }
 
 CASE(origins_of_pointers, WITH(".shared .align 4 .b8 array[64];\n", "setp.lt.u32 %p1, %r2, %r1;\n"
@@ -482,9 +562,12 @@ int main(void)
         cmocka_unit_test(sources_have_names),
         cmocka_unit_test(shuffles_on_both_sides_of_a_branch_meet),
         cmocka_unit_test(a_barrier_under_a_loaded_branch_orders_nothing),
+        cmocka_unit_test(reductions_of_barriers_depend_on_what_goes_in),
+        cmocka_unit_test(the_outer_of_two_branches_is_named),
         cmocka_unit_test(calls_through_pointers_are_unknown),
         cmocka_unit_test(levels_of_values),
         cmocka_unit_test(linear_forms_and_trip_counts),
+        cmocka_unit_test(forms_of_addresses_of_arrays),
         cmocka_unit_test(origins_of_pointers),
         cmocka_unit_test(parallelism_of_a_block),
     };
