@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 enum { ROW_BYTES = 8 + 4 + 4 * OBS_WORDS_PER_SECTOR + 3 * 4 + 2 * 2, LEVEL = 3 };
 
@@ -216,5 +217,7 @@ wl_status blob_decompress(const void *data, size_t size, uint64_t expected, wl_a
     if (!*out)
         return WL_NOMEM;
     size_t n = ZSTD_decompress(*out, (size_t)expected, data, size);
+    if (ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation)
+        return WL_NOMEM;
     return ZSTD_isError(n) || n != expected ? WL_CORRUPT : WL_OK;
 }

@@ -252,7 +252,7 @@ wl_status db_load(sqlite3 *sql, const char *text, const db_value *values, size_t
     sqlite3_finalize(stmt);
     if (status == WL_OK) {
         void *copy = wl_arena_copy(arena, items.data ? items.data : (void *)"", items.count);
-        if (!copy && items.count) {
+        if (!copy) {
             status = wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
         } else {
             *count = (uint32_t)(items.count / size);

@@ -28,6 +28,11 @@ private:
     T *ptr_ = nullptr;
 };
 
+struct Held {
+    float *m_dev_ptr_;
+    explicit Held(size_t n) { CHECK(cudaMalloc(&m_dev_ptr_, n)); }
+};
+
 template <typename T>
 T *upload(const std::vector<T> &v)
 {
@@ -82,10 +87,11 @@ int main()
     float *first = make(16 * KB), *second = make(17 * KB);
     for (int i = 0; i < 2; i++) CHECK(cudaMalloc(&parts[i], 18 * KB));
     Solver solver(20 * KB);
+    Held held(23 * KB);
     auto owned = std::make_unique<DeviceBuffer<float>>(22 * KB);
     copy<<<1, 32>>>(dX, dY);
     copy<<<1, 32>>>(dA, dB);
     copy<<<1, 32>>>(A.values, out);
     cudaDeviceSynchronize();
-    return !(a && b && first && second && other && wide && x.get() && y.get() && owned && t.size() && u.size());
+    return !(a && b && first && second && other && wide && x.get() && y.get() && owned && t.size() && u.size() && held.m_dev_ptr_);
 }

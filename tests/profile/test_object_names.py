@@ -11,7 +11,7 @@ WARPLENS, NVCC, FOLDER, SOURCE = sys.argv[1:]
 KB = 1024
 NAMES = {1: "dX", 2: "dY", 3: "dA", 4: "dB", 5: "wide", 6: "a", 7: "b", 8: "out", 9: "other", 10: "x", 11: "y",
          12: "A.values", 13: "A.cols", 14: "t", 15: "u", 16: "first", 17: "second", 18: "parts[i]", 20: "state",
-         21: "residual", 22: "owned"}
+         21: "residual", 22: "owned", 23: "held"}
 
 
 def build(name, *options):

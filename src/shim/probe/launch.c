@@ -233,8 +233,6 @@ void probe_launch_free(probe_launch *p)
 {
     free(p->long_params);
     free(p->buffer);
-    p->long_params = NULL;
-    p->buffer = NULL;
 }
 
 bool probe_launch_records(const probe_launch *p)
