@@ -325,6 +325,20 @@ static void expect_uses_told(both *b)
     EXPECT_TOLD(b, b->slice.nuses, "elements");
 }
 
+static void expect_reuses_told(both *b)
+{
+    assert_true(b->slice.nreuses > 0);
+    for (uint32_t i = 0; i < b->slice.nreuses; i++) {
+        obs_reuse *reuse = &b->slice.reuses[i];
+        EXPECT_TOLD(b, reuse->block, "uses of object");
+        EXPECT_TOLD(b, reuse->object, "uses of object");
+        EXPECT_TOLD(b, reuse->distance, "uses of object");
+        EXPECT_TOLD(b, reuse->loads, "uses of object");
+        EXPECT_TOLD(b, reuse->stores, "uses of object");
+    }
+    EXPECT_TOLD(b, b->slice.nreuses, "uses of sectors");
+}
+
 static void expect_steps_told(both *b)
 {
     obs_sequence *last = &b->slice.sequences[b->slice.nsequences - 1];
@@ -379,6 +393,7 @@ static void whatever_differs_is_told(void **state)
     expect_rows_told(&b);
     expect_heats_told(&b);
     expect_uses_told(&b);
+    expect_reuses_told(&b);
     expect_steps_told(&b);
     expect_blocks_told(&b);
     end_both(&b);
