@@ -1,7 +1,6 @@
 /* Device code in files. */
 #include "cuda/fatbin.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <string.h>
@@ -29,13 +28,13 @@ static wl_status map_file(const char *path, cuda_file *out, wl_error *err)
     }
     out->size = (size_t)status.st_size;
     out->map = out->size ? mmap(NULL, out->size, PROT_READ, MAP_PRIVATE, file, 0) : NULL;
-    int error = errno;
+    wl_status result = WL_OK;
+    if (out->map == MAP_FAILED) {
+        out->map = NULL;
+        result = wl_fail_errno(err, "%s cannot be read", path);
+    }
     close(file);
-    errno = error;
-    if (out->map != MAP_FAILED)
-        return WL_OK;
-    out->map = NULL;
-    return wl_fail_errno(err, "%s cannot be read", path);
+    return result;
 }
 
 /* Fatbins lie one behind the other, each aligned to 8 bytes. */

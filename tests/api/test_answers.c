@@ -49,6 +49,19 @@ static void end_stream(cudaStream_t stream)
     OK(CALL(cudaStreamDestroy, (cudaStream_t), stream));
 }
 
+static CUfunction function_of(CUmodule module)
+{
+    CUfunction function;
+    OK(DRIVER(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &function, module, "k"));
+    return function;
+}
+
+#define LAUNCH_ONE(function, params)                                                          \
+    DRIVER(cuLaunchKernel,                                                                    \
+           (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
+            CUstream, void **, void **),                                                      \
+           function, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL)
+
 /* ---- devices and contexts ---- */
 
 static void devices_are_told_apart(void **state)
@@ -683,13 +696,78 @@ static void mipmaps_give_their_levels(void **state)
     EXPECT(400, DRIVER(cuMipmappedArrayDestroy, (CUmipmappedArray), mipmap));
 }
 
+/* Of each shape, as a kernel asks for it: what has no layers is one. */
+static void arrays_tell_their_layers(void **state)
+{
+    enum { LAYERED = 1, SURFACE = 2, CUBE = 4 };
+    static const struct {
+        size_t height, depth;
+        unsigned flags, layers;
+    } cases[] = {
+        {0, 0, 0, 1},
+        {8, 0, 0, 1},
+        {8, 3, 0, 1},
+        {0, 5, LAYERED, 5},
+        {8, 5, LAYERED, 5},
+        {8, 6, CUBE, 1},
+        {8, 12, CUBE | LAYERED, 2},
+    };
+    static const char asks[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param "
+        ".u64 s, .param .u64 p)\n{\n.reg .b32 %r<2>; .reg .b64 %d<3>;\n"
+        "ld.param.u64 %d1, [s]; ld.param.u64 %d2, [p]; suq.array_size.b32 "
+        "%r1, [%d1]; st.global.u32 [%d2], %r1; ret;\n}\n";
+    unsigned *out = allocate(4), layers;
+    CUmodule module;
+    (void)state;
+    OK(DRIVER(cuModuleLoadData, (CUmodule *, const void *), &module, asks));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 8,
+                                     .Height = cases[i].height,
+                                     .Depth = cases[i].depth,
+                                     .Format = CU_AD_FORMAT_FLOAT,
+                                     .NumChannels = 1,
+                                     .Flags = cases[i].flags | SURFACE};
+        CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY};
+        CUsurfObject surface;
+        void *params[] = {&surface, &out};
+        OK(CREATE_DEEP(&resource.res.array.hArray, &d));
+        OK(DRIVER(cuSurfObjectCreate, (CUsurfObject *, const CUDA_RESOURCE_DESC *), &surface,
+                  &resource));
+        OK(LAUNCH_ONE(function_of(module), params));
+        OK(CALL(cudaMemcpy, (void *, const void *, size_t, int), &layers, out, 4, TO_HOST));
+        if (layers != cases[i].layers)
+            fail_msg("shape %zu: %u layers instead of %u", i, layers, cases[i].layers);
+        OK(DRIVER(cuSurfObjectDestroy, (CUsurfObject), surface));
+        OK(DRIVER(cuArrayDestroy, (CUarray), resource.res.array.hArray));
+    }
+    OK(DRIVER(cuModuleUnload, (CUmodule), module));
+    give_back(out);
+}
+
 /* ---- kernels ---- */
 
-static CUfunction function_of(CUmodule module)
+#define ATTRIBUTES (struct cudaFuncAttributes_v12 *, const void *)
+
+/* Each launch is refused, not the first one only; other kernels of the module run. */
+static void kernels_that_cannot_be_emulated_are_refused(void **state)
 {
-    CUfunction function;
-    OK(DRIVER(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &function, module, "k"));
-    return function;
+    static const char odd[] = ".version 8.6\n.target sm_90\n.address_size 64\n"
+                              ".visible .entry k() { tcgen05.wait::ld.sync.aligned; ret; }\n"
+                              ".visible .entry fine() { ret; }\n";
+    struct cudaFuncAttributes_v12 attributes;
+    CUmodule module;
+    CUfunction fine;
+    (void)state;
+    OK(DRIVER(cuModuleLoadData, (CUmodule *, const void *), &module, odd));
+    CUfunction k = function_of(module);
+    EXPECT(801, LAUNCH_ONE(k, NULL));
+    EXPECT(801, LAUNCH_ONE(k, NULL));
+    EXPECT(801, CALL(cudaFuncGetAttributes, ATTRIBUTES, &attributes, k));
+    OK(DRIVER(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &fine, module, "fine"));
+    OK(LAUNCH_ONE(fine, NULL));
+    OK(CALL(cudaDeviceSynchronize, (void)));
+    OK(DRIVER(cuModuleUnload, (CUmodule), module));
 }
 
 /* Programs of release 11 give room for the first fields only. */
@@ -702,7 +780,6 @@ static void kernels_are_described(void **state)
     (void)state;
     OK(DRIVER(cuModuleLoadData, (CUmodule *, const void *), &module, ptx));
     CUfunction k = function_of(module);
-#define ATTRIBUTES (struct cudaFuncAttributes_v12 *, const void *)
     memset(&old, 0xff, sizeof old);
     memset(&recent, 0xff, sizeof recent);
     OK(CALL_OF(11, cudaFuncGetAttributes, ATTRIBUTES, &old, k));
@@ -846,6 +923,8 @@ int main(void)
         cmocka_unit_test(arrays_are_described),
         cmocka_unit_test(shapes_of_arrays_are_checked),
         cmocka_unit_test(mipmaps_give_their_levels),
+        cmocka_unit_test(arrays_tell_their_layers),
+        cmocka_unit_test(kernels_that_cannot_be_emulated_are_refused),
         cmocka_unit_test(kernels_are_described),
         cmocka_unit_test(attributes_of_kernels_are_kept),
         cmocka_unit_test(occupancy_is_told),

@@ -1,5 +1,5 @@
 /* Memory as CUDA's functions give it: pools, managed and registered memory, mappings; and what the
- * capture says of each call: objects, offsets, bytes, shapes. Two devices are emulated. */
+ * capture says of each call: objects, offsets, bytes, shapes, events. Two devices are emulated. */
 #include "answers.h"
 #include "capture/capture.h"
 
@@ -278,6 +278,50 @@ static void arrays_and_mappings_are_recorded(void **state)
     assert_int_equal(given.freed.object, taken.object.id);
     OK(DRIVER(cuMemRelease, (CUmemGenericAllocationHandle), handle));
     OK(DRIVER(cuMemAddressFree, (CUdeviceptr, size_t), at, UNIT));
+}
+
+/* Each event has a number, and a version that grows as it is recorded: waits tell which they wait
+ * for. In a capture of the stream it has none: the graph's launches record it. */
+static void events_are_recorded(void **state)
+{
+    cudaEvent_t event[2];
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    found got[2];
+    (void)state;
+#define RECORD(...) CALL(cudaEventRecord, (cudaEvent_t, cudaStream_t), __VA_ARGS__)
+#define WAIT(...) CALL(cudaStreamWaitEvent, (cudaStream_t, cudaEvent_t, unsigned), __VA_ARGS__)
+    OK(CALL(cudaStreamCreate, (cudaStream_t *), &stream));
+    for (int i = 0; i < 2; i++)
+        OK(CALL(cudaEventCreate, (cudaEvent_t *), &event[i]));
+    OK(RECORD(event[1], stream));
+    for (uint64_t version = 1; version <= 2; version++) {
+        for (int i = 0; i < 2; i++) {
+            OK(RECORD(event[i], stream));
+            got[i] = last_call("cudaEventRecord");
+            assert_int_equal(got[i].call.version, version + (uint64_t)i);
+        }
+        assert_int_not_equal(got[0].call.event, 0);
+        assert_int_not_equal(got[0].call.event, got[1].call.event);
+        OK(WAIT(stream, event[1], 0));
+        found waits = last_call("cudaStreamWaitEvent");
+        assert_int_equal(waits.call.event, got[1].call.event);
+        assert_int_equal(waits.call.version, version + 1);
+        OK(CALL(cudaEventSynchronize, (cudaEvent_t), event[0]));
+        waits = last_call("cudaEventSynchronize");
+        assert_int_equal(waits.call.event, got[0].call.event);
+        assert_int_equal(waits.call.version, version);
+    }
+    OK(CALL(cudaStreamBeginCapture, (cudaStream_t, int), stream, 2));
+    OK(RECORD(event[0], stream));
+    OK(CALL(cudaStreamEndCapture, (cudaStream_t, cudaGraph_t *), stream, &graph));
+    found captured = last_call("cudaEventRecord");
+    assert_int_equal(captured.call.event, got[0].call.event);
+    assert_int_equal(captured.call.version, 0);
+    OK(CALL(cudaGraphDestroy, (cudaGraph_t), graph));
+    for (int i = 0; i < 2; i++)
+        OK(CALL(cudaEventDestroy, (cudaEvent_t), event[i]));
+    OK(CALL(cudaStreamDestroy, (cudaStream_t), stream));
 }
 
 /* ---- pools ---- */
@@ -831,6 +875,7 @@ int main(void)
         cmocka_unit_test(copies_are_recorded),
         cmocka_unit_test(sets_are_recorded),
         cmocka_unit_test(arrays_and_mappings_are_recorded),
+        cmocka_unit_test(events_are_recorded),
         cmocka_unit_test(pools_count),
         cmocka_unit_test(pools_keep_settings),
         cmocka_unit_test(pools_are_of_one_device),
