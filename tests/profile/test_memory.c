@@ -1,4 +1,5 @@
 /* Memory runs out anywhere while a profile is read or written: then that is said. */
+#include "content.h"
 #include "story.h"
 #include "support/scarce.h"
 #include "support/test.h"
@@ -99,8 +100,60 @@ static void reading(void **state)
     unlink(path);
 }
 
+/* ---- writing ---- */
+
+/* A process with two calls from one place, whose binary is not there. */
+static wl_status write_stacks(const char *path)
+{
+    static cap_map map = {0x1000, 0x9000, 0, "/src/app", ""};
+    static uint64_t pcs[] = {0x1234, 0x2345};
+    cap_record first = story_call(1, "cudaMalloc", CAP_CALL_ALLOC),
+               second = story_call(2, "cudaMalloc", CAP_CALL_ALLOC);
+    first.call.stack = second.call.stack = (cap_stack){2, pcs};
+    const cap_record records[] = {story_process("/src/app"),
+                                  {.type = CAP_MAPS, .maps = {1, &map}},
+                                  story_module(1),
+                                  first,
+                                  second,
+                                  story_object(1, 1, 0x10000, 4096)};
+    const prof_options options = {.force = true};
+    prof_builder *builder = NULL;
+    wl_status status = prof_create(path, &options, &builder, &err);
+    if (status)
+        return status;
+    status = prof_begin_process(builder, &err);
+    for (size_t i = 0; i < sizeof records / sizeof *records && !status; i++)
+        status = prof_add(builder, &records[i], &err);
+    if (!status)
+        return prof_finish(builder, &err);
+    prof_discard(builder);
+    return status;
+}
+
+/* Nothing is missing from a profile that was announced. */
+static void writing(void **state)
+{
+    (void)state;
+    const char *path = story_path("memory.wlprof");
+    size_t refused = 0, said = 0;
+    story_expect(write_stacks(path), &err);
+    const uint64_t whole = content_hash(path);
+    for (bool failed = true; failed;) {
+        scarce_fail(refused + 1);
+        wl_status status = write_stacks(path);
+        failed = scarce_failed();
+        scarce_fail(0);
+        if (status != WL_NOMEM && (status != WL_OK || content_hash(path) != whole))
+            fail_msg("without request %zu: %s", refused + 1, wl_status_text(status));
+        refused += failed;
+        said += status == WL_NOMEM;
+    }
+    assert_true(said > refused / 2);
+    unlink(path);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reading)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reading), cmocka_unit_test(writing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
