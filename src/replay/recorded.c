@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without the tables of elements, which are large and which nothing here asks for. */
-static void unpack_probe(struct replay_recorded_trace *t, const cap_note *note,
-                         const cap_probe *probe, wl_arena *arena)
+/* Without the tables of elements, which are large and which nothing here asks for. Of a damaged
+ * state nothing is there. */
+static wl_status unpack_probe(struct replay_recorded_trace *t, const cap_note *note,
+                              const cap_probe *probe, wl_arena *arena)
 {
     uint64_t size = rewrite_packed_size(probe->data, probe->length);
     rewrite_state head = {0}, *state;
@@ -23,17 +24,20 @@ static void unpack_probe(struct replay_recorded_trace *t, const cap_note *note,
                              .grid = {note->grid[0], note->grid[1], note->grid[2]},
                              .params = note->params,
                              .nparams = note->nparams};
-    if (fixed < sizeof head || fixed > size || !(state = wl_arena_alloc(arena, fixed + pool)))
-        return;
+    if (fixed < sizeof head || fixed > size)
+        return WL_OK;
+    if (!(state = wl_arena_alloc(arena, fixed + pool)))
+        return WL_NOMEM;
     rewrite_unpack(probe->data, probe->length, 0, state, fixed);
     rewrite_unpack(probe->data, probe->length, head.pool_at, (char *)state + fixed, pool);
     state->pool_at = fixed;
     t->copy.state = state;
     t->copy.size = fixed + pool;
+    return WL_OK;
 }
 
-static void lay_out_trace(replay_recorded_launch *l, const cap_note *note, const cap_probe *probe,
-                          wl_arena *arena)
+static wl_status lay_out_trace(replay_recorded_launch *l, const cap_note *note,
+                               const cap_probe *probe, wl_arena *arena)
 {
     struct replay_recorded_trace *t = l->trace;
     rewrite_setup setup = {.blocks = t->blocks,
@@ -41,13 +45,15 @@ static void lay_out_trace(replay_recorded_launch *l, const cap_note *note, const
                            .nobjects = probe->count,
                            .shared_bytes = probe->shared_bytes};
     rewrite_object *objects = wl_new_array(arena, rewrite_object, probe->count + 1);
-    for (uint32_t i = 0; objects && i < probe->count; i++)
+    if (!objects)
+        return WL_NOMEM;
+    for (uint32_t i = 0; i < probe->count; i++)
         objects[i] = (rewrite_object){probe->objects[i].base, probe->objects[i].bytes};
     setup.objects = objects;
-    setup.nobjects = objects ? probe->count : 0;
     rewrite_lay_out(t->kernel, &setup, &t->layout);
-    unpack_probe(t, note, probe, arena);
+    wl_status status = unpack_probe(t, note, probe, arena);
     l->dropped = rewrite_dropped(&t->copy);
+    return status;
 }
 
 /* ---- places of variables ---- */
@@ -252,7 +258,9 @@ wl_status replay_recorded_begin(replay_recorded *r, const replay_recorded_part *
     out->probe = &found->probe;
     out->tables = found->tables;
     out->tables_length = found->tables_length;
-    lay_out_trace(out, part->note, &found->probe, arena);
+    status = lay_out_trace(out, part->note, &found->probe, arena);
+    if (status != WL_OK)
+        return status;
     if (rewrite_has_probe(k, REWRITE_TRACE) && !rewrite_trace_is_readable(&out->trace->copy))
         return WL_UNSUPPORTED;
     status = find_variable_places(out, part, arena);
