@@ -113,21 +113,33 @@ void obs_sectors(const obs_active *active, obs_cost *cost)
         sectors_of_any(active, cost);
 }
 
+/* Takes the places that lie in one sector out of *several; how many lanes the busiest of them has
+ * beside the first. */
+static uint32_t further_of_sector(const obs_active *active, const uint8_t *lanes, uint32_t *several)
+{
+    uint64_t sector = active->addr[__builtin_ctz(*several)] / OBS_SECTOR_BYTES;
+    uint32_t most = 0;
+    for (uint32_t m = *several; m; m &= m - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(m);
+        if (active->addr[i] / OBS_SECTOR_BYTES != sector)
+            continue;
+        most = lanes[i] - 1u > most ? lanes[i] - 1u : most;
+        *several &= ~(1u << i);
+    }
+    return most;
+}
+
 uint32_t obs_further_turns(const obs_active *active)
 {
-    uint64_t key[OBS_LANES];
-    uint8_t place[OBS_LANES], sector[OBS_LANES], lanes[OBS_LANES] = {0}, most[OBS_LANES] = {0};
-    uint32_t further = 0;
-    for (uint32_t i = 0; i < OBS_LANES; i++)
-        key[i] = active->addr[i] / OBS_SECTOR_BYTES;
-    obs_distinct(active->addr, active->count, place);
-    obs_distinct(key, active->count, sector);
-    for (uint32_t i = 0; i < active->count; i++) {
-        uint8_t n = lanes[place[i]]++; /* lanes that were there before */
-        most[sector[i]] = n > most[sector[i]] ? n : most[sector[i]];
-    }
-    for (uint32_t i = 0; i < OBS_LANES; i++)
-        further += most[i];
+    uint8_t place[OBS_LANES], lanes[OBS_LANES] = {0};
+    uint32_t several = 0, further = 0; /* several: places that more than one lane changes */
+    uint32_t places = obs_distinct(active->addr, active->count, place);
+    if ((uint32_t)__builtin_popcount(places) == active->count)
+        return 0;
+    for (uint32_t i = 0; i < active->count; i++)
+        several |= (uint32_t)(lanes[place[i]]++ > 0) << place[i];
+    while (several)
+        further += further_of_sector(active, lanes, &several);
     return further;
 }
 
