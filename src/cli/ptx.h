@@ -32,11 +32,11 @@ typedef struct ptx_subject {
 const ir_insn *ptx_insn_at(const ptx_subject *s, uint32_t pc, const flow_function **f);
 /* "file.cu:12", or "line 80 of the PTX" without line information; truncates. Returns buffer. */
 char *ptx_place(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
-/* The linear form of an instruction's address with its constant, "" where it has no register.
- * Returns buffer. */
+/* The linear form of the address that an access (FLOW_PC_MEMORY) touches, with its constant; "" where
+ * it has no register. Returns buffer. */
 char *ptx_address(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
-/* Where the pointer comes from: "param 0", "tile (shared)", "unknown"; several are separated by
- * commas. */
+/* Where the pointer of an access (FLOW_PC_MEMORY) comes from: "param 0", "tile (shared)"; several are
+ * separated by commas, "" where it is not known. Returns buffer. */
 char *ptx_origin(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
 
 /* ---- all kernels ---- */

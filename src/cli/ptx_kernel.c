@@ -26,22 +26,21 @@ char *ptx_place(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
     return buffer;
 }
 
-/* The first address of an instruction that memory is touched at. */
+/* The first address that the instruction touches memory at. */
 static const flow_address *address_of(const ptx_subject *s, uint32_t pc, const flow_function **f)
 {
     const ir_insn *insn = ptx_insn_at(s, pc, f);
-    for (uint32_t a = (*f)->address_first[insn->pc]; a < (*f)->address_first[insn->pc + 1]; a++)
-        if ((*f)->addresses[a].touch)
-            return &(*f)->addresses[a];
-    return NULL;
+    const flow_address *a = &(*f)->addresses[(*f)->address_first[insn->pc]];
+    while (!a->touch)
+        a++;
+    return a;
 }
 
 char *ptx_address(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
 {
     const flow_function *f;
     const flow_address *a = address_of(s, pc, &f);
-    snprintf(buffer, size, "%s", "");
-    return a ? flow_address_text(s->kernel, f, a, buffer, size) : buffer;
+    return flow_address_text(s->kernel, f, a, buffer, size);
 }
 
 static size_t add_text(char *buffer, size_t size, size_t at, const char *text)
@@ -66,8 +65,6 @@ char *ptx_origin(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
     const flow_address *a = address_of(s, pc, &f);
     size_t at = 0;
     snprintf(buffer, size, "%s", "");
-    if (!a)
-        return buffer;
     flow_reach r = flow_reach_of(s->kernel, f, a);
     if (r.object != FLOW_NONE)
         append_object_name(s, r.object, buffer, size, at);

@@ -40,7 +40,7 @@ static bool find_along_folders(const char *folders, char *path, size_t size)
     return false;
 }
 
-/* ---- /etc/ld.so.cache ---- */
+/* ---- the cache of the dynamic linker ---- */
 
 typedef struct cache_header { /* glibc's format of 2.2 and later; may follow an older one */
     char magic[20];
@@ -63,7 +63,7 @@ static const char *text_at(const char *base, size_t size, uint32_t offset)
     return offset < size && memchr(base + offset, '\0', size - offset) ? base + offset : "";
 }
 
-bool prog_driver_in_cache(const char *data, size_t size, char *path, size_t room)
+static bool find_in_cache(const char *data, size_t size, char *path, size_t room)
 {
     const char *base = memmem(data, size, "glibc-ld.so.cache1.1", 20);
     if (!base || size - (size_t)(base - data) < sizeof(cache_header))
@@ -87,17 +87,17 @@ bool prog_driver_in_cache(const char *data, size_t size, char *path, size_t room
     return false;
 }
 
-static bool in_cache(char *path, size_t size)
+bool prog_driver_in_cache(const char *cache, char *path, size_t size)
 {
     struct stat st;
     bool found = false;
-    FILE *file = fopen("/etc/ld.so.cache", "re");
+    FILE *file = fopen(cache, "re");
     if (!file)
         return false;
     if (fstat(fileno(file), &st) == 0 && st.st_size > 0) {
         void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fileno(file), 0);
         if (data != MAP_FAILED) {
-            found = prog_driver_in_cache(data, (size_t)st.st_size, path, size);
+            found = find_in_cache(data, (size_t)st.st_size, path, size);
             munmap(data, (size_t)st.st_size);
         }
     }
@@ -116,7 +116,8 @@ bool prog_find_driver(char *path, size_t size)
         snprintf(path, size, "%s", named);
         return access(path, R_OK) == 0;
     }
-    return find_along_folders(getenv("LD_LIBRARY_PATH"), path, size) || in_cache(path, size) ||
+    return find_along_folders(getenv("LD_LIBRARY_PATH"), path, size) ||
+           prog_driver_in_cache("/etc/ld.so.cache", path, size) ||
            find_along_folders(usual, path, size);
 }
 

@@ -11,9 +11,9 @@
  * False where there is none. */
 bool prog_find_driver(char *path, size_t size);
 
-/* The first driver of these, as prog_find_driver takes it, that the linker's cache names: `data` is
- * the content of /etc/ld.so.cache, which may be damaged. `path` is written where false, too. */
-bool prog_driver_in_cache(const char *data, size_t size, char *path, size_t room);
+/* The first driver that a cache of the dynamic linker names, and that prog_find_driver takes: `cache`
+ * is a file like /etc/ld.so.cache; it may be damaged or missing. `path` is written where false, too. */
+bool prog_driver_in_cache(const char *cache, char *path, size_t size);
 
 /* Whether this machine has a GPU that the driver could use: a device file. Loads nothing, starts
  * nothing. */

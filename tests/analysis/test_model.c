@@ -327,6 +327,61 @@ static void counts_of_a_profile(void **state)
     assert_null(ana_model_of_kernel(&models, 7));
 }
 
+static obs_insn stores; /* the fields that tell how the eight requests of a store go */
+
+static void launch_that_stores_so(prof_builder *builder)
+{
+    cap_record launch = story_launch(1, 0, 0x7f0000000000);
+    obs_insn *c = &launch.launch.summary.insns[1];
+    c->uniform = stores.uniform, c->contiguous = stores.contiguous;
+    c->misaligned = stores.misaligned, c->strided = stores.strided;
+    c->irregular = stores.irregular, c->stride = stores.stride;
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
+static double lines_stored(void)
+{
+    model_rows *rows;
+    prof_launch_rows of;
+    model_work work;
+    const model_device device = {
+        .sms = 132, .l1_bytes = 200000, .l2_bytes = 5e7, .of_sm = 4, .resident = 528};
+    prof_db *db = profile_of("h200", launch_that_stores_so);
+    story_expect(model_rows_load(db, arena, &rows, &err), &err);
+    story_expect(prof_load_launches(db, PROF_ALL, arena, &of, &err), &err);
+    assert_true(model_work_of(rows, &device, &of.rows[0], &work));
+    prof_close(db);
+    return work.traffic.stored_lines;
+}
+
+/* Eight requests move 64 sectors, four of which are a line. */
+static void lines_of_a_profile(void **state)
+{
+    static const struct {
+        obs_insn store;
+        double lines;
+    } cases[] = {
+        {{.contiguous = 8}, 16},
+        {{.misaligned = 8}, 16},
+        {{.uniform = 8}, 16},
+        {{.irregular = 8}, 64},
+        {{.strided = 8, .stride = 8}, 16},
+        {{.strided = 8, .stride = 32}, 16},
+        {{.strided = 8, .stride = 64}, 32},
+        {{.strided = 8, .stride = -64}, 32},
+        {{.strided = 8, .stride = 100}, 50},
+        {{.strided = 8, .stride = 128}, 64},
+        {{.strided = 8, .stride = -4096}, 64},
+        {{.contiguous = 4, .irregular = 4}, 8 + 32},
+        {{.contiguous = 4, .strided = 4, .stride = 64}, 8 + 16},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        stores = cases[i].store;
+        assert_true(lines_stored() == cases[i].lines);
+    }
+}
+
 /* Eight atomic requests of floats on an object of 4096 bytes, which eight slices share. */
 static cap_record launch_of_atomics(uint64_t of_one_word)
 {
@@ -533,6 +588,7 @@ int main(void)
         cmocka_unit_test(latency_of_loads),
         cmocka_unit_test(all_together),
         cmocka_unit_test_setup_teardown(counts_of_a_profile, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lines_of_a_profile, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(turns_of_a_profile, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(parallelism_of_a_warp, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(benefits_of_a_profile, arena_set_up, tear_down),

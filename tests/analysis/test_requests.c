@@ -23,19 +23,25 @@ static int64_t in_region(const sim_thread *t, const void *p)
     return offset == IDLE ? -1 : (int64_t)e->number * REGION + offset;
 }
 
-/* The findings about an object on which an instruction is executed in these two ways, as a set of
- * 1 << pattern. */
+/* Finds in a kernel that executes an instruction in these two ways. */
+static void find_in_two_ways(within *some, uint32_t nsome, within *others, sim *s,
+                             ana_findings *all)
+{
+    sim_begin(s, 1, 1, 32, 1);
+    uint32_t object = sim_alloc(s, "x", TIMES * REGION, 0);
+    for (uint32_t i = 0; i < TIMES; i++) {
+        execution e = {i < nsome ? some : others, i};
+        sim_access(s, PC, ACC_LOAD, object, 4, in_region, &e);
+    }
+    sim_find(s, 1, all);
+}
+
+/* The findings about the object, as a set of 1 << pattern. */
 static uint32_t patterns_of(within *some, uint32_t nsome, within *others)
 {
     sim s;
     ana_findings all;
-    sim_begin(&s, 1, 1, 32, 1);
-    uint32_t object = sim_alloc(&s, "x", TIMES * REGION, 0);
-    for (uint32_t i = 0; i < TIMES; i++) {
-        execution e = {i < nsome ? some : others, i};
-        sim_access(&s, PC, ACC_LOAD, object, 4, in_region, &e);
-    }
-    sim_find(&s, 1, &all);
+    find_in_two_ways(some, nsome, others, &s, &all);
     uint32_t patterns = sim_patterns(&s, &all, "x");
     sim_end(&s);
     return patterns;
@@ -133,6 +139,57 @@ static void divergent_up_to_eight_lanes(void **state)
     (void)state;
     assert_int_equal(patterns_of(eight_in_halves, TIMES, aligned), P(DIVERGENT));
     assert_int_equal(patterns_of(nine_in_halves, TIMES, aligned) & P(DIVERGENT), 0);
+}
+
+static double evidence_of(const ana_finding *f, const char *name)
+{
+    for (uint32_t i = 0; f && i < f->nevidence; i++)
+        if (strcmp(f->evidence[i].name, name) == 0)
+            return f->evidence[i].value;
+    return -1;
+}
+
+static void evidence_is_exact(void **state)
+{
+    sim s;
+    ana_findings all;
+    (void)state;
+    find_in_two_ways(eight_in_halves, TIMES, aligned, &s, &all);
+    const ana_finding *f = sim_finding(&s, &all, "x", ANA_DIVERGENT);
+    assert_true(evidence_of(f, "requests") == TIMES);
+    assert_true(evidence_of(f, "lanes") == 8);
+    assert_true(evidence_of(f, "sectors_per_request") == 2);
+    assert_true(evidence_of(f, "fewest_per_request") == 1);
+    assert_true(evidence_of(f, "bytes") == 4);
+    sim_end(&s);
+    find_in_two_ways(every_second, TIMES, aligned, &s, &all);
+    f = sim_finding(&s, &all, "x", ANA_UNCOALESCED);
+    assert_true(evidence_of(f, "requests") == TIMES);
+    assert_true(evidence_of(f, "sectors_per_request") == 8);
+    assert_true(evidence_of(f, "fewest_per_request") == 4);
+    assert_true(evidence_of(f, "stride") == 8);
+    sim_end(&s);
+}
+
+/* Eight sectors too many are the fewest of a finding, whether they are one instruction's or many's. */
+static void one_sector_of_each_instruction(void **state)
+{
+    (void)state;
+    for (uint32_t count = 7; count <= 8; count++) {
+        sim s;
+        ana_findings all;
+        sim_begin(&s, 1, 1, 32, 1);
+        uint32_t object = sim_alloc(&s, "x", TIMES * REGION, 0);
+        for (uint32_t i = 0; i < count; i++) {
+            execution e = {eight_in_halves, i};
+            sim_access(&s, PC + i, ACC_LOAD, object, 4, in_region, &e);
+        }
+        sim_find(&s, 1, &all);
+        assert_int_equal(sim_patterns(&s, &all, "x"), count < 8 ? 0 : P(DIVERGENT));
+        const ana_finding *f = sim_finding(&s, &all, "x", ANA_DIVERGENT);
+        assert_true(evidence_of(f, "bytes") == (count < 8 ? -1 : 4));
+        sim_end(&s);
+    }
 }
 
 /* ---- shared memory ---- */
@@ -271,6 +328,8 @@ int main(void)
         cmocka_unit_test(uncoalesced_from_two_sectors_too_many_a_request_on),
         cmocka_unit_test(divergent_from_half_a_sector_too_many_a_request_on),
         cmocka_unit_test(divergent_up_to_eight_lanes),
+        cmocka_unit_test(evidence_is_exact),
+        cmocka_unit_test(one_sector_of_each_instruction),
         cmocka_unit_test(a_bank_conflict_from_a_tenth_more_wavefronts_on),
         cmocka_unit_test(a_sample_stands_for_all_up_to_a_hundredth_unseen),
         cmocka_unit_test(rows_are_256_bytes_apart_at_least),

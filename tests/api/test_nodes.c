@@ -397,6 +397,42 @@ static void kernels_of_graphs_are_changed(void **state)
     OK(DRIVER(cuModuleUnload, (CUmodule), module));
 }
 
+/* Arguments that came in one piece are given back as a list, whether or not that piece is there. */
+static void packed_arguments_become_a_list(void **state)
+{
+    struct {
+        unsigned *to;
+        unsigned value;
+    } packed = {data, 3};
+    size_t bytes = sizeof packed;
+    void *extra[] = {(void *)1, &packed, (void *)2, &bytes, NULL};
+    struct cudaKernelNodeParams p = {.gridDim = {1, 1, 1}, .blockDim = {1, 1, 1}, .extra = extra},
+                                got;
+    cudaGraphNode_t node;
+    cudaGraphExec_t exec;
+    CUlibrary library;
+    CUkernel put;
+    (void)state;
+    OK(LOAD(&library, ptx));
+    OK(KERNEL(&put, library, "put"));
+    p.func = put;
+    OK(CALL(cudaGraphAddKernelNode,
+            (cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t,
+             const struct cudaKernelNodeParams *),
+            &node, graph, NULL, 0, &p));
+    packed.value = 99;
+    OK(CALL(cudaGraphKernelNodeGetParams, (cudaGraphNode_t, struct cudaKernelNodeParams *), node,
+            &got));
+    assert_ptr_equal(got.func, put);
+    assert_null(got.extra);
+    assert_ptr_equal(*(unsigned **)got.kernelParams[0], data);
+    assert_int_equal(*(unsigned *)got.kernelParams[1], 3);
+    OK(INSTANTIATE(&exec, graph, 0));
+    expect_words(exec, 3, 0);
+    OK(CALL(cudaGraphExecDestroy, (cudaGraphExec_t), exec));
+    OK(DRIVER(cuLibraryUnload, (CUlibrary), library));
+}
+
 static void copies_of_graphs_are_changed(void **state)
 {
     unsigned words[4] = {1, 2, 3, 4};
@@ -568,6 +604,7 @@ int main(void)
         WITH_GRAPH(sets_of_graphs_are_changed),
         WITH_GRAPH(kernels_of_graphs_are_changed),
         WITH_GRAPH(copies_of_graphs_are_changed),
+        WITH_GRAPH(packed_arguments_become_a_list),
         WITH_GRAPH(clones_and_children_are_found),
         WITH_GRAPH(the_driver_adds_each_kind),
     };

@@ -494,6 +494,9 @@ class CudaPrograms(Case):
         self.assertEqual(text.returncode, 0)
         self.assertIn("scale<int>", text.stdout)
         self.assertNotIn("\033", text.stdout)
+        with contextlib.closing(sqlite3.connect(self.wlprof)) as db:
+            self.assertEqual(db.execute("select value from info where key = 'command'").fetchone()[0],
+                             f"warplens profile -o {self.wlprof} -- {compile_program('simple')}")
         report = os.path.join(self.folder, "p.html")
         written = run(WARPLENS, "report", self.wlprof)
         self.assertEqual(written.returncode, 0)

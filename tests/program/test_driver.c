@@ -77,36 +77,49 @@ static void fill_cache(cache *c, const entry *entries, uint32_t count)
     }
 }
 
+static char cache_file[] = "/tmp/warplens-cache-XXXXXX/ld.so.cache";
+
+/* Whether a cache of the first `size` bytes of this leads to a driver. */
+static bool leads_to_driver(const cache *c, size_t size, char *path)
+{
+    test_write(cache_file, c->data, size);
+    return prog_driver_in_cache(cache_file, path, PATH_MAX);
+}
+
 static void the_cache_is_searched(void **state)
 {
     enum { HERE = 0x0303, ELSEWHERE = 0x0003 }; /* x86-64; 32 bits */
-    static char real[] = "/tmp/warplens-cache-XXXXXX";
-    char driver[PATH_MAX], path[PATH_MAX];
+    char *slash = strrchr(cache_file, '/'), driver[PATH_MAX], path[PATH_MAX];
     cache c;
     (void)state;
-    assert_non_null(mkdtemp(real));
-    snprintf(driver, sizeof driver, "%s/libcuda.so.1", real);
+    *slash = '\0';
+    assert_non_null(mkdtemp(cache_file));
+    snprintf(driver, sizeof driver, "%s/libcuda.so.1", cache_file);
+    *slash = '/';
     test_write(driver, "", 0);
     const entry list[] = {{HERE, "libc.so.6", "/lib/libc.so.6"},
                           {ELSEWHERE, "libcuda.so.1", "/lib32/libcuda.so.1"},
                           {HERE, "libcuda.so.1", "/no/such/libcuda.so.1"},
                           {HERE, "libcuda.so.1", driver}};
+    assert_false(prog_driver_in_cache(cache_file, path, sizeof path)); /* there is none yet */
     fill_cache(&c, list, 4);
-    assert_true(prog_driver_in_cache(c.data, c.size, path, sizeof path));
+    assert_true(leads_to_driver(&c, c.size, path));
     assert_string_equal(path, driver);
     memmove(c.data + 100, c.data, c.size); /* after the part for older linkers */
     memset(c.data, 'x', 100);
-    assert_true(prog_driver_in_cache(c.data, c.size + 100, path, sizeof path));
+    assert_true(leads_to_driver(&c, c.size + 100, path));
     fill_cache(&c, list, 3);
-    assert_false(prog_driver_in_cache(c.data, c.size, path, sizeof path));
+    assert_false(leads_to_driver(&c, c.size, path));
     const entry other[] = {{ELSEWHERE, "libcuda.so.1", driver}, {HERE, "libcuda.so", driver}};
     fill_cache(&c, other, 2);
-    assert_false(prog_driver_in_cache(c.data, c.size, path, sizeof path));
+    assert_false(leads_to_driver(&c, c.size, path));
     fill_cache(&c, list + 3, 1);
     for (size_t size = 0; size < c.size; size++) /* cut off anywhere */
-        assert_false(prog_driver_in_cache(c.data, size, path, sizeof path));
+        assert_false(leads_to_driver(&c, size, path));
     unlink(driver);
-    rmdir(real);
+    unlink(cache_file);
+    *slash = '\0';
+    rmdir(cache_file);
 }
 
 int main(void)
