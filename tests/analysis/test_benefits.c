@@ -5,7 +5,7 @@
 #include "analysis/model/work.h"
 
 #define ASSERT_CYCLES(seconds, cycles, clock) \
-    assert_float_equal((seconds) * (clock), cycles, 1e-6 * ((cycles) + 1))
+    assert_within((seconds) * (clock), cycles, 1e-6 * ((cycles) + 1))
 
 /* ---- the paper's device ---- */
 

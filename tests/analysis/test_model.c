@@ -89,7 +89,7 @@ static ana_model predict(const model_work *w, uint32_t resident)
     return m;
 }
 
-#define ASSERT_NEAR(value, expected) assert_float_equal((value) * 1e9, (expected) * 1e9, 1e-3)
+#define ASSERT_NEAR(value, expected) assert_within(value, expected, 1e-12)
 
 static void pipes(void **state)
 {
@@ -434,8 +434,8 @@ static void parallelism_of_a_warp(void **state)
     story_expect(prof_load_waits(db, arena, &waits, &err), &err);
     prof_close(db);
     assert_int_equal(waits.count, 1);
-    assert_float_equal(waits.rows[0].ilp, (24 * 7 / 4.0 + 8 * 4 / 3.0) / 32, 1e-9);
-    assert_float_equal(waits.rows[0].mlp, 1, 1e-9);
+    assert_within(waits.rows[0].ilp, (24 * 7 / 4.0 + 8 * 4 / 3.0) / 32, 1e-9);
+    assert_within(waits.rows[0].mlp, 1, 1e-9);
 }
 
 /* What the paper's model makes of the counts, for launches and kernels. */

@@ -192,6 +192,33 @@ static void one_sector_of_each_instruction(void **state)
     }
 }
 
+/* Lanes in sectors of their own; eight executions take all words of these. */
+static int64_t word_of_sector(const sim_thread *t, const void *p)
+{
+    uint32_t number = *(const uint32_t *)p;
+    return (int64_t)(number / 8 * REGION + t->index * 32 + number % 8 * 4);
+}
+
+/* A thread that comes back to its sector has a chunk of its own; one instruction for each field does
+ * not. */
+static void only_what_comes_back_walks(void **state)
+{
+    (void)state;
+    for (int fields = 0; fields < 2; fields++) {
+        sim s;
+        ana_findings all;
+        sim_begin(&s, 1, 1, 32, 1);
+        uint32_t object = sim_alloc(&s, "x", TIMES * REGION, 0);
+        for (uint32_t i = 0; i < TIMES / 8 * 8; i++)
+            sim_access(&s, PC + (fields ? i % 8 : 0), ACC_LOAD, object, 4, word_of_sector, &i);
+        sim_find(&s, 1, &all);
+        const ana_finding *f = sim_finding(&s, &all, "x", ANA_UNCOALESCED);
+        assert_non_null(f);
+        assert_int_equal(strstr(f->remedy, "works through a chunk") != NULL, !fields);
+        sim_end(&s);
+    }
+}
+
 /* ---- shared memory ---- */
 
 static int64_t own_word(const sim_thread *t, const void *p)
@@ -329,6 +356,7 @@ int main(void)
         cmocka_unit_test(divergent_from_half_a_sector_too_many_a_request_on),
         cmocka_unit_test(divergent_up_to_eight_lanes),
         cmocka_unit_test(evidence_is_exact),
+        cmocka_unit_test(only_what_comes_back_walks),
         cmocka_unit_test(one_sector_of_each_instruction),
         cmocka_unit_test(a_bank_conflict_from_a_tenth_more_wavefronts_on),
         cmocka_unit_test(a_sample_stands_for_all_up_to_a_hundredth_unseen),

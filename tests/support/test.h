@@ -8,9 +8,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <math.h>
 #include <setjmp.h>
 
 #include <cmocka.h>
+
+/* cmocka's assert_float_equal takes infinity for any number. */
+#define assert_within(value, expected, tolerance)                           \
+    do {                                                                    \
+        double is_ = (value), should_ = (expected);                         \
+        if (!(fabs(is_ - should_) <= (tolerance)))                          \
+            fail_msg("%s is %.17g instead of %.17g", #value, is_, should_); \
+    } while (0)
 
 /* The file at `path`, with a NUL after it; to be freed. Fails the test where it cannot be read.
  * `length` may be NULL. */
