@@ -76,8 +76,8 @@ static bool agree(const flow_function *f, uint32_t block, uint32_t loop, bool *v
 
 static bool agrees(const rw_plan *p, const flow_function *f, uint32_t block, uint32_t loop)
 {
-    bool *visited = wl_new_array(p->arena, bool, (size_t)f->nblocks + 1);
-    return visited && agree(f, block, loop, visited);
+    bool *visited = flow_new(&p->flow->mem, bool, f->nblocks);
+    return agree(f, block, loop, visited);
 }
 
 /* Do the lanes that enter the loop together leave it together? */

@@ -74,15 +74,30 @@ bool rw_pass_find(const char *name, rw_pass *out)
     return false;
 }
 
+typedef struct pass_run {
+    rw_plan *plan;
+    wl_status status;
+} pass_run;
+
+static void run_passes(void *ctx)
+{
+    pass_run *r = ctx;
+    for (unsigned i = 0; r->status == WL_OK && i < RW_PASS_COUNT; i++)
+        r->status = passes[i].run(r->plan);
+}
+
+/* In memory of the flow (flow/mem.h), passes need not look for failures: the host that reads what
+ * was recorded makes the plan anew, so that a plan is whole or is not there. */
 wl_status rw_plan_kernel(rw_plan *p)
 {
     wl_status status = analyse_kernel_flow(p, p->out->func);
     if (status == WL_OK)
         status = allocate_plans(p);
     p->out->plan = p;
-    for (unsigned i = 0; status == WL_OK && i < RW_PASS_COUNT; i++)
-        status = passes[i].run(p);
-    if (status == WL_OK)
+    pass_run run = {p, status};
+    if (status == WL_OK && flow_guard(&p->flow->mem, run_passes, &run) != WL_OK)
+        return WL_NOMEM;
+    if (run.status == WL_OK)
         lay_out_fixed_state(p);
-    return status;
+    return run.status;
 }

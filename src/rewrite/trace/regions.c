@@ -272,7 +272,7 @@ static void form_blocks(rw_plan *p, const flow_function *f, uint32_t block)
 void rw_form_regions(rw_plan *p, uint32_t func)
 {
     const flow_function *f = &p->flow->funcs[func];
-    bool *outer = func == 0 ? wl_new_array(p->arena, bool, (size_t)f->nvalues + 1) : NULL;
+    bool *outer = func == 0 ? flow_new(&p->flow->mem, bool, f->nvalues) : NULL;
     if (outer)
         find_outer(p, f, outer);
     for (uint32_t b = 0; b < f->nblocks; b++) {
