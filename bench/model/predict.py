@@ -128,34 +128,41 @@ def print_residuals(found):
         print(f"bound by {bound or 'any':10} {count:3} times, measured over predicted from {low:.2f} to {high:.2f}")
 
 
-def write_residuals(path, found):
-    """A row for each resource; one that bounds few launches has that of all."""
+def write_residuals(path, found, ratios):
+    """A row for each resource; one that bounds few launches has that of all. And one of changes."""
     with open(os.path.join(measure.HERE, "..", "..", "src", "analysis", "model", "resources.def")) as f:
         resources = re.findall(r'^(?:X|PIPE)\((\w+), "(\w+)"', f.read(), re.M)
     rows = []
     for name, key in resources:
         count, low, high = found[key] if found.get(key, (0,))[0] >= FEWEST else found[""]
         rows.append(f"X({name}, {min(low, 1):.2f}, {max(high, 1):.2f}, {count})\n")
+    low, high = (sorted(ratios)[round(part * (len(ratios) - 1))] for part in (0.1, 0.9))
+    rows.append(f"CHANGES({low:.2f}, {high:.2f}, {len(ratios)})\n")
     with open(path, "w") as f:
         f.write("/* Measured over predicted seconds of launches that a resource bounds, where eight of ten lie:\n"
                 " * X(ID, low, high, launches). Made by bench/model/predict.py --residuals from its programs; a\n"
-                f" * resource that bounds fewer than {FEWEST} of them has the row of all. */\n" + "".join(rows))
+                f" * resource that bounds fewer than {FEWEST} of them has the row of all. CHANGES: the same of measured\n"
+                " * over predicted speed-ups, by its pairs. */\n#ifndef CHANGES\n#define CHANGES(low, high, changes)\n#endif\n" + "".join(rows) + "#undef CHANGES\n")
+
+
+def changes(times, predicted):
+    """Of each pair at each size: pair, size, what the change was worth, what was predicted."""
+    for pair in measure.pairs():
+        for program, variant, size in sorted(predicted):
+            before, after = (program, variant, size), (program, pair["after"], size)
+            if (program, variant) == (pair["program"], pair["before"]) and after in predicted:
+                yield pair, size, *(float(rows[before][0]) / float(rows[after][0]) for rows in (times, predicted))
 
 
 def print_changes(times, predicted):
     measured, expected, errors, wrong = [], [], [], 0
-    for pair in measure.pairs():
-        for program, variant, size in sorted(predicted):
-            before, after = (program, variant, size), (program, pair["after"], size)
-            if (program, variant) != (pair["program"], pair["before"]) or after not in predicted:
-                continue
-            m, p = (float(rows[before][0]) / float(rows[after][0]) for rows in (times, predicted))
-            measured.append(m)
-            expected.append(p)
-            errors.append(abs(p / m - 1))
-            if max(m, 1 / m) > 1.1 and (m > 1) != (p > 1):
-                wrong += 1
-                print(f"wrong sign: {program} {size}, {pair['before']} to {pair['after']}: measured {m:.2f}x, predicted {p:.2f}x")
+    for pair, size, m, p in changes(times, predicted):
+        measured.append(m)
+        expected.append(p)
+        errors.append(abs(p / m - 1))
+        if max(m, 1 / m) > 1.1 and (m > 1) != (p > 1):
+            wrong += 1
+            print(f"wrong sign: {pair['program']} {size}, {pair['before']} to {pair['after']}: measured {m:.2f}x, predicted {p:.2f}x")
     rank = rank_correlation(measured, expected)
     print(f"{len(errors)} changes: median error {100 * statistics.median(errors):.0f} %, rank correlation {rank:.3f}, {wrong} of the wrong "
           "sign where the change exceeds a tenth")
@@ -196,7 +203,7 @@ def main():
         sys.exit(1 if wrong else 0)
     good = [print_times(times, predicted), print_changes(times, predicted)]
     if o.residuals:
-        write_residuals(o.residuals, residuals(times, predicted))
+        write_residuals(o.residuals, residuals(times, predicted), [m / p for _, _, m, p in changes(times, predicted)])
     sys.exit(0 if all(good) else 1)
 
 

@@ -8,8 +8,8 @@ __global__ void blur(const float *image, float *blurred, int n)
     if (x < 1 || x >= n - 1 || y >= n)
         return;
     const float *at = image + y * n + x;
-    float left = at[-1]; // finds: misaligned d_image
-    float right = at[1]; // finds: misaligned d_image
+    float left = at[-1]; // finds: misaligned d_image (hidden)
+    float right = at[1]; // finds: misaligned d_image (hidden)
     blurred[y * n + x] = (left + *at + right) / 3;
     // never advises: 32 wide
 }

@@ -7,10 +7,10 @@ __global__ void place(const unsigned *lengths, unsigned *starts, unsigned *used)
     int i = blockIdx.x * 32 + threadIdx.x;
     unsigned length = lengths[i], sum = scan(length);
     if (threadIdx.x == 31)
-        excl_sum = sum; // finds: shared-warp-local excl_sum
+        excl_sum = sum; // finds: shared-warp-local excl_sum (hidden)
     __syncthreads();
     if (threadIdx.x == 0)
-        base_idx = atomicAdd(used, excl_sum); // finds: shared-warp-local base_idx, same-address d_used
+        base_idx = atomicAdd(used, excl_sum); // finds: shared-warp-local base_idx (hidden), same-address d_used
     __syncthreads();
     starts[i] = base_idx + sum - length;
 }

@@ -11,7 +11,7 @@ __global__ void gemm(const float *A, const float *B, float *C, int n)
     int row = blockIdx.y * TILE + ty, col = blockIdx.x * TILE + tx;
     float sum = 0;
     for (int k0 = 0; k0 < n; k0 += TILE) {
-        As[ty][tx] = A[row * n + k0 + tx]; // finds: shared-warp-local As (shuffles)
+        As[ty][tx] = A[row * n + k0 + tx]; // finds: shared-warp-local As (hidden)
         Bs[ty][tx] = B[(k0 + ty) * n + col];
         __syncthreads(); // advises: leave the barriers where they are
         for (int k = 0; k < TILE; k++)

@@ -8,10 +8,10 @@ __global__ void gemm(const float *A, const float *B, float *C, int n)
     float sum = 0;
     for (int k = 0; k < n; k++) {
         float a = A[row * n + k]; // finds: hot d_A
-        float b = B[k * n + col]; // finds: false-sharing d_B
+        float b = B[k * n + col]; // finds: false-sharing d_B (hidden)
         sum += a * b;
     }
-    C[row * n + col] = sum; // finds: false-sharing d_C
+    C[row * n + col] = sum; // finds: false-sharing d_C (hidden)
 }
 
 int main(int argc, char **argv)

@@ -17,10 +17,10 @@ __global__ void kernel3(float *a, float *r, const float *q, int k) // finds: too
     float sum = 0;
 #pragma unroll 1
     for (int i = 0; i < SIZE; i++)
-        sum += q[i * SIZE + k] * a[i * SIZE + j]; // finds: hot d_q (latency), strided d_q (latency)
+        sum += q[i * SIZE + k] * a[i * SIZE + j]; // finds: hot d_q, strided d_q (hidden)
 #pragma unroll 1
     for (int i = 0; i < SIZE; i++)
-        a[i * SIZE + j] -= q[i * SIZE + k] * sum; // finds: hot d_q (latency), strided d_q (latency)
+        a[i * SIZE + j] -= q[i * SIZE + k] * sum; // finds: hot d_q, strided d_q (hidden)
     r[k * SIZE + j] = sum;
 }
 

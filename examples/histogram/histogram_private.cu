@@ -7,7 +7,7 @@ __global__ void histogram(const unsigned char *values, unsigned *bins, int n)
     own[threadIdx.x] = 0;
     __syncthreads();
     for (int i = blockIdx.x * BINS + threadIdx.x; i < n; i += BINS * gridDim.x)
-        atomicAdd(&own[values[i]], 1u); // finds: bank-conflict own
+        atomicAdd(&own[values[i]], 1u); // finds: bank-conflict own (hidden)
     __syncthreads();
     atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
 }

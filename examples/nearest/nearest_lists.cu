@@ -10,7 +10,7 @@ __global__ void nearest(const float *distances, float *best, int points)
     for (int i = 0; i < CANDIDATES; i++) {
         float distance = distances[static_cast<size_t>(i) * points + point];
         int at = min(i, K);
-        if (at == K && distance >= list[K - 1]) // finds: uncoalesced d_best
+        if (at == K && distance >= list[K - 1]) // finds: uncoalesced d_best (hidden)
             continue;
         at = min(at, K - 1);
 #pragma unroll 1
@@ -20,7 +20,7 @@ __global__ void nearest(const float *distances, float *best, int points)
                 break;
             list[at] = last; // finds: divergent d_best
         }
-        list[at] = distance; // finds: uncoalesced d_best
+        list[at] = distance; // finds: uncoalesced d_best (hidden)
     }
 }
 

@@ -18,7 +18,7 @@ __global__ void select(const float *x, int *kept, int *count, int n)
         first = atomicAdd(count, used);
     __syncthreads();
     if (keep)
-        kept[first + place] = i; // finds: misaligned d_kept
+        kept[first + place] = i; // finds: misaligned d_kept (hidden)
     // advises: An atomic update tells where these accesses to d_kept begin
     // never advises: Start the rows
 }

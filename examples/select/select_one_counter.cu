@@ -6,7 +6,7 @@ __global__ void select(const float *x, int *kept, int *count, int n)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n && x[i] > 0) {
         int place = atomicAdd(count, 1); // finds: same-address d_count
-        kept[place] = i; // finds: misaligned d_kept
+        kept[place] = i; // finds: misaligned d_kept (hidden)
     }
     // never advises: Start the rows
     // advises: let one thread update d_count for all of them

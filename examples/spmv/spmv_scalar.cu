@@ -9,7 +9,7 @@ __global__ void spmv(const int *offsets, const int *columns, const float *values
         return;
     float sum = 0;
     int first = offsets[row];
-    int end = offsets[row + 1]; // finds: misaligned d_offsets
+    int end = offsets[row + 1]; // finds: misaligned d_offsets (hidden)
 #pragma unroll 1
     for (int i = first; i < end; i++) {
         int column = columns[i];  // finds: uncoalesced d_columns

@@ -10,7 +10,7 @@ __global__ void sums(const float *values, float *results)
     for (int d = 1; d < EACH; d *= 2) {
         int i = 2 * d * t;
         if (i < EACH)
-            part[i] += part[i + d]; // finds: bank-conflict part, divergent part
+            part[i] += part[i + d]; // finds: bank-conflict part (hidden), divergent part (hidden)
         __syncthreads();            // never advises: one element out in 32
     }
     if (t == 0)

@@ -1,5 +1,5 @@
-/* A pattern in a kernel that waits for something else: few threads follow long chains, each step of which needs the one
- * before it. The lanes' sectors are scattered, but the memory is idle nearly all of the time. */
+/* A kernel that waits for latency: few threads follow long chains, each step of which needs the one before it. The lanes'
+ * sectors are scattered, and that makes a step longer, but by far the most would be gained by more blocks. */
 #include "../common/example.h"
 
 constexpr int CHAINS = 256, THREADS = 64, STEPS = 2000;
@@ -9,7 +9,7 @@ __global__ void follow(const int *next, int *ends) // finds: too-few-blocks -
     int chain = blockIdx.x * THREADS + threadIdx.x, at = chain;
 #pragma unroll 1
     for (int i = 0; i < STEPS; i++)
-        at = next[at]; // finds: uncoalesced d_next (latency)
+        at = next[at]; // finds: uncoalesced d_next
     ends[chain] = at;
 }
 

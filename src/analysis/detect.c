@@ -2,6 +2,7 @@
 #include "analysis/detect.h"
 #include "analysis/group.h"
 #include "analysis/places.h"
+#include "analysis/remedy/follow.h"
 #include "analysis/tables.h"
 
 #include <math.h>
@@ -217,7 +218,7 @@ static bool append_finding(detect_run *run, const ana_input *input, const ana_dr
         .advice = group_fill(run->arena, d->remedy, ana_object_text(object)),
     };
     f.evidence = wl_arena_copy(run->arena, d->evidence, d->nevidence * sizeof *f.evidence);
-    bool good = f.advice && f.evidence;
+    bool good = f.advice && f.evidence && remedy_follow(d, run->arena, &f.change);
     good = good && (has_paying_lines(d) ? set_paying_lines(input, d, &f) && set_access(input, d, &f)
                                         : set_site(input, d, &f));
     return good && wl_push(&run->found, f);

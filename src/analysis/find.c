@@ -3,10 +3,17 @@
 #include "analysis/gain.h"
 #include "analysis/group.h"
 #include "analysis/key.h"
+#include "analysis/remedy/follow.h"
 #include "analysis/times.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+static double rank_of(const ana_finding *f)
+{
+    return f->worth.known ? f->worth.of_program : f->cost.share_of_program;
+}
 
 static int by_finding_cost(const void *a, const void *b)
 {
@@ -14,8 +21,9 @@ static int by_finding_cost(const void *a, const void *b)
     bool little = x->gain != ANA_GAIN_FULL;
     if (little != (y->gain != ANA_GAIN_FULL))
         return little ? 1 : -1;
-    if (x->cost.share_of_program != y->cost.share_of_program)
-        return x->cost.share_of_program > y->cost.share_of_program ? -1 : 1;
+    double saved = rank_of(x), other = rank_of(y);
+    if (saved != other)
+        return saved > other ? -1 : 1;
     if (x->cost.excess != y->cost.excess)
         return x->cost.excess > y->cost.excess ? -1 : 1;
     if (x->kernel != y->kernel)
@@ -36,28 +44,55 @@ static void set_resources(const ana_program *program, double resources[ANA_RESOU
         resources[i] = resources[i] > 0 ? resources[i] : 1;
 }
 
-static bool judge_findings(detect_run *run)
+static double traffic_share_of(const detect_run *run, uint32_t kernel)
 {
-    double *seconds = ana_launch_seconds(&run->program.launches, run->arena);
-    gain_input in = {run->program.thresholds, &run->program.launches, seconds,
-                     &run->program.devices, run->arena};
+    double resources[ANA_RESOURCE_COUNT];
+    set_resources(&run->program, resources);
+    return run->traffic[kernel] / resources[ANA_TRAFFIC];
+}
+
+static bool mend_alike(const ana_finding *a, const ana_finding *b)
+{
+    return a->pattern == b->pattern && strcmp(a->remedy, b->remedy) == 0;
+}
+
+/* The changes of a kernel's findings, which stand together: of those with the pattern and remedy of
+ * this one, itself included, and of the others. More blocks are no part of them: that is a change
+ * of size. */
+static bool split_changes(const detect_run *run, wl_arena *arena, size_t at, gain_changes *out)
+{
+    const ana_finding *rows = run->found.data, *f = &rows[at];
+    size_t i = at;
+    *out = (gain_changes){.alike = f->change};
+    while (i > 0 && rows[i - 1].kernel == f->kernel)
+        i--;
+    for (; i < run->found.count && rows[i].kernel == f->kernel; i++) {
+        model_change *to = mend_alike(&rows[i], f) ? &out->alike : &out->others;
+        if (i != at && !rows[i].change.fill && !remedy_join(arena, to, &rows[i].change, to))
+            return false;
+    }
+    return true;
+}
+
+static bool judge_findings(detect_run *run, const gain_input *in)
+{
     gain_kernel k = {0};
     double resources[ANA_RESOURCE_COUNT];
     set_resources(&run->program, resources);
-    for (size_t i = 0; seconds && i < run->found.count; i++) {
+    for (size_t i = 0; i < run->found.count; i++) {
         ana_finding *f = &run->found.data[i];
         f->cost.share_of_program = (double)f->cost.excess /
                                    resources[ana_unit_resource(f->cost.unit)];
         if (!f->kernel)
             continue; /* a kernel's share decides what fixing gains; here there is none */
-        if (i == 0 || f->kernel != f[-1].kernel) {
-            double traffic = run->traffic[f->kernel] / resources[ANA_TRAFFIC];
-            k = gain_of_kernel(&in, f->kernel, traffic);
-        }
-        if (!gain_set(&in, &k, prof_find_object(&run->program.objects, f->object), f))
+        if (i == 0 || f->kernel != f[-1].kernel)
+            k = gain_of_kernel(in, f->kernel, traffic_share_of(run, f->kernel));
+        gain_changes changes;
+        if (!split_changes(run, in->arena, i, &changes) ||
+            !gain_set(in, &k, prof_find_object(&run->program.objects, f->object), &changes, f))
             return false;
     }
-    return seconds != NULL;
+    return true;
 }
 
 static bool set_keys(detect_run *run)
@@ -74,16 +109,97 @@ static bool set_keys(detect_run *run)
     return true;
 }
 
-static wl_status rank_findings(detect_run *run, ana_findings *out, wl_error *err)
+/* ---- what groups are worth ---- */
+
+static void add_worth(ana_worth *sum, const ana_worth *w)
 {
-    if (!judge_findings(run) || !set_keys(run))
+    sum->known |= w->known;
+    sum->seconds += w->seconds;
+    sum->low += w->low;
+    sum->high += w->high;
+    sum->of_program += w->of_program;
+}
+
+/* The remedies of the group's findings of a kernel are followed together. */
+static bool worth_in_kernel(const detect_run *run, const gain_input *in, const ana_finding *rows,
+                            uint32_t count, uint32_t kernel, ana_worth *out)
+{
+    model_change all = {0};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (rows[i].kernel != kernel)
+            continue;
+        *out = rows[i].worth;
+        if (n++ > 0 && !remedy_join(in->arena, &all, &rows[i].change, &all))
+            return false;
+        all = n == 1 ? rows[i].change : all;
+    }
+    gain_kernel k = {0};
+    if (n > 1)
+        k = gain_of_kernel(in, kernel, traffic_share_of(run, kernel));
+    if (n > 1) {
+        ana_worth together = gain_worth(in, &k, &all);
+        together.small = out->small;
+        together.of_full = out->of_full;
+        together.bound = out->bound;
+        *out = together;
+    }
+    return true;
+}
+
+static bool set_group_worths(const detect_run *run, const gain_input *in, ana_findings *out)
+{
+    for (uint32_t g = 0; g < out->ngroups; g++) {
+        ana_finding_group *group = &out->groups[g];
+        const ana_finding *rows = &out->rows[group->first];
+        for (uint32_t k = 0; k < group->nkernels; k++) {
+            ana_worth w = {0};
+            if (!worth_in_kernel(run, in, rows, group->count, group->kernels[k], &w))
+                return false;
+            if (k == 0)
+                group->worth = w;
+            else
+                add_worth(&group->worth, &w);
+        }
+    }
+    return true;
+}
+
+static wl_status rank_findings(detect_run *run, const gain_input *in, ana_findings *out,
+                               wl_error *err)
+{
+    if (!in->seconds || !judge_findings(run, in) || !set_keys(run))
         return ana_nomem(err);
     if (run->found.count)
         qsort(run->found.data, run->found.count, sizeof *run->found.data, by_finding_cost);
     wl_status status = group_findings(run->found.data, (uint32_t)run->found.count,
                                       &run->program.kernels, &run->program.objects, run->arena,
                                       out);
-    return status == WL_OK ? WL_OK : ana_nomem(err);
+    return status == WL_OK && set_group_worths(run, in, out) ? WL_OK : ana_nomem(err);
+}
+
+/* Judges and ranks them by what the model predicts of each kernel with its remedy followed. */
+static wl_status try_remedies(detect_run *run, ana_findings *out, wl_error *err)
+{
+    model_lab *lab = NULL;
+    ana_models models;
+    wl_arena *scratch = wl_arena_new();
+    wl_status status = scratch ? model_lab_open(run->program.db, scratch, &lab, err)
+                               : ana_nomem(err);
+    if (status == WL_OK)
+        status = model_of_all(lab, scratch, &models, err);
+    if (status == WL_OK) {
+        gain_input in = {.thresholds = run->program.thresholds,
+                         .launches = &run->program.launches,
+                         .seconds = ana_launch_seconds(&run->program.launches, run->arena),
+                         .devices = &run->program.devices,
+                         .lab = lab,
+                         .models = &models,
+                         .arena = run->arena};
+        status = rank_findings(run, &in, out, err);
+    }
+    wl_arena_free(scratch);
+    return status;
 }
 
 static int by_sectors_left(const void *a, const void *b)
@@ -139,7 +255,7 @@ wl_status find_with(const detect_row *detectors, size_t ndetectors, prof_db *pro
         run.traffic = wl_new_array(arena, double, (size_t)last + 1);
         status = run.traffic ? detect_all(&run, err) : ana_nomem(err);
     }
-    status = status == WL_OK ? rank_findings(&run, out, err) : status;
+    status = status == WL_OK ? try_remedies(&run, out, err) : status;
     status = status == WL_OK ? set_left_out(&run, &out->left_out, err) : status;
     wl_vec_free(&run.found);
     wl_vec_free(&run.left_over);

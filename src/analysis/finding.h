@@ -8,6 +8,7 @@
 #ifndef WL_ANALYSIS_FINDING_H
 #define WL_ANALYSIS_FINDING_H
 
+#include "analysis/model/model.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "profile/profile.h"
@@ -125,6 +126,21 @@ typedef struct ana_access {
     ana_sector *sectors; /* of a heat map, where the finding rests on one */
 } ana_access;
 
+/* What following the remedy is predicted to save, of the launches that were observed; docs/model.md.
+ */
+typedef struct ana_worth {
+    bool known; /* else the rest is 0: the device was never measured, or counts are missing */
+    double seconds, low, high; /* saved; where `low` is negative it may cost time */
+    double of_kernel;          /* part of the kernel's time */
+    double of_program;         /* of the time of all kernels */
+    /* What it is judged by: part of the kernel's time, its launch apart; where `small`, with a grid
+     * that fills the device, since the kernel takes hardly longer than its launch. */
+    bool small;
+    double of_full;
+    model_resource bound; /* of the kernel as it is, of that size */
+    double before, after; /* the kernel's predicted seconds for a launch, the mean */
+} ana_worth;
+
 typedef struct ana_finding {
     ana_pattern pattern;
     uint64_t key;    /* the same in profiles of other builds and runs: key.h */
@@ -134,6 +150,8 @@ typedef struct ana_finding {
     ana_cost cost;
     /* The kernel's part of the program's device time; negative: not measured, or no kernel. */
     double kernel_share_of_time;
+    model_change change; /* what its remedy does */
+    ana_worth worth;
     ana_gain gain;
     const char *gain_figures; /* "64 warps on 132 multiprocessors"; "" with ANA_GAIN_FULL */
     const char *gain_note;    /* why fixing it gains little, with these figures; "" likewise */
@@ -160,6 +178,7 @@ typedef struct ana_finding_group {
     uint32_t nlines;
     ana_line *lines;    /* of all its findings, those of the costliest first */
     ana_cost cost;      /* of all; share_of_kernel is 0 */
+    ana_worth worth;    /* of following all their remedies; of one kernel what is of a kernel */
     const char *advice; /* with the names of all objects */
 } ana_finding_group;
 

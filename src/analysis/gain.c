@@ -1,6 +1,8 @@
 /* What fixing a finding is worth: whether its kernel matters, and whether that waits for memory. */
 #include "analysis/gain.h"
 
+#include "analysis/remedy/follow.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -41,10 +43,34 @@ static double warps_of(const prof_launch *l)
     return ceil(threads / 32) * l->grid[0] * l->grid[1] * l->grid[2];
 }
 
+static double seconds_of_all(const ana_model *m)
+{
+    return (double)m->launches * m->seconds;
+}
+
+/* Launches take as long whatever is in them. */
+static double but_launch(const ana_model *m)
+{
+    return m->seconds - m->resources[MODEL_LAUNCH];
+}
+
+static double sum_of_kernels(const gain_input *in, double (*seconds)(const ana_model *))
+{
+    double all = 0;
+    for (uint32_t i = 0; i < in->models->nkernels; i++)
+        all += seconds(&in->models->kernels[i]);
+    return all;
+}
+
+static double all_but_launch(const ana_model *m)
+{
+    return (double)m->launches * but_launch(m);
+}
+
 gain_kernel gain_of_kernel(const gain_input *in, uint32_t kernel, double traffic_share)
 {
     effort own = {0}, all = {0};
-    gain_kernel k = {.time_share = -1, .share = traffic_share};
+    gain_kernel k = {.time_share = -1, .share = traffic_share, .seconds = -1};
     for (uint32_t i = 0; i < in->launches->count; i++) {
         const prof_launch *l = &in->launches->rows[i];
         if (!l->blocks_observed)
@@ -63,7 +89,57 @@ gain_kernel gain_of_kernel(const gain_input *in, uint32_t kernel, double traffic
     k.share = instructions > traffic_share ? instructions : traffic_share;
     if (own.seconds >= 0 && all.seconds > 0)
         k.time_share = k.share = share_of_all(own.seconds, all.seconds);
+    k.seconds = own.seconds;
+    k.model = ana_model_of_kernel(in->models, kernel);
+    if (k.model && k.time_share < 0)
+        k.share = share_of_all(all_but_launch(k.model), sum_of_kernels(in, all_but_launch));
     return k;
+}
+
+/* ---- the finding's seconds ---- */
+
+static double seconds_with(const gain_input *in, const gain_kernel *k, const model_change *change,
+                           model_size size)
+{
+    ana_model m = model_try(in->lab, k->model->kernel, change, size);
+    return but_launch(&m);
+}
+
+/* A kernel that takes hardly longer than its launch is one of a small run, made to be looked at:
+ * it is judged with a grid that fills the device. More blocks are a change of size themselves. */
+static bool judge_change(const gain_input *in, const gain_kernel *k, const gain_changes *c,
+                         ana_worth *w)
+{
+    model_change all;
+    w->small = k->model->bound == MODEL_LAUNCH && !c->alike.fill;
+    model_size size = w->small ? MODEL_FULL : MODEL_AS_RUN;
+    ana_model before = model_try(in->lab, k->model->kernel, NULL, size);
+    if (!remedy_join(in->arena, &c->alike, &c->others, &all))
+        return false;
+    double now = but_launch(&before), alone = seconds_with(in, k, &c->alike, size);
+    double last = seconds_with(in, k, &c->others, size) - seconds_with(in, k, &all, size);
+    w->of_full = share_of_all(now - alone > last ? now - alone : last, now);
+    w->bound = before.bound;
+    return true;
+}
+
+/* Measured time is divided as the prediction is. */
+ana_worth gain_worth(const gain_input *in, const gain_kernel *k, const model_change *change)
+{
+    if (!k->model || !(k->model->seconds > 0))
+        return (ana_worth){0};
+    bool measured = k->time_share >= 0;
+    double seconds = measured ? k->seconds : seconds_of_all(k->model), least, most;
+    ana_worth w = {.known = true, .before = k->model->seconds};
+    w.after = model_try(in->lab, k->model->kernel, change, MODEL_AS_RUN).seconds;
+    model_speedup_range(w.before / w.after, &least, &most);
+    w.of_kernel = 1 - w.after / w.before;
+    double of_program = share_of_all(seconds, sum_of_kernels(in, seconds_of_all));
+    w.of_program = w.of_kernel * (measured ? k->time_share : of_program);
+    w.seconds = seconds * w.of_kernel;
+    w.low = seconds * (1 - 1 / least);
+    w.high = seconds * (1 - 1 / most);
+    return w;
 }
 
 /* ---- the finding ---- */
@@ -119,6 +195,10 @@ static ana_gain judge_gain(const gain_input *in, const gain_kernel *k, const ana
 {
     if (k->share < in->thresholds->small_kernel)
         return ANA_GAIN_TINY;
+    if (f->worth.known && is_cached(in, f, object) && f->worth.bound != MODEL_L1)
+        return ANA_GAIN_CACHED; /* what the model has it save is latency, which barriers add again */
+    if (f->worth.known)
+        return f->worth.of_full < in->thresholds->least_gain ? ANA_GAIN_HIDDEN : ANA_GAIN_FULL;
     if (f->pattern == ANA_TOO_FEW_BLOCKS) /* few warps are what it is about */
         return ANA_GAIN_FULL;
     if (waits_for_answers(in, k, f))
@@ -126,6 +206,13 @@ static ana_gain judge_gain(const gain_input *in, const gain_kernel *k, const ana
     if (spared_by_shuffles(f) < in->thresholds->exchange_share)
         return ANA_GAIN_SHUFFLES;
     return is_cached(in, f, object) ? ANA_GAIN_CACHED : ANA_GAIN_FULL;
+}
+
+static const char *saved_text(wl_arena *arena, double of_kernel)
+{
+    return of_kernel < 0.001
+               ? "predicted to save nothing"
+               : wl_arena_printf(arena, "predicted to save %.1f %% of its time", 100 * of_kernel);
 }
 
 static const char *figures(const gain_input *in, const gain_kernel *k, const ana_finding *f,
@@ -141,9 +228,16 @@ static const char *figures(const gain_input *in, const gain_kernel *k, const ana
     case ANA_GAIN_SHUFFLES:
         return wl_arena_printf(in->arena, "shuffles would save %.2g %% of its wavefronts",
                                100 * spared_by_shuffles(f));
+    case ANA_GAIN_HIDDEN:
+        return wl_arena_printf(in->arena, "%s%s; the kernel is bound by %s",
+                               saved_text(in->arena, f->worth.of_full),
+                               f->worth.small ? " with a grid that fills the device" : "",
+                               model_resource_words(f->worth.bound));
     case ANA_GAIN_TINY:
         return wl_arena_printf(in->arena, "%.2g %% of the program's %s", 100 * k->share,
-                               k->time_share >= 0 ? "time" : "work");
+                               k->time_share >= 0 ? "time"
+                               : k->model         ? "predicted time"
+                                                  : "work");
     default: return "";
     }
 }
@@ -156,8 +250,12 @@ static const char *note(const gain_input *in, const ana_finding *f)
                            ana_gain_reason(f->gain));
 }
 
-bool gain_set(const gain_input *in, const gain_kernel *k, const prof_object *object, ana_finding *f)
+bool gain_set(const gain_input *in, const gain_kernel *k, const prof_object *object,
+              const gain_changes *changes, ana_finding *f)
 {
+    f->worth = gain_worth(in, k, &f->change);
+    if (f->worth.known && !judge_change(in, k, changes, &f->worth))
+        return false;
     f->gain = judge_gain(in, k, f, object);
     f->kernel_share_of_time = k->time_share;
     f->gain_figures = figures(in, k, f, object);

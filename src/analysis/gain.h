@@ -1,5 +1,8 @@
-/* What fixing a finding is worth: gains.def. The excess counts transfers; whether the kernel waits
- * for them, and whether anybody waits for the kernel, is judged here. */
+/* What fixing a finding is worth: seconds, and the verdict of gains.def.
+ *
+ * The excess counts transfers; whether the kernel waits for them, and whether anybody waits for the
+ * kernel, is judged here: by the model, which predicts the kernel's time with the remedy followed;
+ * where the device has no model, by rules of thumb. */
 #ifndef WL_ANALYSIS_GAIN_H
 #define WL_ANALYSIS_GAIN_H
 
@@ -10,7 +13,9 @@ typedef struct gain_input {
     const prof_launch_rows *launches; /* of all kernels */
     const double *seconds;            /* theirs: ana_launch_seconds */
     const prof_device_rows *devices;
-    wl_arena *arena; /* of the notes */
+    model_lab *lab;
+    const ana_models *models; /* of all kernels, as they are */
+    wl_arena *arena;          /* of the notes */
 } gain_input;
 
 typedef struct gain_kernel {
@@ -18,13 +23,24 @@ typedef struct gain_kernel {
     double share;      /* of its time, else of its instructions or its traffic, whichever is more */
     double warps;      /* of its largest launch, for its multiprocessors */
     uint32_t sms;      /* 0: not known */
+    double seconds;    /* measured of its launches; negative: not */
+    const ana_model *model; /* as it is; NULL: none */
 } gain_kernel;
 
 /* `traffic_share`: the kernel's part of the program's sectors and wavefronts. */
 gain_kernel gain_of_kernel(const gain_input *in, uint32_t kernel, double traffic_share);
-/* Sets gain, its figures and note, and kernel_share_of_time; `object` may be NULL. False when
- * memory is exhausted. */
+/* What the change would save, where there is a model. */
+ana_worth gain_worth(const gain_input *in, const gain_kernel *k, const model_change *change);
+/* Of the findings of a kernel. */
+typedef struct gain_changes {
+    model_change alike;  /* of the finding and those that its remedy mends, too */
+    model_change others; /* of all the rest */
+} gain_changes;
+
+/* Sets worth, gain, its figures and note, and kernel_share_of_time; `object` may be NULL. It is
+ * judged by what the remedy saves for all that it mends: by itself, or after all others have been
+ * followed, where two resources are busy equally long. False when memory is exhausted. */
 bool gain_set(const gain_input *in, const gain_kernel *k, const prof_object *object,
-              ana_finding *f);
+              const gain_changes *changes, ana_finding *f);
 
 #endif

@@ -1,6 +1,7 @@
 /* Findings on objects that are allocated at one place again and again. */
 #include "analysis/detect.h"
 #include "analysis/group.h"
+#include "analysis/remedy/follow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,12 +41,15 @@ static bool merge_findings(wl_arena *arena, ana_finding *to, const ana_finding *
     ana_line *lines = group_join_lines(arena, more->lines, more->nlines, less->lines, less->nlines,
                                        &nlines);
     ana_certainty certainty = more->certainty > less->certainty ? more->certainty : less->certainty;
+    model_change change;
+    bool good = remedy_join(arena, &to->change, &from->change, &change);
     *to = *more;
+    to->change = change;
     to->cost = cost;
     to->certainty = certainty;
     to->lines = lines;
     to->nlines = nlines;
-    return lines != NULL;
+    return good && lines;
 }
 
 typedef struct order_key {

@@ -134,6 +134,8 @@ void rep_put_number(json_t *row, const char *key, double value);  /* whole ones 
 void rep_put_dim(json_t *row, const char *key, const uint32_t dim[3]);
 /* Names of a group's kernels and objects. */
 json_t *rep_kernel_names(const rep_data *data, const ana_finding_group *group);
+/* What following a remedy is predicted to save; `single`: in one kernel. */
+json_t *rep_gain_json(const ana_worth *worth, bool single);
 json_t *rep_object_names(const rep_data *data, const ana_finding_group *group);
 /* What kernels accessed of the elements of an object: "touched_bytes", ... (json.c). */
 void rep_put_use(json_t *row, const ana_use *use, uint64_t bytes);

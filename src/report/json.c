@@ -348,11 +348,27 @@ static json_t *lines_json(const ana_line *rows, uint32_t count)
     return lines;
 }
 
-static void put_gain(json_t *row, const ana_finding *f)
+json_t *rep_gain_json(const ana_worth *w, bool single)
 {
-    rep_put_text(row, K(worth, gain), ana_gain_name(f->gain));
+    json_t *row = json_object();
+    rep_put_number(row, K(gain, seconds), w->seconds);
+    rep_put_number(row, K(gain, low), w->low);
+    rep_put_number(row, K(gain, high), w->high);
+    if (single)
+        rep_put_number(row, K(gain, of_kernel), w->of_kernel);
+    rep_put_number(row, K(gain, of_program), w->of_program);
+    if (single)
+        rep_put_number(row, K(gain, of_full), w->of_full);
+    return row;
+}
+
+static void put_worth(json_t *row, const ana_finding *f, const ana_worth *w, bool single)
+{
+    rep_put_text(row, K(worth, verdict), ana_gain_name(f->gain));
     if (f->gain != ANA_GAIN_FULL)
-        rep_put_text(row, K(worth, gain_note), f->gain_note);
+        rep_put_text(row, K(worth, verdict_note), f->gain_note);
+    if (w->known)
+        rep_put(row, K(worth, gain), rep_gain_json(w, single));
 }
 
 static json_t *finding_json(const rep_data *d, const ana_finding *f)
@@ -374,7 +390,7 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
         rep_put_number(row, K(finding, share_of_kernel), f->cost.share_of_kernel);
     rep_put_number(row, K(finding, share_of_program), f->cost.share_of_program);
     rep_put_seconds(row, K(finding, kernel_share_of_time), f->kernel_share_of_time);
-    put_gain(row, f);
+    put_worth(row, f, &f->worth, true);
     rep_put_text(row, K(finding, certainty), ana_certainty_name(f->certainty));
     rep_put(row, K(finding, evidence), evidence);
     rep_put_text(row, K(finding, advice), f->advice && *f->advice ? f->advice : pattern->remedy);
@@ -415,7 +431,7 @@ static json_t *group_json(const rep_data *d, const ana_finding_group *g)
     rep_put(row, K(group, lines), lines_json(g->lines, g->nlines));
     rep_put_count(row, cost_key(g->cost.unit), g->cost.excess);
     rep_put_number(row, K(group, share_of_program), g->cost.share_of_program);
-    put_gain(row, first);
+    put_worth(row, first, &g->worth, g->nkernels == 1);
     rep_put_text(row, K(group, advice), g->advice && *g->advice ? g->advice : pattern->remedy);
     return row;
 }

@@ -548,6 +548,8 @@ static void put_page_cost(json_t *row, const ana_finding *f)
     rep_put_text(row, K(page_finding, gain), ana_gain_name(f->gain));
     if (f->gain != ANA_GAIN_FULL)
         rep_put_text(row, K(page_finding, gain_note), f->gain_note);
+    if (f->worth.known)
+        rep_put(row, K(page_finding, worth), rep_gain_json(&f->worth, true));
 }
 
 static json_t *page_finding_json(const rep_data *d, const ana_finding *f)
@@ -595,6 +597,8 @@ static json_t *page_group_json(const rep_data *d, const ana_finding_group *g)
     rep_put(row, K(page_group, objects), ids_json(g->objects, g->nobjects));
     rep_put_count(row, K(page_group, excess), g->cost.excess);
     rep_put_number(row, K(page_group, share_of_program), g->cost.share_of_program);
+    if (g->worth.known)
+        rep_put(row, K(page_group, worth), rep_gain_json(&g->worth, g->nkernels == 1));
     if (f->gain != ANA_GAIN_FULL)
         rep_put_text(row, K(page_group, gain_reason), ana_gain_reason(f->gain));
     rep_put_text(row, K(page_group, advice),

@@ -47,7 +47,12 @@ static int set_up(void **state)
     f.launches[0] = launch(1, 1000, -1);
     f.launches[1] = launch(2, 1000, -1);
     f.rows = (prof_launch_rows){2, f.launches};
-    f.in = (gain_input){&f.thresholds, &f.rows, NULL, &device_rows, f.arena};
+    static const ana_models none = {0};
+    f.in = (gain_input){.thresholds = &f.thresholds,
+                        .launches = &f.rows,
+                        .devices = &device_rows,
+                        .models = &none,
+                        .arena = f.arena};
     f.object = (prof_object){.id = 1, .bytes = 1 << 20, .variable = "d_A", .name = "d_A (a.cu:1)"};
     f.line = (ana_line){.requests = 100, .sectors = 400, .sectors_min = 400};
     f.access = (ana_access){.space = ACC_GLOBAL};
@@ -68,7 +73,7 @@ static ana_gain judge(fixture *f, double traffic)
     f->in.seconds = ana_launch_seconds(&f->rows, f->arena);
     assert_non_null(f->in.seconds);
     gain_kernel k = gain_of_kernel(&f->in, 1, traffic);
-    assert_true(gain_set(&f->in, &k, &f->object, &f->finding));
+    assert_true(gain_set(&f->in, &k, &f->object, &(gain_changes){0}, &f->finding));
     assert_int_equal(f->finding.gain == ANA_GAIN_FULL, f->finding.gain_note[0] == '\0');
     return f->finding.gain;
 }

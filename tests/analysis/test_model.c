@@ -223,7 +223,7 @@ static void latency_of_loads(void **state)
 {
     (void)state;
     model_work w = {.blocks = 10, .warps = 8, .chain_loads = 3};
-    w.traffic = (model_traffic){.loads = 240, .loaded = 960, .missed = 240};
+    w.traffic = (model_traffic){.loads = 240, .hit_rate = 0.75};
     /* one load at a time, of four that hit three times */
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], 3 * (0.75 * 40 + 0.25 * 240) * 1e-9);
     w.traffic.loads = 480; /* two at a time: both must hit */
@@ -573,6 +573,132 @@ static void launches_without_a_model(void **state)
     assert_string_equal(models.rows[0].missing, "Its blocks do not fit on the device.");
 }
 
+/* ---- trials ---- */
+
+static prof_instruction_rows instructions;
+
+static model_lab *lab_of(void (*tell)(prof_builder *))
+{
+    model_lab *lab;
+    prof_db *db = profile_of("h200", tell);
+    story_expect(model_lab_open(db, arena, &lab, &err), &err);
+    story_expect(prof_load_kind_instructions(db, arena, &instructions, &err), &err);
+    prof_close(db);
+    return lab;
+}
+
+static uint32_t object_of(uint32_t pc, acc_space space)
+{
+    for (uint32_t i = 0; i < instructions.count; i++)
+        if (instructions.rows[i].c.pc == pc && instructions.rows[i].c.space == space)
+            return instructions.rows[i].c.object;
+    fail();
+    return 0;
+}
+
+/* Of an instruction of which all is left. */
+static model_edit edit_of(uint32_t pc, acc_space space)
+{
+    return (model_edit){.pc = pc,
+                        .object = object_of(pc, space),
+                        .space = space,
+                        .requests = 1,
+                        .sectors = 1,
+                        .wavefronts = 1,
+                        .lanes = 1,
+                        .touched = 1};
+}
+
+static ana_model try_edit(model_lab *lab, model_edit edit)
+{
+    model_change change = {.nedits = 1, .edits = &edit};
+    return model_try(lab, 1, &change, MODEL_AS_RUN);
+}
+
+/* However often, and whatever was tried between. */
+static void trials_that_change_nothing(void **state)
+{
+    (void)state;
+    ana_models models;
+    model_lab *lab = lab_of(second_without_maps);
+    story_expect(model_of_all(lab, arena, &models, &err), &err);
+    const ana_model *kernel = ana_model_of_kernel(&models, 1);
+    model_edit half = edit_of(5, ACC_GLOBAL);
+    half.touched = half.sectors = 0.5;
+    for (int i = 0; i < 3; i++) {
+        ana_model m = i == 1 ? try_edit(lab, edit_of(1, ACC_GLOBAL))
+                             : model_try(lab, 1, NULL, MODEL_AS_RUN);
+        assert_null(m.missing);
+        assert_int_equal(m.launches, 2);
+        assert_memory_equal(m.resources, kernel->resources, sizeof m.resources);
+        assert_true(m.seconds == kernel->seconds && m.bound == kernel->bound);
+        assert_true(try_edit(lab, half).resources[MODEL_L2] < m.resources[MODEL_L2]);
+    }
+    assert_string_equal(model_try(lab, 7, NULL, MODEL_AS_RUN).missing, "It was not launched.");
+    assert_string_equal(model_try(lab_of(launch_too_large), 1, NULL, MODEL_AS_RUN).missing,
+                        "Its blocks do not fit on the device.");
+}
+
+/* The store's 64 sectors, the 32 that are loaded (8 of them from L2), the array's 4 wavefronts. */
+static void trials_of_edits(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(launches);
+    double l2 = 0.25 * 32 / figure_of_h200(CUDA_FIGURE_l2_one_sm);
+    double clock = figure_of_h200(CUDA_FIGURE_clock);
+    double l1 = 0.25 * 32 / figure_of_h200(CUDA_FIGURE_l1_wide) / clock;
+    double pass = 0.25 / figure_of_h200(CUDA_FIGURE_shared_passes) / clock;
+    model_edit store = edit_of(5, ACC_GLOBAL), load = edit_of(1, ACC_GLOBAL);
+    model_edit array = edit_of(5, ACC_SHARED);
+    store.sectors = 0.5;
+    ana_model m = try_edit(lab, store);
+    ASSERT_NEAR(m.resources[MODEL_L2], (8 + 32) * l2);
+    ASSERT_NEAR(m.resources[MODEL_L1], (32 + 32) * l1);
+    ASSERT_NEAR(m.resources[MODEL_SHARED], 4 * pass);
+    load.touched = 0.5; /* of its object, whoever loads it: one sector a block */
+    ASSERT_NEAR(try_edit(lab, load).resources[MODEL_L2], (4 + 64) * l2);
+    array.wavefronts = 0.25;
+    m = try_edit(lab, array);
+    ASSERT_NEAR(m.resources[MODEL_SHARED], 1 * pass);
+    ASSERT_NEAR(m.resources[MODEL_L2], (8 + 64) * l2);
+    array.shuffles = 3; /* for each of two requests */
+    double shuffles = try_edit(lab, array).resources[MODEL_SHUFFLE] - m.resources[MODEL_SHUFFLE];
+    ASSERT_NEAR(shuffles, 0.25 * 6 * 32 / figure_of_h200(CUDA_FIGURE_shuffle) / clock);
+}
+
+/* What is staged is loaded once, and read from shared memory as often as it was loaded. */
+static void trials_of_staging(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(launches);
+    double clock = figure_of_h200(CUDA_FIGURE_clock);
+    model_edit load = edit_of(1, ACC_GLOBAL);
+    load.requests = load.sectors = 0.25;
+    load.staged = 1;
+    ana_model m = try_edit(lab, load);
+    double pass = 0.25 / figure_of_h200(CUDA_FIGURE_shared_passes) / clock;
+    ASSERT_NEAR(m.resources[MODEL_SHARED], (4 + 8) * pass);
+    ASSERT_NEAR(m.resources[MODEL_L1],
+                0.25 * (8 + 64) * 32 / figure_of_h200(CUDA_FIGURE_l1_wide) / clock);
+    /* it has to come from L2 once, between two barriers */
+    double least = figure_of_h200(CUDA_FIGURE_l2_latency) +
+                   2 * figure_of_h200(CUDA_FIGURE_barrier_1);
+    assert_true(m.resources[MODEL_LATENCY] >= least / clock);
+}
+
+/* Four blocks on 132 multiprocessors become as many as those. */
+static void trials_of_more_blocks(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(launches);
+    model_change change = {.fill = true};
+    ana_model before = model_try(lab, 1, NULL, MODEL_AS_RUN),
+              m = model_try(lab, 1, &change, MODEL_AS_RUN);
+    ASSERT_NEAR(m.resources[MODEL_SHARED], before.resources[MODEL_SHARED] * 4 / 132);
+    assert_true(m.resources[MODEL_LATENCY] < before.resources[MODEL_LATENCY] / 10);
+    ASSERT_NEAR(m.resources[MODEL_BLOCKS], before.resources[MODEL_BLOCKS] * 132 / 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -596,6 +722,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(launches_without_maps, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(devices_without_figures, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(launches_without_a_model, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_that_change_nothing, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_edits, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_staging, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_more_blocks, arena_set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

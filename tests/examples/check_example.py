@@ -36,7 +36,7 @@ def found(stats, source):
         objects = [o["name"] for o in stats["objects"] if o["id"] == f["object"]] if isinstance(f.get("object"), int) \
             else [f.get("object", "-")]
         variable = re.split(r"[ (]", objects[0])[0] if objects else "?"
-        rows |= {(f["pattern"], variable, "(%s)" % f["gain"], line) for line in lines or [0]}
+        rows |= {(f["pattern"], variable, "(%s)" % f["verdict"], line) for line in lines or [0]}
     return rows
 
 

@@ -128,6 +128,13 @@ static ana_finding rows[] = {
      .object = 1,
      .cost = {.unit = ANA_SECTORS, .excess = 96, .share_of_kernel = 0.5, .share_of_program = 0.25},
      .kernel_share_of_time = 0.125,
+     .worth = {.known = true,
+               .seconds = 119,
+               .low = -120,
+               .high = 121,
+               .of_kernel = 0.5,
+               .of_program = 0.25,
+               .of_full = 0.625},
      .gain = ANA_GAIN_TINY,
      .gain_figures = "",
      .gain_note = "It gains little.",
@@ -150,6 +157,13 @@ static ana_finding_group groups[] = {
      .nlines = 1,
      .lines = lines,
      .cost = {.unit = ANA_BYTES, .excess = 97, .share_of_program = 0.75},
+     .worth = {.known = true,
+               .seconds = 122,
+               .low = 123,
+               .high = 124,
+               .of_kernel = 0.125,
+               .of_program = 0.375,
+               .of_full = 0.875},
      .advice = "Change both."}};
 static const ana_findings findings = {.count = 1, .rows = rows, .ngroups = 1, .groups = groups};
 
@@ -278,12 +292,16 @@ static void test_keys_of_objects(void **state)
         "\"parameters\":[\"in\",\"out\"],\"lines\":[{\"file\":\"/src/"
         "a.cu\",\"line\":91}],\"excess_sectors\":96,"
         "\"share_of_kernel\":0.5,\"share_of_program\":0.25,\"kernel_share_of_time\":0.125,"
-        "\"gain\":\"tiny\",\"gain_note\":\"It gains little.\",\"certainty\":\"sampled\","
+        "\"verdict\":\"tiny\",\"verdict_note\":\"It gains little.\",\"gain\":{\"seconds\":119,"
+        "\"low\":-120,\"high\":121,\"of_kernel\":0.5,\"of_program\":0.25,\"of_full\":0.625},"
+        "\"certainty\":\"sampled\","
         "\"evidence\":{\"part\":92},\"advice\":\"Change it.\"}",
         "{\"number\":94,\"pattern\":\"strided\",\"kernels\":[\"first\"],"
         "\"objects\":[\"d_x (a.cu:6)\"],\"lines\":[{\"file\":\"/src/a.cu\",\"line\":91}],"
-        "\"excess_bytes\":97,\"share_of_program\":0.75,\"gain\":\"tiny\","
-        "\"gain_note\":\"It gains little.\",\"advice\":\"Change both.\"}",
+        "\"excess_bytes\":97,\"share_of_program\":0.75,\"verdict\":\"tiny\","
+        "\"verdict_note\":\"It gains little.\",\"gain\":{\"seconds\":122,\"low\":123,"
+        "\"high\":124,\"of_kernel\":0.125,\"of_program\":0.375,\"of_full\":0.875},\"advice\":"
+        "\"Change both.\"}",
         "\"memory\": {\"peak_bytes\":109,\"peaks\":[{\"process\":105,\"device\":106,"
         "\"bytes\":107,\"call\":\"cudaMalloc (transpose.cu:6)\",\"objects\":[\"d_x (a.cu:6)\"]}],"
         "\"devices\":[{\"process\":102,\"device\":103,\"peak_bytes\":104,"

@@ -51,8 +51,9 @@ static void test_finding_of_the_program(void **state)
     free(text);
     json_t *json = json_of(&f->data);
     json_t *finding = json_array_get(json_object_get(json, "findings"), 0);
-    assert_keys(finding, "number key pattern subject lines excess_wavefronts share_of_program gain "
-                         "certainty evidence advice");
+    assert_keys(finding,
+                "number key pattern subject lines excess_wavefronts share_of_program verdict "
+                "certainty evidence advice");
     json_decref(json);
 }
 
@@ -108,13 +109,14 @@ static void test_json_has_the_documented_keys(void **state)
                 "id key name space bytes file line");
     assert_keys(json_array_get(json_object_get(json, "findings"), 0),
                 "number key pattern subject kernel object lines excess_wavefronts share_of_kernel "
-                "share_of_program gain certainty evidence advice");
-    assert_keys(json_array_get(json_object_get(json, "findings"), 1),
-                "number key pattern subject kernel object lines excess_sectors share_of_kernel "
-                "share_of_program kernel_share_of_time gain gain_note certainty evidence advice");
+                "share_of_program verdict certainty evidence advice");
+    assert_keys(
+        json_array_get(json_object_get(json, "findings"), 1),
+        "number key pattern subject kernel object lines excess_sectors share_of_kernel "
+        "share_of_program kernel_share_of_time verdict verdict_note certainty evidence advice");
     assert_keys(json_array_get(json_object_get(json, "groups"), 1),
-                "number pattern kernels objects lines excess_sectors share_of_program gain "
-                "gain_note advice");
+                "number pattern kernels objects lines excess_sectors share_of_program verdict "
+                "verdict_note advice");
     assert_keys(json_object_get(json, "memory"), "peak_bytes peaks devices");
     assert_keys(
         json_object_get(json, "coverage"),

@@ -92,7 +92,8 @@ static model_device as_launched(const cuda_device *d, const prof_launch *l,
                           .resident = fmin(of_sm * sms, blocks)};
 }
 
-static ana_model model_of_launch(model_rows *rows, const devices *all, const prof_launch *l)
+static ana_model model_of_launch(model_rows *rows, const devices *all, const prof_launch *l,
+                                 const model_change *change, model_size size)
 {
     model_work work;
     ana_model m = {.kernel = l->kernel, .kind = l->kind, .launches = l->count};
@@ -105,13 +106,46 @@ static ana_model model_of_launch(model_rows *rows, const devices *all, const pro
     model_device device = as_launched(d, l, &occupancy);
     if (!occupancy.blocks)
         m.missing = "Its blocks do not fit on the device.";
-    else if (!model_work_of(rows, &device, l, &work))
+    else if (!model_work_of(rows, &device, l, change, &work))
         m.missing = "Not all of its instructions were counted.";
-    else {
-        model_predict(d, &work, occupancy.blocks, &m);
-        m.benefits = model_benefits_of(d, &work, occupancy.blocks);
-    }
+    if (m.missing)
+        return m;
+    if (size == MODEL_FULL)
+        model_work_fill(&work, device.sms * occupancy.blocks);
+    model_predict(d, &work, occupancy.blocks, &m);
+    m.benefits = model_benefits_of(d, &work, occupancy.blocks);
     return m;
+}
+
+static void add_model(ana_model *sum, const ana_model *m)
+{
+    double n = (double)m->launches;
+    if (m->missing)
+        return;
+    sum->missing = NULL;
+    sum->launches += m->launches;
+    sum->seconds += n * m->seconds;
+    sum->low += n * m->low;
+    sum->high += n * m->high;
+    for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
+        sum->resources[r] += n * m->resources[r];
+#define X(member, cost) sum->benefits.member += n * m->benefits.member;
+#include "analysis/model/benefits.def"
+#undef X
+}
+
+static void make_mean(ana_model *sum)
+{
+    double n = sum->launches ? (double)sum->launches : 1;
+    sum->seconds /= n;
+    sum->low /= n;
+    sum->high /= n;
+    for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
+        sum->resources[r] /= n;
+#define X(member, cost) sum->benefits.member /= n;
+#include "analysis/model/benefits.def"
+#undef X
+    sum->bound = model_longest(sum);
 }
 
 /* Launches come by kernel. */
@@ -121,17 +155,7 @@ static void add_to_kernels(ana_models *out, const ana_model *m)
         return;
     if (!out->nkernels || out->kernels[out->nkernels - 1].kernel != m->kernel)
         out->kernels[out->nkernels++] = (ana_model){.kernel = m->kernel};
-    ana_model *k = &out->kernels[out->nkernels - 1];
-    double n = (double)m->launches;
-    k->launches += m->launches;
-    k->seconds += n * m->seconds;
-    k->low += n * m->low;
-    k->high += n * m->high;
-    for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
-        k->resources[r] += n * m->resources[r];
-#define X(member, cost) k->benefits.member += n * m->benefits.member;
-#include "analysis/model/benefits.def"
-#undef X
+    add_model(&out->kernels[out->nkernels - 1], m);
 }
 
 static int longest_first(const void *a, const void *b)
@@ -140,24 +164,12 @@ static int longest_first(const void *a, const void *b)
     return (y > x) - (y < x);
 }
 
-/* Makes means of the sums. */
 static void finish_kernels(ana_models *out)
 {
     if (out->nkernels)
         qsort(out->kernels, out->nkernels, sizeof *out->kernels, longest_first);
-    for (uint32_t i = 0; i < out->nkernels; i++) {
-        ana_model *k = &out->kernels[i];
-        double n = (double)k->launches;
-        k->seconds /= n;
-        k->low /= n;
-        k->high /= n;
-        for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
-            k->resources[r] /= n;
-#define X(member, cost) k->benefits.member /= n;
-#include "analysis/model/benefits.def"
-#undef X
-        k->bound = model_longest(k);
-    }
+    for (uint32_t i = 0; i < out->nkernels; i++)
+        make_mean(&out->kernels[i]);
 }
 
 /* Rows of the profile come by kernel. */
@@ -180,49 +192,91 @@ static const prof_launch **sorted_by_kernel(const prof_launch_rows *launches, wl
     return order;
 }
 
-static wl_status fill_models(model_rows *rows, const devices *all, const prof_launch **order,
-                             const prof_launch_rows *launches, wl_arena *arena, ana_models *out)
+/* ---- the lab ---- */
+
+struct model_lab {
+    devices devices;
+    model_rows *rows;
+    prof_launch_rows launches;
+    const prof_launch **order; /* by kernel */
+};
+
+wl_status model_lab_open(prof_db *profile, wl_arena *arena, model_lab **out, wl_error *err)
 {
-    out->rows = wl_new_array(arena, ana_model, (size_t)launches->count + 1);
-    out->kernels = wl_new_array(arena, ana_model, (size_t)launches->count + 1);
+    model_lab *lab = *out = wl_new(arena, model_lab);
+    wl_status status = lab ? WL_OK
+                           : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+    if (status == WL_OK)
+        status = model_rows_load(profile, arena, &lab->rows, err);
+    if (status == WL_OK)
+        status = load_devices(profile, arena, &lab->devices, err);
+    if (status == WL_OK)
+        status = prof_load_launch_kinds(profile, PROF_ALL, arena, &lab->launches, err);
+    if (status != WL_OK)
+        return status;
+    lab->order = sorted_by_kernel(&lab->launches, arena);
+    return lab->order ? WL_OK
+                      : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+}
+
+static uint32_t first_of_kernel(const model_lab *lab, uint32_t kernel)
+{
+    uint32_t low = 0, high = lab->launches.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (lab->order[middle]->kernel < kernel)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+ana_model model_try(model_lab *lab, uint32_t kernel, const model_change *change, model_size size)
+{
+    ana_model sum = {.kernel = kernel, .missing = "It was not launched."};
+    model_rows_rewind(lab->rows, kernel);
+    for (uint32_t i = first_of_kernel(lab, kernel);
+         i < lab->launches.count && lab->order[i]->kernel == kernel; i++) {
+        ana_model m = model_of_launch(lab->rows, &lab->devices, lab->order[i], change, size);
+        if (m.missing && !sum.launches)
+            sum.missing = m.missing;
+        add_model(&sum, &m);
+    }
+    make_mean(&sum);
+    return sum;
+}
+
+/* ---- all launches ---- */
+
+wl_status model_of_all(model_lab *lab, wl_arena *arena, ana_models *out, wl_error *err)
+{
+    uint32_t count = lab->launches.count;
+    *out = (ana_models){.count = count,
+                        .rows = wl_new_array(arena, ana_model, (size_t)count + 1),
+                        .kernels = wl_new_array(arena, ana_model, (size_t)count + 1)};
     if (!out->rows || !out->kernels)
-        return WL_NOMEM;
-    out->count = launches->count;
-    for (uint32_t i = 0; i < launches->count; i++) {
-        ana_model *m = &out->rows[order[i] - launches->rows];
-        *m = model_of_launch(rows, all, order[i]);
+        return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+    model_rows_rewind(lab->rows, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        ana_model *m = &out->rows[lab->order[i] - lab->launches.rows];
+        *m = model_of_launch(lab->rows, &lab->devices, lab->order[i], NULL, MODEL_AS_RUN);
         add_to_kernels(out, m);
     }
     finish_kernels(out);
     return WL_OK;
 }
 
-static wl_status model_all(prof_db *profile, wl_arena *scratch, wl_arena *arena, ana_models *out,
-                           wl_error *err)
-{
-    devices all;
-    model_rows *rows;
-    prof_launch_rows launches;
-    wl_status status = model_rows_load(profile, scratch, &rows, err);
-    if (status == WL_OK)
-        status = load_devices(profile, scratch, &all, err);
-    if (status == WL_OK)
-        status = prof_load_launch_kinds(profile, PROF_ALL, scratch, &launches, err);
-    if (status != WL_OK)
-        return status;
-    const prof_launch **order = sorted_by_kernel(&launches, scratch);
-    status = order ? fill_models(rows, &all, order, &launches, arena, out) : WL_NOMEM;
-    return status == WL_OK ? status
-                           : wl_fail(err, status, "Cannot analyse the profile: out of memory.");
-}
-
 wl_status ana_model_table(prof_db *profile, wl_arena *arena, ana_models *out, wl_error *err)
 {
+    model_lab *lab = NULL;
     *out = (ana_models){0};
     wl_arena *scratch = wl_arena_new();
     wl_status status = scratch
-                           ? model_all(profile, scratch, arena, out, err)
+                           ? model_lab_open(profile, scratch, &lab, err)
                            : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+    if (status == WL_OK)
+        status = model_of_all(lab, arena, out, err);
     wl_arena_free(scratch);
     return status;
 }

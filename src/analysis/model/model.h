@@ -54,6 +54,45 @@ typedef struct ana_models {
 
 wl_status ana_model_table(prof_db *profile, wl_arena *arena, ana_models *out, wl_error *err);
 
+/* ---- trials: what a change would do to a kernel's time ---- */
+
+/* An instruction as a change leaves it: the part that remains of what it did, 1 where all does. An
+ * edited instruction's sectors lie side by side. */
+typedef struct model_edit {
+    uint32_t pc, object, space; /* prof_instruction's */
+    double requests, sectors, wavefronts, lanes;
+    double touched;  /* of the sectors of its object that a block touches */
+    double staged;   /* wavefronts of shared memory in place of each request of before */
+    double shuffles; /* instructions likewise */
+} model_edit;
+
+typedef struct model_change {
+    uint32_t nedits;
+    const model_edit *edits; /* by pc, object and space */
+    bool fill; /* the work is shared out over at least as many blocks as multiprocessors */
+} model_change;
+
+/* Launches, rows and devices of a profile, for as many trials as are wanted. */
+typedef struct model_lab model_lab;
+
+/* In the arena. */
+wl_status model_lab_open(prof_db *profile, wl_arena *arena, model_lab **out, wl_error *err);
+typedef enum model_size {
+    MODEL_AS_RUN,
+    /* With as many times as many blocks as fill the device, all doing alike, where a launch has
+     * fewer; what they touch together stays. */
+    MODEL_FULL
+} model_size;
+
+/* The mean of the kernel's launches that have a model, changed; NULL: as they are. Where there is
+ * none, `missing` says why. */
+ana_model model_try(model_lab *lab, uint32_t kernel, const model_change *change, model_size size);
+/* All as they are: what ana_model_table() gives. */
+wl_status model_of_all(model_lab *lab, wl_arena *arena, ana_models *out, wl_error *err);
+/* The smallest and largest speed-up for a predicted one, as eight of ten measured changes lie
+ * (residuals.def). */
+void model_speedup_range(double predicted, double *low, double *high);
+
 /* Of the launches of a kind; of all of a kernel. NULL: none. */
 const ana_model *ana_model_of(const ana_models *models, uint32_t kind);
 const ana_model *ana_model_of_kernel(const ana_models *models, uint32_t kernel);

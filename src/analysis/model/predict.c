@@ -127,11 +127,6 @@ double model_latency_of(const cuda_device *d, ir_cost cost)
     }
 }
 
-static double hit_rate_of(const model_traffic *t)
-{
-    return t->loaded > 0 ? 1 - t->missed / t->loaded : 0;
-}
-
 /* Of the loads that a warp waits for at once, on average; one that L1 lacks holds up all. */
 static double load_clocks(const cuda_device *d, const model_work *w)
 {
@@ -139,7 +134,7 @@ static double load_clocks(const cuda_device *d, const model_work *w)
     double beyond = model_stays_in_l2(d, t) ? FIGURE_OF(d, l2_latency) : FIGURE_OF(d, dram_latency);
     double of_warp = t->loads / (w->blocks * w->warps);
     double at_once = w->chain_loads > 0 ? larger(1, of_warp / w->chain_loads) : 1;
-    double all_hit = pow(hit_rate_of(t), at_once);
+    double all_hit = pow(t->hit_rate, at_once);
     return all_hit * FIGURE_OF(d, l1_latency) + (1 - all_hit) * beyond;
 }
 
@@ -188,6 +183,16 @@ static void set_range(ana_model *m)
     };
     m->low = m->seconds * residuals[m->bound].low;
     m->high = m->seconds * residuals[m->bound].high;
+}
+
+void model_speedup_range(double predicted, double *low, double *high)
+{
+#define X(id, low, high, launches)
+#define CHANGES(least, most, count) \
+    *low = predicted * (least);     \
+    *high = predicted * (most);
+#include "analysis/model/residuals.def"
+#undef X
 }
 
 static void add_up(ana_model *m)

@@ -31,7 +31,16 @@ struct model_rows {
     prof_object_rows objects;
     prof_code_rows code;
     cursor instructions, touched, reuses, work, waits;
+    prof_instruction *changed; /* room for a launch's, while a change is tried */
 };
+
+/* Of one launch. */
+typedef struct launch_rows {
+    const prof_instruction *insns;
+    const prof_touched *touched;
+    const prof_reuse *reuses;
+    uint32_t ninsns, ntouched, nreuses;
+} launch_rows;
 
 static bool comes_before(const row_key *row, const prof_launch *l)
 {
@@ -54,6 +63,18 @@ static const void *take_rows(cursor *c, const prof_launch *l, uint32_t *count)
         c->at++;
     *count = c->at - before;
     return first;
+}
+
+static size_t most_of_launch(const prof_instruction_rows *rows)
+{
+    size_t most = 0, first = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        bool same = rows->rows[i].launch == rows->rows[first].launch &&
+                    rows->rows[i].kernel == rows->rows[first].kernel;
+        first = same ? first : i;
+        most = i - first + 1 > most ? i - first + 1 : most;
+    }
+    return most;
 }
 
 #define CURSOR(table) (cursor){(table).rows, sizeof *(table).rows, (table).count, 0}
@@ -88,7 +109,164 @@ wl_status model_rows_load(prof_db *profile, wl_arena *arena, model_rows **out, w
     rows->reuses = CURSOR(reuses);
     rows->work = CURSOR(work);
     rows->waits = CURSOR(waits);
-    return WL_OK;
+    rows->changed = wl_new_array(arena, prof_instruction, most_of_launch(&instructions) + 1);
+    return rows->changed ? WL_OK
+                         : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+}
+
+static void rewind_cursor(cursor *c, uint32_t kernel)
+{
+    uint32_t low = 0, high = c->count;
+    while (low < high) {
+        c->at = low + (high - low) / 2;
+        if (row_at(c)->kernel < kernel)
+            low = c->at + 1;
+        else
+            high = c->at;
+    }
+    c->at = low;
+}
+
+void model_rows_rewind(model_rows *rows, uint32_t kernel)
+{
+    rewind_cursor(&rows->instructions, kernel);
+    rewind_cursor(&rows->touched, kernel);
+    rewind_cursor(&rows->reuses, kernel);
+    rewind_cursor(&rows->work, kernel);
+    rewind_cursor(&rows->waits, kernel);
+    rows->last = (shares){0};
+}
+
+/* ---- a change ---- */
+
+static double at_most(double value, double most)
+{
+    return value < most ? value : most;
+}
+
+static double at_least(double value, double least)
+{
+    return value > least ? value : least;
+}
+
+static const model_edit *edit_of(const model_change *change, const obs_insn *c)
+{
+    for (uint32_t i = 0; change && i < change->nedits; i++) {
+        const model_edit *e = &change->edits[i];
+        if (e->pc == c->pc && e->object == c->object && e->space == c->space)
+            return e;
+    }
+    return NULL;
+}
+
+static uint64_t scaled(uint64_t count, double part)
+{
+    return (uint64_t)llround((double)count * part);
+}
+
+static void edit_layout(obs_insn *c, const model_edit *e)
+{
+    bool closer = e->sectors < e->requests; /* the lanes of a request have moved together */
+    c->uniform = closer ? 0 : scaled(c->uniform, e->requests);
+    c->misaligned = closer ? 0 : scaled(c->misaligned, e->requests);
+    c->strided = closer ? 0 : scaled(c->strided, e->requests);
+    c->irregular = closer ? 0 : scaled(c->irregular, e->requests);
+    c->contiguous = c->requests - c->uniform - c->misaligned - c->strided - c->irregular;
+}
+
+static void edit_counts(obs_insn *c, const model_edit *e)
+{
+    c->requests = scaled(c->requests, e->requests);
+    c->sectors = scaled(c->sectors, e->sectors);
+    c->wavefronts = scaled(c->wavefronts, e->wavefronts);
+    c->active_lanes = scaled(c->active_lanes, e->lanes);
+    double turns = (double)c->turns * at_most(e->lanes, e->sectors);
+    c->turns = c->turns ? (uint64_t)llround(at_least(turns, (double)c->sectors)) : 0;
+    edit_layout(c, e);
+}
+
+static bool is_load_of(const obs_insn *c, acc_space space)
+{
+    return c->op == ACC_LOAD && c->space == space;
+}
+
+/* Loads of a launch, and what a change makes of them. */
+typedef struct moved_loads {
+    double all, staged, kept;       /* requests of global loads; kept: of those that are staged */
+    double shared, gone, exchanged; /* of loads from shared memory; exchanged: by shuffles */
+} moved_loads;
+
+static void note_moved(moved_loads *m, const obs_insn *before, const obs_insn *after,
+                       const model_edit *e)
+{
+    double requests = (double)before->requests, gone = requests - (double)after->requests;
+    if (is_load_of(before, ACC_GLOBAL) && e->staged > 0) {
+        m->staged += gone;
+        m->kept += (double)after->requests;
+    } else if (is_load_of(before, ACC_SHARED)) {
+        m->gone += gone;
+        m->exchanged += e->shuffles > 0 ? gone : 0;
+    }
+}
+
+/* A warp waits for shared memory where it waited for loads that are staged. Before, it waits for
+ * what it brings there, at least once, and for two barriers each time. */
+static void stage_chain(model_work *w, const moved_loads *m)
+{
+    double part = m->staged / m->all, of_warp = m->kept / (w->blocks * w->warps);
+    double turns = of_warp > 1 ? of_warp : 1;
+    w->chain_shared += part * w->chain_loads;
+    w->chain_loads *= 1 - part;
+    if (w->chain_loads < turns)
+        w->chain_loads = turns;
+    w->machine[IR_COST_SYNC] += 2 * turns * w->blocks * w->warps;
+    double addresses = m->staged < w->machine[IR_COST_INT] ? m->staged : w->machine[IR_COST_INT];
+    w->machine[IR_COST_INT] -= addresses; /* the upper half of each: those there have 32 bits */
+}
+
+static void move_chain(model_work *w, const moved_loads *m)
+{
+    if (m->staged > 0)
+        stage_chain(w, m);
+    if (m->gone > 0) {
+        w->chain[IR_COST_WARP] += m->exchanged / m->shared * w->chain_shared;
+        w->chain_shared *= 1 - m->gone / m->shared;
+    }
+}
+
+/* The launch's instructions as the change leaves them; what goes through shared memory or shuffles
+ * in their place is added to the work. */
+static const prof_instruction *change_rows(const model_rows *rows, const prof_instruction *insns,
+                                           uint32_t count, const model_change *change,
+                                           model_work *w)
+{
+    moved_loads moved = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const obs_insn *c = &insns[i].c;
+        const model_edit *e = edit_of(change, c);
+        rows->changed[i] = insns[i];
+        moved.all += is_load_of(c, ACC_GLOBAL) ? (double)c->requests : 0;
+        moved.shared += is_load_of(c, ACC_SHARED) ? (double)c->requests : 0;
+        if (!e)
+            continue;
+        w->shared_turns += e->staged * (double)c->requests;
+        w->machine[IR_COST_WARP] += e->shuffles * (double)c->requests;
+        edit_counts(&rows->changed[i].c, e);
+        note_moved(&moved, c, &rows->changed[i].c, e);
+    }
+    move_chain(w, &moved);
+    return rows->changed;
+}
+
+/* Of the sectors of an object that a block touches, the part that is left. */
+static double touched_after(const model_change *change, uint32_t object)
+{
+    double part = 1;
+    for (uint32_t i = 0; change && i < change->nedits; i++)
+        if (change->edits[i].object == object && change->edits[i].space == ACC_GLOBAL &&
+            change->edits[i].touched < part)
+            part = change->edits[i].touched;
+    return part;
 }
 
 /* ---- the requests of one instruction ---- */
@@ -102,11 +280,6 @@ static bool is_atomic(const obs_insn *c)
 static bool is_of_one_word(const obs_insn *c)
 {
     return c->uniform * 2 > c->requests;
-}
-
-static double at_least(double value, double least)
-{
-    return value > least ? value : least;
 }
 
 /* Lines that its requests touch: where lanes are far apart, each sector has its own. */
@@ -243,11 +416,6 @@ static bool reuse_of_object(const model_device *d, const prof_reuse *rows, uint3
     return loads + stores > 0;
 }
 
-static double at_most(double value, double most)
-{
-    return value < most ? value : most;
-}
-
 /* The part of its loads that L1 lacks. Each block loads each of its sectors for the first time, but
  * a small object stays in L1, from block to block. */
 static double missed_part(const model_device *d, const object_traffic *t, const object_reuse *r,
@@ -311,26 +479,42 @@ static void add_requests(model_rows *rows, const prof_instruction *insns, uint32
     }
 }
 
-static void add_touched_objects(model_rows *rows, const model_device *d, const prof_launch *launch,
-                                const prof_instruction *insns, uint32_t ninsns, model_work *w)
+/* What of an object is loaded for the first time stays so, however close its sectors lie after a
+ * change: it is another part of fewer. */
+static double first_after(double first, const object_traffic *before, const object_traffic *after,
+                          double touched)
 {
-    uint32_t ntouched, nreuses;
-    const prof_touched *touched = take_rows(&rows->touched, launch, &ntouched);
-    const prof_reuse *reuses = take_rows(&rows->reuses, launch, &nreuses);
+    return at_most(1, part_of(first * before->loaded * touched, after->loaded));
+}
+
+/* `now`: the launch's instructions as a change leaves them, else its own. */
+static void add_touched_objects(model_rows *rows, const model_device *d, const launch_rows *l,
+                                const prof_instruction *now, const model_change *change,
+                                model_work *w)
+{
     object_traffic mapped = {0};
-    for (uint32_t i = 0; i < ntouched; i++) {
-        object_traffic of = traffic_of_object(insns, ninsns, touched[i].object);
-        double sectors = touched[i].sectors * w->blocks;
+    for (uint32_t i = 0; i < l->ntouched; i++) {
+        uint32_t object = l->touched[i].object;
+        object_traffic before = traffic_of_object(l->insns, l->ninsns, object);
+        object_traffic of = traffic_of_object(now, l->ninsns, object);
+        double sectors = l->touched[i].sectors * w->blocks, part = touched_after(change, object);
         object_reuse reuse;
-        if (!reuse_of_object(d, reuses, nreuses, touched[i].object, &reuse)) /* L1 has it all */
-            reuse = (object_reuse){.first = at_most(1, part_of(sectors, of.loaded))};
+        if (!reuse_of_object(d, l->reuses, l->nreuses, object, &reuse)) /* L1 has it all */
+            reuse = (object_reuse){.first = at_most(1, part_of(sectors, before.loaded))};
+        if (change)
+            reuse.first = first_after(reuse.first, &before, &of, part);
         mapped.loaded += of.loaded;
         mapped.loaded_lines += of.loaded_lines;
-        add_object(d, &w->traffic, &of, &reuse, prof_find_object(&rows->objects, touched[i].object),
-                   sectors);
+        add_object(d, &w->traffic, &of, &reuse, prof_find_object(&rows->objects, object),
+                   part * sectors);
     }
-    if (ninsns)
-        add_unmapped(&rows->last, insns->kernel, &mapped, &w->traffic);
+    if (l->ninsns)
+        add_unmapped(&rows->last, l->insns->kernel, &mapped, &w->traffic);
+}
+
+static double hit_rate_of(const model_traffic *t)
+{
+    return t->loaded > 0 ? 1 - t->missed / t->loaded : 0;
 }
 
 /* ---- all together ---- */
@@ -353,11 +537,56 @@ static void add_work(const prof_work *rows, uint32_t count, model_work *w)
     }
 }
 
-bool model_work_of(model_rows *rows, const model_device *device, const prof_launch *launch,
-                   model_work *out)
+/* Where there are fewer, so many blocks, each of which does that much less. */
+static void spread_work(model_work *w, double blocks)
 {
-    uint32_t ninsns, nwork, nwaits;
-    const prof_instruction *insns = take_rows(&rows->instructions, launch, &ninsns);
+    double times = blocks / w->blocks;
+    if (times <= 1)
+        return;
+    w->blocks = blocks;
+    for (uint32_t cost = 0; cost < IR_COST_COUNT; cost++)
+        w->chain[cost] /= times;
+    w->chain_loads /= times;
+    w->chain_shared /= times;
+}
+
+static bool stages(const model_change *change)
+{
+    for (uint32_t i = 0; i < change->nedits; i++)
+        if (change->edits[i].staged > 0)
+            return true;
+    return false;
+}
+
+/* Sectors that lie closer together are found in L1 as well as before, unless they are staged: then
+ * what is left to load comes from further away. */
+static void try_change(model_rows *rows, const model_device *d, const launch_rows *l,
+                       const model_change *change, model_work *w)
+{
+    double before = w->traffic.hit_rate;
+    w->traffic = (model_traffic){0};
+    w->shared_turns = w->shared_extra = 0;
+    const prof_instruction *now = change_rows(rows, l->insns, l->ninsns, change, w);
+    add_requests(rows, now, l->ninsns, w);
+    add_touched_objects(rows, d, l, now, change, w);
+    double after = hit_rate_of(&w->traffic);
+    w->traffic.hit_rate = stages(change) || after > before ? after : before;
+}
+
+static launch_rows take_launch(model_rows *rows, const prof_launch *launch)
+{
+    launch_rows l;
+    l.insns = take_rows(&rows->instructions, launch, &l.ninsns);
+    l.touched = take_rows(&rows->touched, launch, &l.ntouched);
+    l.reuses = take_rows(&rows->reuses, launch, &l.nreuses);
+    return l;
+}
+
+bool model_work_of(model_rows *rows, const model_device *device, const prof_launch *launch,
+                   const model_change *change, model_work *out)
+{
+    uint32_t nwork, nwaits;
+    launch_rows l = take_launch(rows, launch);
     const prof_work *work = take_rows(&rows->work, launch, &nwork);
     const prof_wait *waits = take_rows(&rows->waits, launch, &nwaits);
     *out = (model_work){.blocks = blocks_of_grid(launch), .warps = warps_of_block(launch)};
@@ -368,7 +597,29 @@ bool model_work_of(model_rows *rows, const model_device *device, const prof_laun
     out->chain_shared = waits->shared / (out->blocks * out->warps);
     out->ilp = waits->ilp;
     out->mlp = waits->mlp;
-    add_requests(rows, insns, ninsns, out);
-    add_touched_objects(rows, device, launch, insns, ninsns, out);
+    add_requests(rows, l.insns, l.ninsns, out);
+    add_touched_objects(rows, device, &l, l.insns, NULL, out);
+    out->traffic.hit_rate = hit_rate_of(&out->traffic);
+    if (change)
+        try_change(rows, device, &l, change, out);
+    if (change && change->fill)
+        spread_work(out, device->sms);
     return true;
+}
+
+void model_work_fill(model_work *w, double blocks)
+{
+    model_traffic *t = &w->traffic;
+    double *const counts[] = {
+        &w->blocks,       &w->shared_turns,  &w->shared_extra, &t->requests,     &t->lines,
+        &t->sectors,      &t->loads,         &t->loaded,       &t->loaded_lines, &t->missed,
+        &t->missed_lines, &t->moved_again,   &t->stored,       &t->stored_lines, &t->atomic_lanes,
+        &t->atomic_turns, &t->integer_turns, &t->float_turns};
+    double times = blocks / w->blocks;
+    if (times <= 1)
+        return;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        *counts[i] *= times;
+    for (uint32_t cost = 0; cost < IR_COST_COUNT; cost++)
+        w->machine[cost] *= times;
 }

@@ -14,6 +14,7 @@ typedef struct model_traffic {
     double loads;                /* requests that load from global memory */
     double loaded, loaded_lines; /* what they ask for */
     double missed, missed_lines; /* of these, those that L1 asks L2 for */
+    double hit_rate;             /* of loads, by which their latency goes */
     double stored, stored_lines; /* that are written to L2 */
     double footprint;            /* bytes that are touched */
     double moved_again;          /* sectors that device memory moves beside them */
@@ -45,10 +46,15 @@ typedef struct model_rows model_rows;
 /* Of all launches, in the arena. */
 wl_status model_rows_load(prof_db *profile, wl_arena *arena, model_rows **out, wl_error *err);
 
-/* Launches are asked for once each, by kernel and id. False where the counts of its basic blocks
- * are missing, so that nothing can be said. */
+/* The next launch asked for is the kernel's first. */
+void model_rows_rewind(model_rows *rows, uint32_t kernel);
+/* Launches are asked for once each, by kernel and id; `change` NULL: as they are. False where the
+ * counts of its basic blocks are missing, so that nothing can be said. */
 bool model_work_of(model_rows *rows, const model_device *device, const prof_launch *launch,
-                   model_work *out);
+                   const model_change *change, model_work *out);
+
+/* At least so many blocks, that do what those of the launch do, to the same memory. */
+void model_work_fill(model_work *work, double blocks);
 
 /* Its time on the device, where so many blocks are resident on a multiprocessor at once. */
 void model_predict(const cuda_device *device, const model_work *work, uint32_t resident,

@@ -44,7 +44,7 @@ export type Pattern =
   | "local-memory";
 export type Scope = "program" | "object" | "kernel" | "kernel-and-object";
 export type Unit = "sectors" | "wavefronts" | "bytes" | "warp instructions";
-export type Gain = "full" | "cached" | "latency" | "shuffles" | "tiny";
+export type Gain = "full" | "cached" | "latency" | "shuffles" | "hidden" | "tiny";
 export type Level = "error" | "warning" | "info" | "debug";
 
 /** An instruction of a kernel and of what it calls, in order. */
@@ -256,6 +256,20 @@ export interface MemoryObject {
   use?: Use;
 }
 
+/** A predicted gain. */
+export interface Saving {
+  /** Saved of all observed launches together: of their measured time where there is one, else of
+   * the predicted. */
+  seconds: number;
+  low: number; // Eight of ten measured gains lie from here; below 0 it costs time.
+  high: number; // To here.
+  of_kernel?: number; // The part of the kernel's time; absent for several kernels.
+  of_program: number; // The part of the time of all kernels.
+  /** What the verdict goes by: the part of the kernel's time, its launch apart; of one that
+   * takes hardly longer than its launch, with a grid that fills the device. */
+  of_full?: number;
+}
+
 export interface FindingLine {
   pc: number;
   requests: number;
@@ -308,6 +322,7 @@ export interface Finding {
   kernel_share_of_time?: number; // The kernel's part of the program's device time.
   gain: Gain; // Fixing those that are not full gains little; they come last.
   gain_note?: string; // Why it gains little.
+  worth?: Saving; // Predicted to be saved.
   summary: string;
   lines: FindingLine[]; // The costliest first.
   evidence: Evidence[];
@@ -322,6 +337,7 @@ export interface Group {
   objects: number[]; // Shared arrays of one name and size once.
   excess: number;
   share_of_program: number;
+  worth?: Saving; // Predicted to be saved by following all their advice.
   gain_reason?: string; // Why fixing gains little, where it does.
   advice: string;
 }

@@ -2,7 +2,7 @@ import { isIdleVariable, kernelOf, type Model, placesOf, sourceLine, wholeOf } f
 import type { MemoryObject } from "../data/payload";
 import { href } from "../state/route";
 import { FactRow } from "../widgets/fact";
-import { bytes, exact, middle, percent, plural } from "../widgets/format";
+import { bytes, exact, middle, percent, plural, seconds } from "../widgets/format";
 import { type ColumnOf, SortTable } from "../widgets/table";
 import { Failures } from "./failures";
 import { Verdict } from "./finding/verdict";
@@ -197,8 +197,19 @@ function FixFirst({ m }: { m: Model }) {
             f && (
               <li key={number}>
                 <a href={href("finding", number)}>
-                  <span class="big num">{percent(group.share_of_program)}</span>{" "}
-                  <span class="muted">of {wholeOf(f.unit)}</span>
+                  {group.worth && f.gain === "full" ? (
+                    <>
+                      <span class="big num">{seconds(group.worth.seconds)}</span>{" "}
+                      <span class="muted">
+                        predicted to be saved: {percent(group.worth.of_program)} of the time
+                      </span>
+                    </>
+                  ) : (
+                    <>
+                      <span class="big num">{percent(group.share_of_program)}</span>{" "}
+                      <span class="muted">of {wholeOf(f.unit)}</span>
+                    </>
+                  )}
                   <p class="title">{f.title}</p>
                   <Code text={(sourceLine(m, line?.file, line?.line) ?? "").trim()} />
                   <span class="muted small">

@@ -10,14 +10,22 @@ import {
   placesOf,
   wholeOf,
 } from "../../data/model";
-import type { Finding, FindingLine, Group, Instruction, Shapes, Unit } from "../../data/payload";
+import type {
+  Finding,
+  FindingLine,
+  Group,
+  Instruction,
+  Saving,
+  Shapes,
+  Unit,
+} from "../../data/payload";
 import { BankPicture } from "../../pictures/banks";
 import { HeatStrip } from "../../pictures/heatstrip";
 import { combined, ideal, lanesOf, sectorsOf } from "../../pictures/layout";
 import { RemedySketch } from "../../pictures/remedy";
 import { SectorPicture, scaleFor } from "../../pictures/sectors";
 import { findingHref, href } from "../../state/route";
-import { bytes, count, dim, exact, percent, plural, ratio } from "../../widgets/format";
+import { bytes, count, dim, exact, percent, plural, ratio, seconds } from "../../widgets/format";
 import { KernelName, ObjectName } from "../names";
 import { Code, Excerpt, type Mark, Place } from "../source";
 import { Evidence } from "./evidence";
@@ -60,6 +68,9 @@ const ofTime = (f: Finding): string =>
     ? ""
     : `, which takes ${percent(f.kernel_share_of_time)} of the GPU time`;
 
+const ofKernel = (gain: Saving): string =>
+  gain.of_kernel === undefined ? "" : `: ${percent(gain.of_kernel)} of the kernel's time`;
+
 function Figures({ group, finding }: { group: Group; finding: Finding }) {
   const { unit } = finding;
   const one = unit === "wavefronts" ? "wavefront" : "sector";
@@ -71,6 +82,13 @@ function Figures({ group, finding }: { group: Group; finding: Finding }) {
   const requests = lines.reduce((s, l) => s + l.requests, 0);
   return (
     <div class="figures">
+      {group.worth && finding.gain === "full" && (
+        <Figure
+          value={seconds(group.worth.seconds)}
+          label={`predicted to be saved${ofKernel(group.worth)}`}
+          title={`Eight of ten measured gains lie from ${seconds(Math.max(0, group.worth.low))} to ${seconds(group.worth.high)}.`}
+        />
+      )}
       <Figure
         value={percent(group.share_of_program)}
         label={`of ${wholeOf(unit)}`}

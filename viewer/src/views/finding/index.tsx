@@ -22,7 +22,10 @@ function Card({ m, group, number }: { m: Model; group: Group; number: number }) 
     <>
       <span class="rank">{number}</span>
       <span class="title">{finding.title}</span>
-      <Bar share={group.share_of_program} label={percent(group.share_of_program)} />
+      <Bar
+        share={group.worth?.of_program ?? group.share_of_program}
+        label={percent(group.worth?.of_program ?? group.share_of_program)}
+      />
       <span class="where mono">
         {[
           finding.kernel === undefined ? "" : middle(kernel?.short_name ?? "unknown kernel", 30),

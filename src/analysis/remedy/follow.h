@@ -1,0 +1,18 @@
+/* What a kernel's instructions would do once the remedy of a finding were followed.
+ *
+ * Of each instruction that pays for a pattern, what it pays goes: sectors or wavefronts beyond the
+ * need. What takes their place depends on the remedy: data that is staged in shared memory is read
+ * there, a value that shuffles bring takes a shuffle. model_try() makes seconds of it. */
+#ifndef WL_ANALYSIS_REMEDY_FOLLOW_H
+#define WL_ANALYSIS_REMEDY_FOLLOW_H
+
+#include "analysis/input.h"
+#include "analysis/model/model.h"
+
+/* The change, in the arena. False when
+ * memory is exhausted. */
+bool remedy_follow(const ana_draft *draft, wl_arena *arena, model_change *out);
+/* Both changes, in the arena; `out` may be one of them. False when memory is exhausted. */
+bool remedy_join(wl_arena *arena, const model_change *a, const model_change *b, model_change *out);
+
+#endif
