@@ -481,8 +481,8 @@ static void add_requests(model_rows *rows, const prof_instruction *insns, uint32
 
 /* What of an object is loaded for the first time stays so, however close its sectors lie after a
  * change: it is another part of fewer. */
-static double first_after(double first, const object_traffic *before, const object_traffic *after,
-                          double touched)
+static double first_of_fewer(double first, const object_traffic *before,
+                             const object_traffic *after, double touched)
 {
     return at_most(1, part_of(first * before->loaded * touched, after->loaded));
 }
@@ -502,7 +502,7 @@ static void add_touched_objects(model_rows *rows, const model_device *d, const l
         if (!reuse_of_object(d, l->reuses, l->nreuses, object, &reuse)) /* L1 has it all */
             reuse = (object_reuse){.first = at_most(1, part_of(sectors, before.loaded))};
         if (change)
-            reuse.first = first_after(reuse.first, &before, &of, part);
+            reuse.first = first_of_fewer(reuse.first, &before, &of, part);
         mapped.loaded += of.loaded;
         mapped.loaded_lines += of.loaded_lines;
         add_object(d, &w->traffic, &of, &reuse, prof_find_object(&rows->objects, object),
