@@ -2,11 +2,11 @@
  * handlers. */
 #include "emu/decode.h"
 
+#include "base/hash.h"
 #include "ir/front.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <uthash.h>
 
 typedef struct emu_pool_key {
     struct {
@@ -115,6 +115,10 @@ static emu_ref pool_entry(emu_decode *d, const emu_pool_entry *want)
     *found = probe;
     found->offset = entry.offset;
     HASH_ADD(hh, d->pool_index, key, sizeof found->key, found);
+    if (!found->hh.tbl) {
+        free(found);
+        emu_decode_nomem(d);
+    }
     return EMU_REF(EMU_LAUNCH, entry.offset);
 }
 
@@ -755,8 +759,8 @@ static void decode_function(emu_decode *d, uint32_t index)
 
 static bool keep_lists(emu_decode *d)
 {
-    for (uint32_t k = 0; k < d->kernel->nfunctions; k++) {
-        emu_function *f = &d->kernel->functions[k];
+    for (; d->nkept < d->kernel->nfunctions; d->nkept++) {
+        emu_function *f = &d->kernel->functions[d->nkept];
         void *locals = f->nlocals
                            ? wl_arena_copy(d->arena, f->locals, f->nlocals * sizeof *f->locals)
                            : NULL;
@@ -788,8 +792,7 @@ static void finish_decoded_kernel(emu_decode *d)
     k->pool_bytes = d->pool_top;
     for (uint32_t b = 0; b < k->nbbs; b++)
         k->bbs[b].first = k->insns + k->bbs[b].start;
-    d->kept = keep_lists(d);
-    if (!d->kept)
+    if (!keep_lists(d))
         emu_decode_nomem(d);
 }
 
@@ -843,7 +846,7 @@ wl_status emu_decode_kernel(emu_module *module, const ir_func *func, const flow_
         finish_decoded_kernel(&d);
     if (d.status == WL_OK)
         emu_finish_info(&d);
-    for (uint32_t k = 0; !d.kept && k < kernel->nfunctions; k++) {
+    for (uint32_t k = d.nkept; k < kernel->nfunctions; k++) {
         free(kernel->functions[k].locals);
         free(kernel->functions[k].zero);
     }

@@ -55,7 +55,7 @@ typedef struct emu_decode {
     wl_vec(emu_shared_place) shared;
     uint32_t local_max; /* local memory of the deepest call chain without recursion */
     bool has_dynamic_shared;
-    bool kept;          /* the functions' lists lie in the arena */
+    uint32_t nkept;     /* functions whose lists lie in the arena */
     emu_ref whole_warp; /* the constant that stands for all lanes */
 } emu_decode;
 

@@ -3,13 +3,13 @@
 #define WL_PROFILE_BUILDER_H
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "cuda/cubin.h"
 #include "ir/kernel.h"
 #include "ir/module.h"
 #include "profile/blob.h"
 #include "profile/db.h"
-#include "profile/hash.h"
 #include "profile/profile.h"
 #include "profile/sources.h"
 #include "profile/symbols.h"

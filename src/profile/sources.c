@@ -2,9 +2,9 @@
 #include "profile/sources.h"
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/vec.h"
 
-#include "profile/hash.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>

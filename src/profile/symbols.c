@@ -1,10 +1,10 @@
 /* Functions, lines and calls in the application's binaries. */
 #include "profile/symbols.h"
 
+#include "base/hash.h"
 #include "base/vec.h"
 #include "profile/demangle.h"
 
-#include "profile/hash.h"
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>

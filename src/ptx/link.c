@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "base/hash.h"
 #include "base/vec.h"
 #include "ptx/outline.h"
 
@@ -119,7 +119,11 @@ static link_symbol *enter_symbol(linker *l, span name)
         return NULL;
     }
     HASH_ADD_KEYPTR(hh, l->symbols, s->name, strlen(s->name), s);
-    return s;
+    if (s->hh.tbl)
+        return s;
+    free(s->name);
+    free(s);
+    return NULL;
 }
 
 static bool is_definition(const statement *s)
