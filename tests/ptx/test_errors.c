@@ -78,6 +78,26 @@ static const sample bodies[] = {
     {"add.s32 %r1, `", "5:14: unexpected character '`'\nadd.s32 %r1, `\n             ^"},
     {"\xff\xfe", "5:1: unexpected byte 0xff\n?\?\n^"},
     {"5: exit;", "5:1: expected an instruction, a label or a directive, found '5'\n5: exit;\n^"},
+    {"mov.f32 %f1, 1.5 & 1;", "5:21: this operator takes no floating-point numbers\nmov.f32 %f1, "
+                              "1.5 & 1;\n                    ^"},
+    {".reg x;", "5:6: this declaration lacks a type\n.reg x;\n     ^"},
+    {".pragma 5;", "5:9: expected a pragma in quotes\n.pragma 5;\n        ^"},
+    {"ts: .branchtargets ;", "5:20: expected a name\nts: .branchtargets ;\n                   ^"},
+    {".loc 1 2 3, nothing 4;",
+     "5:13: expected function_name or inlined_at\n.loc 1 2 3, nothing 4;\n            ^"},
+    {".loc 1 2 3, function_name 5;", "5:27: expected a label or section after function_name\n.loc "
+                                     "1 2 3, function_name 5;\n                          ^"},
+    {"mov.b32 %r1.q, 0;",
+     "5:12: a register has no component '.q'\nmov.b32 %r1.q, 0;\n           ^"},
+    {"add.s32 %r1, -p, 1;",
+     "5:14: only a register can follow this sign\nadd.s32 %r1, -p, 1;\n             ^"},
+    {"ld.global.u32 %r1, [1.5];", "5:21: an address is no floating-point number\nld.global.u32 "
+                                  "%r1, [1.5];\n                    ^"},
+    {"L: ld.global.u32 %r1, [L];", "5:24: the label 'L' cannot be an address\nL: ld.global.u32 "
+                                   "%r1, [L];\n                       ^"},
+    {".reg .b32 5;", "5:11: expected the name of a register\n.reg .b32 5;\n          ^"},
+    {".reg .bogus x;", "5:6: expected a type, found '.bogus'\n.reg .bogus x;\n     ^"},
+    {".local 5;", "5:8: this declaration lacks a type\n.local 5;\n       ^"},
 };
 
 static const sample modules[] = {
@@ -98,6 +118,34 @@ static const sample modules[] = {
      "0xF0(x);\n                     ^"},
     {HEAD ".entry k() .nothing {}",
      "3:12: unknown directive '.nothing' of a function\n.entry k() .nothing {}\n           ^"},
+    {HEAD ".global .bogus x;",
+     "3:9: expected a type, found '.bogus'\n.global .bogus x;\n        ^"},
+    {HEAD ".global .v2 .bogus x;",
+     "3:13: expected a type, found '.bogus'\n.global .v2 .bogus x;\n            ^"},
+    {HEAD ".extern 5", "3:9: expected a function or a variable, found '5'\n.extern 5\n        ^"},
+    {HEAD ".visible .reg",
+     "3:10: registers are declared inside functions\n.visible .reg\n         ^"},
+    {HEAD ".global x y;", "3:9: this declaration lacks a type\n.global x y;\n        ^"},
+    {HEAD ".global .u32 5;",
+     "3:14: expected the name of a variable, found '5'\n.global .u32 5;\n             ^"},
+    {HEAD ".func 5();", "3:7: expected the name of a function, found '5'\n.func 5();\n      ^"},
+    {HEAD ".entry k(5);", "3:10: a parameter starts with .param or .reg\n.entry k(5);\n         ^"},
+    {HEAD ".entry k(.param .u64 5) {}", "3:22: expected the name of the parameter\n.entry k(.param "
+                                        ".u64 5) {}\n                     ^"},
+    {HEAD ".section {", "3:10: expected the name of the section\n.section {\n         ^"},
+    {HEAD ".section .x 5",
+     "3:13: expected '{' after the name of the section\n.section .x 5\n            ^"},
+    {HEAD ".file 1 x", "3:9: expected the path of the file in quotes\n.file 1 x\n        ^"},
+    {HEAD ".global .attribute(.bogus) .u32 x;",
+     "3:20: unknown attribute\n.global .attribute(.bogus) .u32 x;\n                   ^"},
+    {HEAD ".weak",
+     "3:6: expected a function or a variable, found the end of the text\n.weak\n     ^"},
+    {HEAD ".alias 5, k;",
+     "3:8: expected the name of a function that is declared above\n.alias 5, k;\n       ^"},
+    {HEAD ".func f(){} .alias f, 5;", "3:23: expected the name of a function that is declared "
+                                      "above\n.func f(){} .alias f, 5;\n                      ^"},
+    {HEAD ".global .align 4 x;",
+     "3:18: this declaration lacks a type\n.global .align 4 x;\n                 ^"},
 };
 
 static wl_status parse(const char *text, size_t length, wl_error *err)
