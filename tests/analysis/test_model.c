@@ -349,7 +349,7 @@ static double lines_stored(void)
     prof_db *db = profile_of("h200", launch_that_stores_so);
     story_expect(model_rows_load(db, arena, &rows, &err), &err);
     story_expect(prof_load_launches(db, PROF_ALL, arena, &of, &err), &err);
-    assert_true(model_work_of(rows, &device, &of.rows[0], &work));
+    assert_true(model_work_of(rows, &device, &of.rows[0], NULL, &work));
     prof_close(db);
     return work.traffic.stored_lines;
 }
