@@ -41,6 +41,8 @@ static void variables_of_statements(void **state)
         {"cudaMalloc(&d_A, n); cudaMalloc(&d_B, n);", "cudaMalloc", 0, ""}, /* which is not known */
         {"float *x = make_buffer(n);", "cudaMalloc", 0, "x"},
         {"auto x = make_buffer<float>(n);", "cudaMalloc", 0, "x"},
+        {"x = make_buffer(n);", "cudaMalloc", 0, "x"},
+        {"x = compute(n);", "cudaMalloc", 0, ""}, /* a name that says nothing of memory */
         {"thrust::device_vector<float> y(n);", "cudaMalloc", 0, "y"},
         {"device_vector<float>y(n);", "cudaMalloc", 0, "y"},
         {"buf.resize(n);", "cudaMalloc", 0, "buf"},
