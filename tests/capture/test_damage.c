@@ -258,6 +258,32 @@ static void compressed_beyond_the_limit(void **state)
     free(many);
 }
 
+/* Elements that take less room in a payload than in memory, up to all that a record may take. */
+static void decoded_beyond_the_limit(void **state)
+{
+    enum { COUNT = 1 << 10 };
+    static const struct {
+        size_t size;
+        wl_status status;
+    } cases[] = {
+        {16, WL_OK},
+        {CAP_MAX_DECODED / COUNT, WL_CORRUPT}, /* with what the record has taken before */
+        {CAP_MAX_DECODED / COUNT + 1, WL_CORRUPT},
+    };
+    uint8_t payload[4 + COUNT] = {COUNT & 0xff, COUNT >> 8};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cap_cursor c = {.at = payload, .end = payload + sizeof payload, .arena = wl_arena_new()};
+        void *elements;
+        assert_non_null(wl_arena_alloc(c.arena, 64));
+        uint32_t count = cap_get_count(&c, 1, cases[i].size, &elements);
+        assert_int_equal(c.status, cases[i].status);
+        assert_int_equal(count, cases[i].status ? 0 : COUNT);
+        assert_true(!elements == (cases[i].status != WL_OK));
+        wl_arena_free(c.arena);
+    }
+}
+
 static wl_status open_bytes(const void *data, size_t size)
 {
     cap_reader *reader;
@@ -296,6 +322,7 @@ int main(void)
         cmocka_unit_test(maps_that_contradict_themselves),
         cmocka_unit_test(ends_before_optional_fields),
         cmocka_unit_test(compressed_beyond_the_limit),
+        cmocka_unit_test(decoded_beyond_the_limit),
         cmocka_unit_test(other_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
