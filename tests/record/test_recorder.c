@@ -102,20 +102,28 @@ static int count_of(const char *text, const char *words)
     return count;
 }
 
-/* The records of the child's capture, by type. Returns false where it cannot be read to its end. */
-static bool read_capture(uint32_t counts[64], cap_call *last)
+/* The child's capture. */
+static cap_reader *open_capture(void)
 {
     char pattern[96];
     glob_t found;
     cap_reader *reader;
-    cap_record record;
     wl_error err;
-    bool end = false;
     snprintf(pattern, sizeof pattern, "%s/*.wlcap", folder);
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     assert_int_equal(found.gl_pathc, 1);
     assert_int_equal(cap_open(found.gl_pathv[0], &reader, &err), WL_OK);
     globfree(&found);
+    return reader;
+}
+
+/* The records of the child's capture, by type. Returns false where it cannot be read to its end. */
+static bool read_capture(uint32_t counts[64], cap_call *last)
+{
+    cap_reader *reader = open_capture();
+    cap_record record;
+    wl_error err;
+    bool end = false;
     wl_status status = WL_OK;
     while ((status = cap_read(reader, &record, &end, &err)) == WL_OK && !end) {
         counts[record.type]++;
@@ -264,6 +272,41 @@ static void chooses_launches(void **state)
     free(said);
 }
 
+/* ---- the process ---- */
+
+/* Arguments of a process that only begins to record: an empty one, and one longer than what is read at
+ * once. */
+static char long_argument[5000];
+static const char *const arguments[] = {"begin", "", "two words", long_argument, ""};
+enum { ARGUMENTS = sizeof arguments / sizeof *arguments };
+
+static void begin_elsewhere(way *write)
+{
+    char *argv[ARGUMENTS + 1] = {NULL};
+    (void)write;
+    for (int i = 0; i < ARGUMENTS; i++)
+        argv[i] = (char *)(uintptr_t)arguments[i];
+    execv("/proc/self/exe", argv);
+    _exit(1);
+}
+
+static void arguments_are_kept(void **state)
+{
+    cap_record record;
+    wl_error err;
+    bool end;
+    (void)state;
+    memset(long_argument, 'x', sizeof long_argument - 1);
+    free(said_by(begin_elsewhere, NULL));
+    cap_reader *reader = open_capture();
+    assert_int_equal(cap_read(reader, &record, &end, &err), WL_OK);
+    assert_int_equal(record.type, CAP_PROCESS);
+    assert_int_equal(record.process.argc, ARGUMENTS);
+    for (int i = 0; i < ARGUMENTS; i++)
+        assert_string_equal(record.process.argv[i], arguments[i]);
+    cap_reader_free(reader);
+}
+
 /* ---- */
 
 static int set_up(void **state)
@@ -281,12 +324,16 @@ static int tear_down(void **state)
     return system(command);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[0], arguments[0]) == 0) { /* the process of arguments_are_kept */
+        begin();
+        _exit(0);
+    }
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(full_disk_emulated), CASE(full_disk_hooked), CASE(ends_in_order), CASE(forked),
-        CASE(chooses_launches),
+        CASE(full_disk_emulated), CASE(full_disk_hooked),   CASE(ends_in_order), CASE(forked),
+        CASE(chooses_launches),   CASE(arguments_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
