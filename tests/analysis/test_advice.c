@@ -341,6 +341,31 @@ static int64_t two_of_three(const sim_thread *t, const void *p)
     return ((int64_t)t->block[0] * 256 + t->index) * 12;
 }
 
+/* Objects that are allocated at one place again and again share a finding, however the allocations of
+ * two places alternate. */
+static void findings_are_about_places(void **state)
+{
+    static const char *const names[] = {"b", "a"};
+    enum { EACH = 2 };
+    sim s;
+    ana_findings all;
+    (void)state;
+    sim_begin(&s, 16, 1, 256, 1);
+    for (int i = 0; i < EACH; i++)
+        for (int k = 0; k < 2; k++)
+            sim_access(&s, 1 + (uint32_t)k, ACC_LOAD, sim_alloc(&s, names[k], 65536, 0), 4,
+                       row_of_lane, NULL);
+    sim_find(&s, 1, &all);
+    assert_int_equal(all.count, 2);
+    for (int k = 0; k < 2; k++) {
+        const ana_finding *f = sim_finding(&s, &all, names[k], ANA_FALSE_SHARING);
+        assert_non_null(f);
+        assert_int_equal(f->access->objects, EACH);
+        assert_int_equal(f->access->first_object, 1 + k);
+    }
+    sim_end(&s);
+}
+
 static void what_is_left_out_is_counted(void **state)
 {
     (void)state;
@@ -683,6 +708,7 @@ int main(void)
         cmocka_unit_test(of_what_was_sampled),
         cmocka_unit_test(other_blocks_fill_gaps),
         cmocka_unit_test(partial_warps_change_nothing),
+        cmocka_unit_test(findings_are_about_places),
         cmocka_unit_test(what_is_left_out_is_counted),
         cmocka_unit_test(much_that_is_left_over_is_no_nothing),
         cmocka_unit_test(of_edges),
