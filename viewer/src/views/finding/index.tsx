@@ -104,7 +104,11 @@ export function FindingsView({ m, id }: { m: Model; id: number | undefined }) {
       <CardList
         ranked
         label="Findings"
-        head="Costliest first; bars: the avoidable share"
+        head={
+          m.payload.groups.some((g) => g.worth)
+            ? "Largest gain first; bars: the time predicted to be saved"
+            : "Costliest first; bars: the avoidable share"
+        }
         filter={<FilterBar m={m} shown={listed.length} all={groups.length} />}
         items={listed}
         idOf={(item) => item.number}
