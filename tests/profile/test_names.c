@@ -1,6 +1,7 @@
-/* Mangled names in messages. */
+/* Mangled names in messages; spellings of paths. */
 #include "base/arena.h"
 #include "profile/demangle.h"
+#include "profile/sources.h"
 #include "support/test.h"
 
 #include <stdio.h>
@@ -95,10 +96,39 @@ static void test_long_names(void **state)
     wl_arena_free(arena);
 }
 
+/* ---- files ---- */
+
+/* However a compiler was given it. */
+static void a_path_has_one_spelling(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *want;
+    } cases[] = {
+        {"/none/a.cu", "/none/a.cu"},      {"//none///a.cu", "/none/a.cu"},
+        {"/none/./a.cu", "/none/a.cu"},    {"/./none/././a.cu", "/none/a.cu"},
+        {"/none/x/../a.cu", "/none/a.cu"}, {"/x/y/../../none/a.cu", "/none/a.cu"},
+        {"/../none/a.cu", "/none/a.cu"},   {"/none/..a/.b.cu", "/none/..a/.b.cu"},
+        {"./none.cu", "none.cu"},          {"x/../none.cu", "none.cu"},
+        {"../none.cu", "../none.cu"},      {"../../none.cu", "../../none.cu"},
+        {"x/../../none.cu", "../none.cu"},
+    };
+    const prof_options options = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sources *s = sources_new(&options);
+        uint32_t file = sources_id(s, cases[i].path, NULL);
+        assert_int_not_equal(file, 0);
+        assert_string_equal(sources_path(s, file), cases[i].want);
+        assert_int_equal(sources_id(s, cases[i].want, NULL), file);
+        sources_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages), cmocka_unit_test(test_others),
-        cmocka_unit_test(test_headings), cmocka_unit_test(test_long_names)};
+        cmocka_unit_test(test_headings), cmocka_unit_test(test_long_names),
+        cmocka_unit_test(a_path_has_one_spelling)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
