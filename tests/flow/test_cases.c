@@ -407,6 +407,46 @@ static flow_level level_of(const subject *s, const char *text)
     return (flow_level)s->f->level[s->f->defs[s->f->def_first[insn]]];
 }
 
+static uint32_t live_number(const subject *s, const char *name)
+{
+    for (uint32_t r = 0; r < s->f->func->nregs; r++)
+        if (strcmp(s->f->func->regs[r].name, name) == 0)
+            return s->f->live_reg[r];
+    fail_msg("no register %s", name);
+    return FLOW_NONE;
+}
+
+static bool live_before(const subject *s, const char *name, const char *insn)
+{
+    uint32_t n = live_number(s, name), block = s->f->block_of[pc_of(s, insn, 0)];
+    return n != FLOW_NONE && flow_bit(s->f->live_in + (size_t)block * s->f->live_words, n);
+}
+
+/* Only registers that a block reads before it writes them have a place in the sets. */
+CASE(liveness_of_registers, KERNEL("add.u32 %r3, %r2, 1;\n" /* of this block alone */
+                                   "setp.lt.u32 %p1, %r3, 5;\n"
+                                   "mov.u32 %r4, 7;\n"
+                                   "mov.u32 %r5, 8;\n"
+                                   "@%p1 bra side;\n"
+                                   "mov.u32 %r4, 9;\n"
+                                   "@%p1 mov.u32 %r5, 9;\n" /* may keep what was there */
+                                   "side:\n"
+                                   "add.u32 %r6, %r4, %r5;\n"
+                                   "st.global.u32 [%d2], %r6;\n"
+                                   "ret;"))
+{
+    assert_int_equal(live_number(s, "%r3"), FLOW_NONE);
+    assert_int_equal(live_number(s, "%r6"), FLOW_NONE);
+    assert_true(live_before(s, "%r4", "add.u32 %r6"));
+    assert_true(live_before(s, "%r5", "add.u32 %r6"));
+    assert_false(live_before(s, "%r4", "mov.u32 %r4, 9"));
+    assert_true(live_before(s, "%r5", "mov.u32 %r4, 9"));
+    assert_false(live_before(s, "%r4", "add.u32 %r3"));
+    assert_true(live_before(s, "%d2", "mov.u32 %r4, 9"));
+    assert_true(live_before(s, "%p1", "mov.u32 %r4, 9"));
+    assert_false(live_before(s, "%p1", "add.u32 %r6"));
+}
+
 CASE(levels_of_values, KERNEL("mov.u32 %r3, %ctaid.x;\n"
                               "add.u32 %r4, %r1, 4;\n"
                               "add.u32 %r5, %r3, %r4;\n"
@@ -565,6 +605,7 @@ int main(void)
         cmocka_unit_test(reductions_of_barriers_depend_on_what_goes_in),
         cmocka_unit_test(the_outer_of_two_branches_is_named),
         cmocka_unit_test(calls_through_pointers_are_unknown),
+        cmocka_unit_test(liveness_of_registers),
         cmocka_unit_test(levels_of_values),
         cmocka_unit_test(linear_forms_and_trip_counts),
         cmocka_unit_test(forms_of_addresses_of_arrays),
