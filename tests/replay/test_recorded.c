@@ -147,8 +147,34 @@ static void memory_that_runs_out_is_said(void **state)
     end(&r);
 }
 
+static void memory_that_runs_out_in_a_proof_is_said(void **state)
+{
+    (void)state;
+    fixture f;
+    replay_facts facts;
+    size_t refused = 0;
+    fixture_begin(&f, text);
+    const ir_func *func = ir_module_kernel(f.ptx, "k");
+    for (bool failed = true; failed;) {
+        wl_arena *arena = wl_arena_new();
+        scarce_fail(refused + 1);
+        wl_status status = replay_facts_of(f.ptx, func, arena, &facts);
+        failed = scarce_failed();
+        scarce_fail(0);
+        if (status != (failed ? WL_NOMEM : WL_OK))
+            fail_msg("without request %zu: %s", refused + 1, wl_status_text(status));
+        refused += failed;
+        wl_arena_free(arena);
+    }
+    assert_true(refused > 50);
+    fixture_end(&f);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(memory_that_runs_out_is_said)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_that_runs_out_is_said),
+        cmocka_unit_test(memory_that_runs_out_in_a_proof_is_said),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
