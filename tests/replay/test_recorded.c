@@ -1,5 +1,5 @@
-/* What probes recorded, by way of a capture: what is known of each instruction, and that nothing is
- * said where memory runs out. */
+/* What probes recorded, by way of a capture: what is known of each instruction; and where memory
+ * runs out, there or in a proof, that is said. */
 #include "../rewrite/probed.h"
 #include "support/scarce.h"
 
