@@ -86,11 +86,31 @@ static void pairs_of_floats_are_computed(void **state)
     }
 }
 
+/* Both halves of 128 bits, in each lane. */
+static void halves_of_wide_registers_are_packed(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_begin(&f,
+                  HEADER ".visible .entry k(.param .u64 p) {\n.reg .b32 %r<2>; .reg .b64 %rd<9>; "
+                         ".reg .b128 %q<2>;\nld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; "
+                         "mul.wide.u32 %rd2, %r1, 16; add.u64 %rd3, %rd1, %rd2;\n"
+                         "add.u64 %rd4, %rd2, 5; not.b64 %rd5, %rd2;\n"
+                         "mov.b128 %q1, {%rd4, %rd5}; mov.b128 {%rd6, %rd7}, %q1;\n"
+                         "st.global.v2.u64 [%rd3], {%rd6, %rd7}; ret; }\n");
+    uint64_t *out = fixture_alloc(&f, 16 * 32);
+    RUN(&f, "k", 1, 32, P(out));
+    for (uint64_t i = 0; i < 32; i++)
+        assert_true(out[2 * i] == 16 * i + 5 && out[2 * i + 1] == ~(16 * i));
+    fixture_end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(written_operands_are_known),
         cmocka_unit_test(pairs_of_floats_are_computed),
+        cmocka_unit_test(halves_of_wide_registers_are_packed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
