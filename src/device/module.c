@@ -22,11 +22,13 @@ static const char *mapped_file(const void *image)
     return realpath(program ? "/proc/self/exe" : info.dli_fname, path) ? path : info.dli_fname;
 }
 
-static dev_result read_status(wl_status status)
+dev_result dev_image_result(wl_status status)
 {
     switch (status) {
+    case WL_OK: return DEV_OK;
     case WL_NOENT: return DEV_NO_BINARY_FOR_GPU;
     case WL_NOMEM: return DEV_NOMEM;
+    case WL_UNSUPPORTED: return DEV_INVALID_PTX;
     default: return DEV_INVALID_IMAGE;
     }
 }
@@ -39,7 +41,7 @@ static dev_result read_image_ptx(const dev_gpu *device, const void *image, char 
     wl_status status = cuda_image_read(image, CUDA_SIZE_UNKNOWN, device->description.sm, &found,
                                        log);
     if (status != WL_OK)
-        return read_status(status);
+        return dev_image_result(status);
     if (found.count > 1) {
         status = ptx_link(found.ptx, found.count, text, length, log);
     } else {

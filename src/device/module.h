@@ -4,9 +4,12 @@
 
 #include "device/stream.h"
 
+/* What CUDA calls the status of cuda_image_read. */
+dev_result dev_image_result(wl_status status);
 /* `image`: fatbin, its wrapper, or PTX text. Takes the best PTX of it for the context's device.
- * NO_BINARY_FOR_GPU where it has none, INVALID_PTX where it does not parse (`log` then holds the
- * text; may be NULL). The image must stay until the module is unloaded. */
+ * NO_BINARY_FOR_GPU where it has none, INVALID_PTX where it is text for a later device or does not
+ * parse (`log` then holds the text; may be NULL). The image must stay until the module is
+ * unloaded. */
 dev_result dev_module_load(dev_context *context, const void *image, dev_module **module,
                            wl_error *log);
 dev_result dev_module_unload(dev_module *module);

@@ -93,6 +93,34 @@ static void kernels_of_libraries_are_told(void **state)
     EXPECT(400, DRIVER(cuKernelGetLibrary, (CUlibrary *, CUkernel), &of, put));
 }
 
+/* Whatever is asked to take an image says the same of one that it cannot. */
+static void images_of_nothing_are_refused(void **state)
+{
+    static const struct {
+        const char *image;
+        int result;
+    } rows[] = {{"neither PTX nor a fat binary", 200},
+                {".version 9.0\n.target sm_120\n.address_size 64\n", 218}}; /* a later device */
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CUlinkState link;
+        CUlibrary library;
+        CUmodule module;
+        const char *image = rows[i].image;
+        EXPECT(rows[i].result, LOAD(&library, image));
+        EXPECT(rows[i].result,
+               DRIVER(cuModuleLoadData, (CUmodule *, const void *), &module, image));
+        OK(DRIVER(cuLinkCreate_v2, (unsigned, CUjit_option *, void **, CUlinkState *), 0, NULL,
+                  NULL, &link));
+        EXPECT(rows[i].result,
+               DRIVER(cuLinkAddData_v2,
+                      (CUlinkState, int, const void *, size_t, const char *, unsigned,
+                       CUjit_option *, void **),
+                      link, CU_JIT_INPUT_PTX, image, strlen(image) + 1, "part", 0, NULL, NULL));
+        OK(DRIVER(cuLinkDestroy, (CUlinkState), link));
+    }
+}
+
 /* What a block may ask for without more ado is 48 KiB; no more than 32 bits of it count. */
 static void shared_memory_of_launches_is_checked(void **state)
 {
@@ -600,6 +628,7 @@ int main(void)
         WITH_GRAPH(kernels_of_libraries_are_told), /* makes a context, too */
         WITH_GRAPH(shared_memory_of_launches_is_checked),
         cmocka_unit_test(threads_register_at_once),
+        WITH_GRAPH(images_of_nothing_are_refused),
         WITH_GRAPH(edges_are_listed_and_changed),
         WITH_GRAPH(sets_of_graphs_are_changed),
         WITH_GRAPH(kernels_of_graphs_are_changed),

@@ -57,7 +57,6 @@ typedef struct dr_log { /* where the application wants to read what went wrong *
 
 dr_log dr_error_log(unsigned count, const CUjit_option *options, void **values);
 void dr_write_log(const dr_log *log, const wl_error *err);
-dev_result dr_read_status(wl_status status); /* of cuda_image_read */
 
 /* INVALID_VALUE, INVALID_HANDLE. Within a call. */
 dev_result dr_read_copy(const CUDA_MEMCPY3D *params, dev_copy *copy);

@@ -127,7 +127,7 @@ static dev_result image_text(const void *image, unsigned sm, char **text, wl_err
     size_t length;
     wl_status status = cuda_image_read(image, CUDA_SIZE_UNKNOWN, sm, &read, err);
     if (status != WL_OK)
-        return dr_read_status(status);
+        return dev_image_result(status);
     if (read.count > 1) {
         status = ptx_link(read.ptx, read.count, text, &length, err);
     } else {

@@ -59,7 +59,7 @@ static dev_result add_image(CUlinkState state, const void *data, size_t size, wl
             image.ptx[i].text = NULL;
     if (image.ptx)
         cuda_image_clear(&image);
-    return dr_read_status(status);
+    return dev_image_result(status);
 }
 
 dev_result dr_link_data(CUlinkState handle, int type, const void *data, size_t size)

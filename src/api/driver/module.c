@@ -35,17 +35,6 @@ void dr_write_log(const dr_log *log, const wl_error *err)
         *log->left = (void *)length;
 }
 
-dev_result dr_read_status(wl_status status)
-{
-    switch (status) {
-    case WL_OK: return DEV_OK;
-    case WL_NOENT: return DEV_NO_BINARY_FOR_GPU;
-    case WL_NOMEM: return DEV_NOMEM;
-    case WL_UNSUPPORTED: return DEV_INVALID_PTX;
-    default: return DEV_INVALID_IMAGE;
-    }
-}
-
 dev_result dr_read_file(const char *path, char **data, size_t *length)
 {
     FILE *file = fopen(path, "rbe");
