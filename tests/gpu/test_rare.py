@@ -39,6 +39,12 @@ PARTS = {
                   for move in [("cuGraphLaunch", 0, own, K4), ("cuGraphLaunch", own, 1, K4), ("cuGraphLaunch", 1, 0, K4)]],
         "launches": {"plus": 3},
     },
+    "graph_kernels": {
+        "objects": [("cuMemAlloc_v2", K4)],
+        "moves": [("cuMemcpyHtoD_v2", 0, 1, K4), ("cuMemcpyDtoH_v2", 1, 0, K4)],
+        "launches": {"plus": 2},
+        "blocks": [8, 4],
+    },
     "values": {
         "objects": [("cuMemAlloc_v2", K4), ("cuMemAlloc_v2", 64)],
         "moves": [("cuMemsetD32_v2", 0, 2, 64), ("cuMemcpyHtoD_v2", 0, 1, K4), ("cuMemcpyDtoH_v2", 1, 0, K4)],
@@ -109,7 +115,7 @@ PARTS = {
         "launches": {"plus": 1},
     },
 }
-EMULATED = {"virtual_memory", "graph_memory", "values", "extended", "library", "large", "managed", "devices"}  # by the driver that stands in
+EMULATED = {"virtual_memory", "graph_memory", "graph_kernels", "values", "extended", "library", "large", "managed", "devices"}  # by the driver that stands in
 
 
 def run(command):
@@ -157,6 +163,8 @@ class Rare(unittest.TestCase):
                                     "JOIN kernels ON kernels.id = kernel GROUP BY kernels.name").fetchall()
         self.assertEqual({name: count for name, count, _ in launches}, expected["launches"])
         self.assertTrue(all(way > 0 for *_, way in launches), launches)
+        blocks = [x for x, in database.execute("SELECT grid_x FROM launches ORDER BY id")]
+        self.assertEqual(blocks, expected.get("blocks", blocks))
         skipped = [name for name, in database.execute("SELECT kernel FROM skips")]
         self.assertEqual(skipped, expected.get("skipped", []))
         messages = "\n".join(text for text, in database.execute("SELECT text FROM messages"))

@@ -191,6 +191,57 @@ static void graph_memory(void)
     CHECK(cuMemFree(data));
 }
 
+/* A kernel in clusters of two blocks, captured into a graph; then half of its grid, with another value
+ * to add. */
+static void graph_kernels(void)
+{
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode node;
+    CUdeviceptr data;
+    size_t one = 1;
+    unsigned value = 3, other = 40;
+    CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                 .value.clusterDim = {2, 1, 1}};
+    CHECK(cuMemAlloc(&data, BYTES));
+    CHECK(cuMemcpyHtoD(data, numbers(), BYTES));
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    void *params[] = {&data, &value}, *others[] = {&data, &other};
+    CUlaunchConfig config = {.gridDimX = N / 128,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 128,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .hStream = stream,
+                             .attrs = &cluster,
+                             .numAttrs = 1};
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    CHECK(cuLaunchKernelEx(&config, plus, params, NULL));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphGetNodes(graph, &node, &one));
+    CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CHECK(cuGraphLaunch(exec, stream));
+    CUgraphNodeParams half = {.type = CU_GRAPH_NODE_TYPE_KERNEL,
+                              .kernel = {.func = plus,
+                                         .gridDimX = N / 256,
+                                         .gridDimY = 1,
+                                         .gridDimZ = 1,
+                                         .blockDimX = 128,
+                                         .blockDimY = 1,
+                                         .blockDimZ = 1,
+                                         .kernelParams = others}};
+    CHECK(cuGraphExecNodeSetParams(exec, node, &half));
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+    tell_device("graph of kernels", data);
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuStreamDestroy(stream));
+    CHECK(cuMemFree(data));
+}
+
 /* Streams that wait for values in memory. */
 static void values(void)
 {
@@ -746,6 +797,7 @@ static const struct part {
     {"old_launch", old_launch, NULL},
     {"virtual_memory", virtual_memory, NULL},
     {"graph_memory", graph_memory, NULL},
+    {"graph_kernels", graph_kernels, NULL},
     {"values", values, NULL},
     {"value_batch", value_batch, NULL},
     {"extended", extended, NULL},
