@@ -137,7 +137,7 @@ typedef struct ana_worth {
      * that fills the device, since the kernel takes hardly longer than its launch. */
     bool small;
     double of_full;
-    model_resource bound; /* of the kernel as it is, of that size */
+    model_resource bound; /* of the kernel as it is, of that size, the launch apart */
     double before, after; /* the kernel's predicted seconds for a launch, the mean */
 } ana_worth;
 

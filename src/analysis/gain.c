@@ -105,6 +105,16 @@ static double seconds_with(const gain_input *in, const gain_kernel *k, const mod
     return but_launch(&m);
 }
 
+static model_resource longest_but_launch(const ana_model *m)
+{
+    model_resource order[MODEL_RESOURCES];
+    uint32_t count = model_resources_by_time(m, order);
+    for (uint32_t i = 0; i < count; i++)
+        if (order[i] != MODEL_LAUNCH)
+            return order[i];
+    return MODEL_LAUNCH;
+}
+
 /* A kernel that takes hardly longer than its launch is one of a small run, made to be looked at:
  * it is judged with a grid that fills the device. More blocks are a change of size themselves. */
 static bool judge_change(const gain_input *in, const gain_kernel *k, const gain_changes *c,
@@ -119,7 +129,7 @@ static bool judge_change(const gain_input *in, const gain_kernel *k, const gain_
     double now = but_launch(&before), alone = seconds_with(in, k, &c->alike, size);
     double last = seconds_with(in, k, &c->others, size) - seconds_with(in, k, &all, size);
     w->of_full = share_of_all(now - alone > last ? now - alone : last, now);
-    w->bound = before.bound;
+    w->bound = longest_but_launch(&before);
     return true;
 }
 
