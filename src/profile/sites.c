@@ -376,7 +376,7 @@ static name_use *use_of_name(sites *s, name_use **all, const base_name *base)
         return use;
     use->key = key;
     HASH_ADD_KEYPTR(hh, *all, use->key, strlen(use->key), use);
-    return use;
+    return use->hh.tbl ? use : NULL; /* an entry that finds no memory stays out */
 }
 
 static bool number_object(name_use *use, const object_info *o, size_t *number)

@@ -196,7 +196,7 @@ static void one_sector_of_each_instruction(void **state)
 static int64_t word_of_sector(const sim_thread *t, const void *p)
 {
     uint32_t number = *(const uint32_t *)p;
-    return (int64_t)(number / 8 * REGION + t->index * 32 + number % 8 * 4);
+    return (int64_t)(number / 8) * REGION + (int64_t)t->index * 32 + (int64_t)(number % 8) * 4;
 }
 
 /* A thread that comes back to its sector has a chunk of its own; one instruction for each field does
