@@ -227,9 +227,12 @@ static uint64_t sum_bits(char type, double v)
  * which elements they hold. */
 enum { LANE_BYTES = 64, MATRIX_BYTES = 32 * LANE_BYTES };
 
-static uint64_t *place_in_lane(void *matrix, uint32_t lane, uint32_t reg, uint32_t reg_bits)
+/* Registers of 32 bits lie at addresses that no uint64_t has. */
+typedef uint64_t register_word __attribute__((aligned(4)));
+
+static register_word *place_in_lane(void *matrix, uint32_t lane, uint32_t reg, uint32_t reg_bits)
 {
-    return (uint64_t *)((char *)matrix + lane * LANE_BYTES + reg * reg_bits / 8);
+    return (register_word *)((char *)matrix + lane * LANE_BYTES + reg * reg_bits / 8);
 }
 
 static uint32_t register_bits(uint32_t element_bits)
