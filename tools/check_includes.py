@@ -16,7 +16,7 @@ import pathlib
 import re
 import sys
 
-ROOMS = ["base", "access", "ir", "ptx", "flow", "rewrite", "cuda", "emu", "observe", "capture", "program", "inject", "record", "replay",
+ROOMS = ["base", "access", "ir", "ptx", "sass", "flow", "rewrite", "cuda", "emu", "observe", "capture", "program", "inject", "record", "replay",
          "device", "api/both", "api/driver", "api/runtime",
          "shim/driver", "shim/probe", "shim/hooks",
          "profile", "analysis", "report", "cli"]
@@ -24,7 +24,7 @@ ROOMS = ["base", "access", "ir", "ptx", "flow", "rewrite", "cuda", "emu", "obser
 HOUSES = {room.split("/")[0] for room in ROOMS if "/" in room}
 
 AFTER = ["profile", "analysis", "report", "cli"]
-PURE = {"base", "access", "ir", "ptx", "flow", "cuda"}
+PURE = {"base", "access", "ir", "ptx", "sass", "flow", "cuda"}
 # The two libraries that live inside the application: what only they hold.
 APPLICATION = {room for room in ROOMS if room.split("/")[0] in ("inject", "record", "device", "api", "shim")}
 

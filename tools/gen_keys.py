@@ -32,7 +32,9 @@ Same = collections.namedtuple("Same", "other need")
 VOCABULARIES = {
     "pattern": ("src/analysis/patterns.def", r"X\(\w+, "),
     "gain": ("src/analysis/gains.def", r"X\(\w+, "),
+    "remedy": ("src/analysis/remedy/remedies.def", r"X\(\w+, "),
     "resource": ("src/analysis/model/resources.def", r"(?:X|PIPE)\(\w+, "),
+    "limit": ("src/analysis/model/limits.def", r"X\(\w+, "),
     "scope": ("src/analysis/scopes.def", r"X\(\w+, "),
     "certainty": ("src/analysis/certainties.def", r"X\(\w+, "),
     "unit": ("src/analysis/units.def", r"X\(\w+, "),

@@ -107,6 +107,9 @@ and writes the table of `src/ir/expansions.def`: ptxas 13.0.88, sm_90. For sm_80
 [architectures.csv](architectures.csv) become something else: parameters are operands there, where sm_90 loads them, fences take an
 instruction less, and some registers more or less are moved.
 
+Where a program holds machine code, its instructions are counted there instead; [executed.md](executed.md) compares both with what a GPU
+counted.
+
 ## Whole kernels
 
 Drawn by `compare.py` from [kernels.csv](kernels.csv): the {kernels} kernels of examples/, of the tests and of bench/model and bench/overhead,

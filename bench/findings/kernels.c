@@ -564,9 +564,12 @@ static void put_index(FILE *f, const use *u)
 
 static void put_access(FILE *f, const kernel *k, const use *u)
 {
-    const char *space = k->objects[u->object].shared ? "shared" : "global";
+    bool shared = k->objects[u->object].shared;
+    const char *space = shared ? "shared" : "global";
     const char *type = u->bytes == 8 ? "u64" : u->bytes == 16 ? "v4.u32" : "u32";
     const char *value = u->bytes == 8 ? "%d" : u->bytes == 16 ? "{%v0, %v1, %v2, %v3}" : "%v0";
+    /* Integers that all lanes of a warp update are no cost: the compiler combines them. */
+    const char *update_type = shared ? "f32" : "u32", *one = shared ? "0f3F800000" : "1";
     fprintf(f, "    cvt.s64.s32 %%o, %%i;\n    mad.lo.s64 %%a, %%o, %u, %%b%u;\n", u->bytes,
             u->object);
     if (u->op == 'l')
@@ -574,9 +577,9 @@ static void put_access(FILE *f, const kernel *k, const use *u)
     else if (u->op == 's')
         fprintf(f, "    st.%s.%s [%%a], %s;\n", space, type, value);
     else if (u->op == 'a')
-        fprintf(f, "    atom.%s.add.u32 %%v0, [%%a], 1;\n", space);
+        fprintf(f, "    atom.%s.add.%s %%v0, [%%a], %s;\n", space, update_type, one);
     else
-        fprintf(f, "    red.%s.add.u32 [%%a], 1;\n", space);
+        fprintf(f, "    red.%s.add.%s [%%a], %s;\n", space, update_type, one);
 }
 
 /* Jumps over the instruction where the guard does not hold. */

@@ -11,7 +11,7 @@ __global__ void blur(const float *image, float *blurred, int n)
     float left = at[-1]; // finds: uncoalesced d_image
     float right = at[1]; // finds: uncoalesced d_image
     blurred[y * n + x] = (left + *at + right) / 3;
-    // advises: Make the block 32 wide
+    // advises: Start blocks of 32 x 8 threads in place of 8 x 32
     // never advises: __shared__
 }
 

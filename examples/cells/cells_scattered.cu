@@ -10,7 +10,7 @@ __device__ int cell_of(Box box, int atom)
 __global__ void find_cell_counts(Box box, int *cell_count)
 {
     int atom = blockIdx.x * THREADS + threadIdx.x;
-    atomicAdd(&cell_count[cell_of(box, atom)], 1); // finds: strided d_cell_count, false-sharing d_cell_count
+    atomicAdd(&cell_count[cell_of(box, atom)], 1); // finds: strided d_cell_count (covered), false-sharing d_cell_count
 }
 
 __global__ void find_cell_contents(Box box, int *cell_count, const int *cell_count_sum, int *contents)

@@ -11,7 +11,7 @@ __global__ void gemm(const float *A, const float *B, float *C, int n)
         float b = B[k * n + col]; // finds: false-sharing d_B (hidden)
         sum += a * b;
     }
-    C[row * n + col] = sum; // finds: false-sharing d_C (hidden)
+    C[row * n + col] = sum; // finds: false-sharing d_C (covered)
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
 #include "analysis/group.h"
 #include "analysis/places.h"
 #include "analysis/remedy/follow.h"
+#include "analysis/remedy/trial.h"
 #include "analysis/tables.h"
 
 #include <math.h>
@@ -197,6 +198,19 @@ static ana_certainty certainty_of(const ana_input *input, const ana_draft *d)
     return less ? ANA_CERTAINTY_ESTIMATED : d->certainty;
 }
 
+/* The finding's own remedy; others may follow. */
+static bool set_remedy(detect_run *run, const ana_draft *d, ana_finding *f)
+{
+    f->remedies = wl_new(run->arena, ana_remedy);
+    if (!f->remedies || !remedy_follow(d, run->arena, f->remedies))
+        return false;
+    f->nremedies = 1;
+    f->remedies->remedy = f->remedy;
+    f->remedies->advice = f->advice;
+    f->change = f->remedies->change;
+    return true;
+}
+
 static bool append_finding(detect_run *run, const ana_input *input, const ana_draft *d)
 {
     const prof_object *object = prof_find_object(&run->program.objects, d->object);
@@ -218,7 +232,7 @@ static bool append_finding(detect_run *run, const ana_input *input, const ana_dr
         .advice = group_fill(run->arena, d->remedy, ana_object_text(object)),
     };
     f.evidence = wl_arena_copy(run->arena, d->evidence, d->nevidence * sizeof *f.evidence);
-    bool good = f.advice && f.evidence && remedy_follow(d, run->arena, &f.change);
+    bool good = f.advice && f.evidence && set_remedy(run, d, &f);
     good = good && (has_paying_lines(d) ? set_paying_lines(input, d, &f) && set_access(input, d, &f)
                                         : set_site(input, d, &f));
     return good && wl_push(&run->found, f);
@@ -298,6 +312,8 @@ static wl_status detect_in_kernel(detect_run *run, const prof_kernel *kernel, wl
     status = status == WL_OK ? run_in_kernel(run, &input, &drafts, err) : status;
     status = status == WL_OK ? tell_drafts(run, &input, &drafts, err) : status;
     status = status == WL_OK ? detect_merge(run, first, input.scratch, err) : status;
+    if (status == WL_OK)
+        status = remedy_add_tried(&input, &run->found.data[first], run->found.count - first, err);
     if (status == WL_OK && !note_left_over(run, &input, drafts.unnamed))
         status = ana_nomem(err);
     double traffic = input.totals[ANA_SECTORS] + input.totals[ANA_WAVEFRONTS];

@@ -1,9 +1,9 @@
 /* All findings of a profile: detected, judged, ranked, with keys and put into groups. */
 #include "analysis/find.h"
+#include "analysis/choose.h"
 #include "analysis/gain.h"
 #include "analysis/group.h"
 #include "analysis/key.h"
-#include "analysis/remedy/follow.h"
 #include "analysis/times.h"
 
 #include <math.h>
@@ -68,10 +68,23 @@ static bool split_changes(const detect_run *run, wl_arena *arena, size_t at, gai
         i--;
     for (; i < run->found.count && rows[i].kernel == f->kernel; i++) {
         model_change *to = mend_alike(&rows[i], f) ? &out->alike : &out->others;
-        if (i != at && !rows[i].change.fill && !remedy_join(arena, to, &rows[i].change, to))
+        if (i != at && !rows[i].change.fill && !rows[i].covered_by &&
+            !remedy_join(arena, to, &rows[i].change, to))
             return false;
     }
     return true;
+}
+
+/* The kernel whose findings begin there. */
+static bool begin_kernel(detect_run *run, const gain_input *in, size_t first, gain_kernel *k)
+{
+    ana_finding *rows = run->found.data;
+    uint32_t kernel = rows[first].kernel;
+    size_t end = first;
+    while (end < run->found.count && rows[end].kernel == kernel)
+        end++;
+    *k = gain_of_kernel(in, kernel, traffic_share_of(run, kernel));
+    return choose_remedies(in, k, &rows[first], end - first);
 }
 
 static bool judge_findings(detect_run *run, const gain_input *in)
@@ -85,8 +98,8 @@ static bool judge_findings(detect_run *run, const gain_input *in)
                                    resources[ana_unit_resource(f->cost.unit)];
         if (!f->kernel)
             continue; /* a kernel's share decides what fixing gains; here there is none */
-        if (i == 0 || f->kernel != f[-1].kernel)
-            k = gain_of_kernel(in, f->kernel, traffic_share_of(run, f->kernel));
+        if ((i == 0 || f->kernel != f[-1].kernel) && !begin_kernel(run, in, i, &k))
+            return false;
         gain_changes changes;
         if (!split_changes(run, in->arena, i, &changes) ||
             !gain_set(in, &k, prof_find_object(&run->program.objects, f->object), &changes, f))

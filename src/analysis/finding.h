@@ -9,6 +9,7 @@
 #define WL_ANALYSIS_FINDING_H
 
 #include "analysis/model/model.h"
+#include "analysis/remedy/remedy.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "profile/profile.h"
@@ -126,21 +127,6 @@ typedef struct ana_access {
     ana_sector *sectors; /* of a heat map, where the finding rests on one */
 } ana_access;
 
-/* What following the remedy is predicted to save, of the launches that were observed; docs/model.md.
- */
-typedef struct ana_worth {
-    bool known; /* else the rest is 0: the device was never measured, or counts are missing */
-    double seconds, low, high; /* saved; where `low` is negative it may cost time */
-    double of_kernel;          /* part of the kernel's time */
-    double of_program;         /* of the time of all kernels */
-    /* What it is judged by: part of the kernel's time, its launch apart; where `small`, with a grid
-     * that fills the device, since the kernel takes hardly longer than its launch. */
-    bool small;
-    double of_full;
-    model_resource bound; /* of the kernel as it is, of that size, the launch apart */
-    double before, after; /* the kernel's predicted seconds for a launch, the mean */
-} ana_worth;
-
 typedef struct ana_finding {
     ana_pattern pattern;
     uint64_t key;    /* the same in profiles of other builds and runs: key.h */
@@ -150,7 +136,12 @@ typedef struct ana_finding {
     ana_cost cost;
     /* The kernel's part of the program's device time; negative: not measured, or no kernel. */
     double kernel_share_of_time;
-    model_change change; /* what its remedy does */
+    /* What may be done about it, the first what `remedy` and `advice` tell; none where that is all that
+     * is known. */
+    uint32_t nremedies;
+    ana_remedy *remedies;
+    model_change change;    /* of the first */
+    const char *covered_by; /* title of another finding's remedy that mends it, too; NULL: none */
     ana_worth worth;
     ana_gain gain;
     const char *gain_figures; /* "64 warps on 132 multiprocessors"; "" with ANA_GAIN_FULL */

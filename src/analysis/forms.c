@@ -145,15 +145,31 @@ bool ana_place_is_exact(const ana_place *p)
     return !p->iterations && !p->unknown && !p->thread_unknown && !p->block_unknown;
 }
 
-const prof_form *ana_form_at(const prof_form_rows *forms, uint32_t pc)
+bool ana_place_is_same_in_warps(const ana_place *p)
+{
+    return !p->unknown && !p->thread_unknown && !p->thread[0] && !p->thread[1] && !p->thread[2];
+}
+
+static bool stands_before(const prof_form *form, uint32_t kernel, uint32_t pc)
+{
+    return form->kernel != kernel ? form->kernel < kernel : form->pc < pc;
+}
+
+const prof_form *ana_form_of(const prof_form_rows *forms, uint32_t kernel, uint32_t pc)
 {
     uint32_t low = 0, high = forms->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (forms->rows[middle].pc < pc)
+        if (stands_before(&forms->rows[middle], kernel, pc))
             low = middle + 1;
         else
             high = middle;
     }
-    return low < forms->count && forms->rows[low].pc == pc ? &forms->rows[low] : NULL;
+    const prof_form *found = low < forms->count ? &forms->rows[low] : NULL;
+    return found && found->kernel == kernel && found->pc == pc ? found : NULL;
+}
+
+const prof_form *ana_form_at(const prof_form_rows *forms, uint32_t pc)
+{
+    return forms->count ? ana_form_of(forms, forms->rows[0].kernel, pc) : NULL;
 }

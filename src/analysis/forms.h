@@ -30,7 +30,12 @@ bool ana_place_of(const prof_form *form, const prof_launch *launch, ana_place *o
 /* Whether nothing but the indices of threads and blocks moves the address within a launch. */
 bool ana_place_is_exact(const ana_place *place);
 
+/* Whether all threads of a warp take one address, for certain. */
+bool ana_place_is_same_in_warps(const ana_place *place);
+
 /* The first form of an instruction; NULL without one. The rows are of one kernel. */
 const prof_form *ana_form_at(const prof_form_rows *forms, uint32_t pc);
+/* The same of rows of all kernels. */
+const prof_form *ana_form_of(const prof_form_rows *forms, uint32_t kernel, uint32_t pc);
 
 #endif

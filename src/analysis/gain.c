@@ -1,8 +1,7 @@
 /* What fixing a finding is worth: whether its kernel matters, and whether that waits for memory. */
 #include "analysis/gain.h"
 
-#include "analysis/remedy/follow.h"
-
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -117,12 +116,30 @@ static model_resource longest_but_launch(const ana_model *m)
 
 /* A kernel that takes hardly longer than its launch is one of a small run, made to be looked at:
  * it is judged with a grid that fills the device. More blocks are a change of size themselves. */
+static model_size size_to_judge(const gain_kernel *k, const model_change *change)
+{
+    bool small = k->model->bound == MODEL_LAUNCH && !change->fill;
+    return small ? MODEL_FULL : MODEL_AS_RUN;
+}
+
+double gain_part(const gain_input *in, const gain_kernel *k, const model_change *given,
+                 const model_change *change)
+{
+    model_change both;
+    if (!k->model || !remedy_join(in->arena, given, change, &both))
+        return 0;
+    model_size size = size_to_judge(k, change);
+    double now = seconds_with(in, k, NULL, size),
+           saved = seconds_with(in, k, given, size) - seconds_with(in, k, &both, size);
+    return share_of_all(saved, now);
+}
+
 static bool judge_change(const gain_input *in, const gain_kernel *k, const gain_changes *c,
                          ana_worth *w)
 {
     model_change all;
-    w->small = k->model->bound == MODEL_LAUNCH && !c->alike.fill;
-    model_size size = w->small ? MODEL_FULL : MODEL_AS_RUN;
+    model_size size = size_to_judge(k, &c->alike);
+    w->small = size == MODEL_FULL;
     ana_model before = model_try(in->lab, k->model->kernel, NULL, size);
     if (!remedy_join(in->arena, &c->alike, &c->others, &all))
         return false;
@@ -205,6 +222,8 @@ static ana_gain judge_gain(const gain_input *in, const gain_kernel *k, const ana
 {
     if (k->share < in->thresholds->small_kernel)
         return ANA_GAIN_TINY;
+    if (f->covered_by)
+        return ANA_GAIN_COVERED;
     if (f->worth.known && is_cached(in, f, object) && f->worth.bound != MODEL_L1)
         return ANA_GAIN_CACHED; /* what the model has it save is latency, which barriers add again */
     if (f->worth.known)
@@ -243,6 +262,9 @@ static const char *figures(const gain_input *in, const gain_kernel *k, const ana
                                saved_text(in->arena, f->worth.of_full),
                                f->worth.small ? " with a grid that fills the device" : "",
                                model_resource_words(f->worth.bound));
+    case ANA_GAIN_COVERED:
+        return wl_arena_printf(in->arena, "fixed by: %c%s", tolower((unsigned char)*f->covered_by),
+                               f->covered_by + 1);
     case ANA_GAIN_TINY:
         return wl_arena_printf(in->arena, "%.2g %% of the program's %s", 100 * k->share,
                                k->time_share >= 0 ? "time"

@@ -31,13 +31,19 @@ typedef struct gain_kernel {
 gain_kernel gain_of_kernel(const gain_input *in, uint32_t kernel, double traffic_share);
 /* What the change would save, where there is a model. */
 ana_worth gain_worth(const gain_input *in, const gain_kernel *k, const model_change *change);
+/* Of the kernel's time, its launch apart, the part that the change would save once `given` has been
+ * done: as it was run, or where it takes hardly longer than its launch with a grid that fills the
+ * device. 0 without a model. */
+double gain_part(const gain_input *in, const gain_kernel *k, const model_change *given,
+                 const model_change *change);
 /* Of the findings of a kernel. */
 typedef struct gain_changes {
     model_change alike;  /* of the finding and those that its remedy mends, too */
     model_change others; /* of all the rest */
 } gain_changes;
 
-/* Sets worth, gain, its figures and note, and kernel_share_of_time; `object` may be NULL. It is
+/* Sets worth, gain, its figures and note, and kernel_share_of_time, for the first of its remedies;
+ * `object` may be NULL. It is
  * judged by what the remedy saves for all that it mends: by itself, or after all others have been
  * followed, where two resources are busy equally long. False when memory is exhausted. */
 bool gain_set(const gain_input *in, const gain_kernel *k, const prof_object *object,

@@ -1,7 +1,6 @@
 /* Findings on objects that are allocated at one place again and again. */
 #include "analysis/detect.h"
 #include "analysis/group.h"
-#include "analysis/remedy/follow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +27,13 @@ static void merge_access(ana_access *to, const ana_access *from)
                                                              : to->first_object;
 }
 
+static void add_counts(remedy_counts *to, const remedy_counts *from)
+{
+    to->requests += from->requests;
+    to->sectors += from->sectors;
+    to->wavefronts += from->wavefronts;
+}
+
 /* Text and evidence are those of the costlier one, the lines of both. */
 static bool merge_findings(wl_arena *arena, ana_finding *to, const ana_finding *from)
 {
@@ -43,7 +49,14 @@ static bool merge_findings(wl_arena *arena, ana_finding *to, const ana_finding *
     ana_certainty certainty = more->certainty > less->certainty ? more->certainty : less->certainty;
     model_change change;
     bool good = remedy_join(arena, &to->change, &from->change, &change);
+    ana_remedy *remedy = wl_arena_copy(arena, more->remedies, sizeof *more->remedies);
+    if (!remedy)
+        return false;
+    add_counts(&remedy->before, &less->remedies->before);
+    add_counts(&remedy->after, &less->remedies->after);
+    remedy->change = change;
     *to = *more;
+    to->remedies = remedy;
     to->change = change;
     to->cost = cost;
     to->certainty = certainty;

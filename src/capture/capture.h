@@ -400,6 +400,15 @@ typedef struct cap_indirect {
     cap_reached *objects;
 } cap_indirect;
 
+/* What the LAUNCH before would have done with changes of its kernel. Rows as in its summary. */
+typedef struct cap_trials {
+    uint32_t launch; /* id of a LAUNCH before */
+    uint32_t nshared;
+    obs_shared *shared; /* its arrays */
+    uint32_t count;
+    obs_trial *trials;
+} cap_trials;
+
 /* What warps of the LAUNCH before did, step by step: those of the blocks that were chosen for heat
  * maps, as far as there was room for them. */
 typedef struct cap_sequences {
@@ -524,9 +533,10 @@ wl_status cap_open_memory(const void *data, size_t size, cap_reader **out, wl_er
  * WL_CORRUPT the next call goes on with the next record where the length of the damaged one can be
  * believed; where nothing more can be read, *end is set with the error, too. */
 wl_status cap_read(cap_reader *reader, cap_record *record, bool *end, wl_error *err);
-/* Of these types (a set of 1u << cap_type) cap_read gives the type alone: records are checked, but
+/* Of these types (a set of CAP_BIT(type)) cap_read gives the type alone: records are checked, but
  * not decoded. */
-void cap_skip(cap_reader *reader, uint32_t types);
+#define CAP_BIT(type) (UINT64_C(1) << (type))
+void cap_skip(cap_reader *reader, uint64_t types);
 /* Bytes of the file read so far. */
 uint64_t cap_position(const cap_reader *reader);
 void cap_reader_free(cap_reader *reader);

@@ -22,7 +22,7 @@ struct cap_reader {
     uint8_t *stored;   /* the payload as in the file */
     size_t stored_size;
     ZSTD_DStream *zstd; /* of the first compressed payload on */
-    uint32_t skipped;   /* 1 << type: not decoded */
+    uint64_t skipped;   /* CAP_BIT(type): not decoded */
     wl_arena *arena;
     char *name;
 };
@@ -141,7 +141,7 @@ void cap_reader_free(cap_reader *r)
     free(r);
 }
 
-void cap_skip(cap_reader *r, uint32_t types)
+void cap_skip(cap_reader *r, uint64_t types)
 {
     r->skipped = types;
 }
@@ -256,7 +256,7 @@ static wl_status decode_frame(cap_reader *r, const frame *f, cap_record *record)
     if (status || (f->flags & ~(uint32_t)CAP_FLAG_ZSTD))
         return status ? status : WL_CORRUPT;
     *record = (cap_record){.type = (cap_type)f->type};
-    if (f->type < 32 && r->skipped >> f->type & 1)
+    if (f->type < 64 && r->skipped >> f->type & 1)
         return WL_OK;
     if (f->flags & CAP_FLAG_ZSTD)
         status = unpack_payload(r, f->size, &plain);

@@ -51,6 +51,7 @@ static emu_device machine_of(const cuda_device *d)
         .num_sms = (uint32_t)cuda_attribute_of(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
         .max_threads_per_block = (uint32_t)
             cuda_attribute_of(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+        .registers_per_thread = d->limits.registers_per_thread,
         .max_shared_per_block = d->limits.shared_per_block_optin,
         .max_blocks_per_sm = d->limits.blocks,
         .max_threads_per_sm = d->limits.threads,

@@ -26,6 +26,7 @@ typedef struct emu_device {
     uint32_t sm; /* 90 */
     uint32_t num_sms;
     uint32_t max_threads_per_block;
+    uint32_t registers_per_thread; /* the most that it may have; 0: no limit */
     uint32_t max_shared_per_block; /* with opt-in */
     uint32_t max_blocks_per_sm, max_threads_per_sm, shared_per_sm;
     uint64_t global_bytes;
@@ -156,8 +157,8 @@ typedef struct emu_kernel_info {
     const uint32_t *param_offsets, *param_sizes;
     uint32_t static_shared;
     uint32_t local_bytes; /* per thread, without calls */
-    uint32_t registers;   /* 32-bit registers that the PTX keeps live at most: an estimate of the
-                             hardware's */
+    uint32_t registers;   /* 32-bit registers that the PTX keeps live at most, as far as the device
+                             has them: an estimate of the hardware's */
     uint32_t max_threads; /* .maxntid or the device's */
     uint32_t ncode;       /* static instructions, called functions included */
 } emu_kernel_info;
@@ -209,6 +210,9 @@ typedef struct emu_launch {
     uint32_t dynamic_shared;
     const void *params; /* param_bytes of them, laid out as emu_kernel_info says */
     bool cooperative;
+    /* Threads are numbered along y first, as if x and y of the block, %tid and %ntid were exchanged
+     * throughout: warps hold other threads, each of which does what it did. */
+    bool transposed;
     /* Linear indices of the blocks to run (of a launch with clusters: of the clusters); NULL: all.
      */
     const uint64_t *only;

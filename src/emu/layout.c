@@ -190,6 +190,13 @@ static uint32_t most_registers(const emu_kernel *k)
     return most;
 }
 
+/* What a thread cannot have is spilt to local memory. */
+static uint32_t fitting_registers(const emu_decode *d, uint32_t live)
+{
+    uint32_t most = d->module->machine->device.registers_per_thread;
+    return most && live > most ? most : live;
+}
+
 void emu_finish_info(emu_decode *d)
 {
     emu_kernel *k = d->kernel;
@@ -197,7 +204,7 @@ void emu_finish_info(emu_decode *d)
     k->info.func = k->func;
     k->info.local_bytes = k->functions[0].local_bytes;
     k->info.max_threads = max_threads(d);
-    k->info.registers = most_registers(k);
+    k->info.registers = fitting_registers(d, most_registers(k));
     k->info.ncode = k->code.npcs;
     if (emu_order_blocks(k) != WL_OK || !measure_local(k))
         emu_decode_nomem(d);

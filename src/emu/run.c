@@ -139,13 +139,17 @@ static void fill_launch_pool(emu_run_state *run)
 static void fill_warps(emu_run_state *run)
 {
     const emu_dim b = run->launch->block;
+    bool transposed = run->launch->transposed;
+    uint32_t first = transposed ? b.y : b.x, second = transposed ? b.x : b.y;
+    uint32_t along = transposed ? EMU_W_TID_Y : EMU_W_TID_X;
+    uint32_t across = transposed ? EMU_W_TID_X : EMU_W_TID_Y;
     for (uint32_t t = 0; t < run->nwarps * EMU_LANES; t++) {
         uint32_t *v = (uint32_t *)(void *)(run->warp_pool +
                                            (size_t)(t / EMU_LANES) * EMU_W_COUNT * EMU_VECTOR32);
         uint32_t lane = t % EMU_LANES;
-        v[EMU_W_TID_X * EMU_LANES + lane] = t % b.x;
-        v[EMU_W_TID_Y * EMU_LANES + lane] = t / b.x % b.y;
-        v[EMU_W_TID_Z * EMU_LANES + lane] = t / b.x / b.y;
+        v[along * EMU_LANES + lane] = t % first;
+        v[across * EMU_LANES + lane] = t / first % second;
+        v[EMU_W_TID_Z * EMU_LANES + lane] = t / first / second;
         v[EMU_W_WARPID * EMU_LANES + lane] = t / EMU_LANES;
     }
 }

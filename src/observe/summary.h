@@ -134,6 +134,30 @@ typedef struct obs_shared {
     uint32_t offset, bytes;
 } obs_shared;
 
+/* What launches are tried with: x and y of all indices exchanged, so that lanes run along what y
+ * runs along now, in blocks whose shape is exchanged, too, or stays; a shared array with bytes added
+ * after each of its rows; or blocks that are 32 threads wide, and less high by as much. The values
+ * stand in captures and profiles. */
+typedef enum obs_trial_kind {
+    OBS_TRIAL_TRANSPOSED,
+    OBS_TRIAL_PADDED,
+    OBS_TRIAL_WIDENED,
+    OBS_TRIAL_COUNT
+} obs_trial_kind;
+
+/* What the instructions of a launch would have done with one change. Counts are of the same blocks
+ * before and after; `blocks` of them were run. */
+typedef struct obs_trial {
+    uint8_t kind; /* obs_trial_kind */
+    uint64_t blocks;
+    uint32_t pc;         /* TRANSPOSED: an instruction that reads the thread's index */
+    uint32_t block[2];   /* TRANSPOSED, WIDENED: of the launch then, in x and y */
+    uint32_t array;      /* PADDED: index in the launch's `shared` */
+    uint32_t pitch, pad; /* PADDED: `pad` bytes are added after each `pitch` */
+    uint32_t nbefore, nafter;
+    obs_insn *before, *after; /* PADDED: those of the array; else all rows */
+} obs_trial;
+
 typedef struct obs_mix { /* instruction mix: thread instructions by cost class of ops.def (ir_cost)
                           */
     uint64_t warp_instructions[16], thread_instructions[16];

@@ -122,6 +122,7 @@ static void process_clear(process *p)
     HASH_CLEAR(hh, p->moves);
     wl_vec_free(&p->objects);
     wl_vec_free(&p->places);
+    wl_vec_free(&p->sms);
     wl_vec_free(&p->calls);
     wl_vec_free(&p->last_arrays);
     wl_arena_free(p->arena);

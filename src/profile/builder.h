@@ -96,6 +96,7 @@ typedef struct kernel {
     uint32_t file, line; /* where its code begins */
     uint32_t ncode;      /* static instructions; 0 where there is no code */
     uint32_t *blocks;    /* [ncode]: basic blocks, by pc */
+    uint32_t registers;  /* of machine code for the device; 0: not known */
     shared_entry *shared;
     UT_hash_handle hh;
 } kernel;
@@ -220,6 +221,7 @@ typedef struct process {
     stack_entry *stacks;
     stream_entry *streams, *threads;
     uint32_t nstreams, nthreads;
+    wl_vec(uint32_t) sms;          /* compute capability of the devices, times ten; 0: not known */
     bool emulated;                 /* launches without a note were run by the emulator */
     wl_vec(launch_entry) launches; /* by number */
     bool launches_unordered;       /* their ids do not ascend */
@@ -254,7 +256,7 @@ struct prof_builder {
     content_entry *contents, *spans, *sequences;
     uint32_t nmoves;
     uint32_t nprocesses, nlaunches, nlaunch_kinds, nobjects, ncalls, nkernels, nmodules, nstacks,
-        nlocs, ncontents, nspans, nsequences, nwarp_groups, ngraphs;
+        nlocs, ncontents, nspans, nsequences, nwarp_groups, ngraphs, ntrials;
     bool nomem; /* a hash had no room */
     blob packed, compressed;
 };
@@ -308,11 +310,20 @@ wl_status builder_kernel_object(prof_builder *b, kernel *k, uint32_t kind, const
 wl_status builder_kernel_objects(prof_builder *b, wl_error *err);
 void builder_modules_free(prof_builder *b);
 
-/* facts.c: what is known of a kernel's code without running it. */
-wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *code, wl_error *err);
+/* facts.c: what is known of a kernel's code without running it. `m` is its module, `device` that of
+ * the launch. *machine says what became of it in machine code. */
+typedef struct machine_facts {
+    uint32_t sm;         /* of the machine code that was counted; 0: none */
+    uint32_t registers;  /* of a thread, in machine code for the device; 0: not known */
+    const char *why_not; /* none, or not all, was counted; "" where it was */
+} machine_facts;
+
+wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *code, const module *m,
+                        uint32_t device, machine_facts *machine, wl_error *err);
 
 /* launches.c */
 wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *err);
+wl_status builder_trials(prof_builder *b, const cap_trials *record, wl_error *err);
 
 /* kinds.c: the process's launches. An entry is valid until the next launch is opened. */
 /* The launch that a record announces, with what is known before it runs; WL_CORRUPT where it is

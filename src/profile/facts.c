@@ -4,12 +4,18 @@
 
 #include "flow/affine.h"
 #include "ir/expansion.h"
+#include "profile/cubins.h"
+#include "profile/machine.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct writer {
     prof_builder *b;
     uint32_t kernel;
     const flow_kernel *flow;
-    const flow_function *f; /* the function at hand */
+    const flow_function *f;           /* the function at hand */
+    double (*machine)[IR_COST_COUNT]; /* [its blocks], of machine code; NULL: not known */
     wl_error *err;
 } writer;
 
@@ -21,14 +27,18 @@ static uint32_t header_of(const flow_function *f, uint32_t loop)
 
 /* ---- blocks ---- */
 
-static wl_status write_static_mix(const writer *w, const flow_block *block, const flow_ilp *ilp)
+static wl_status write_static_mix(const writer *w, uint32_t number)
 {
+    const flow_block *block = &w->f->blocks[number];
+    const flow_ilp *ilp = &w->f->ilp[number];
     uint32_t counts[IR_COST_COUNT] = {0};
     double machine[IR_COST_COUNT] = {0};
     for (uint32_t i = block->first; i < block->first + block->count; i++) {
         counts[w->f->costs[i]]++;
         ir_add_expansion(&w->f->func->insns[i], machine);
     }
+    if (w->machine)
+        memcpy(machine, w->machine[number], sizeof machine);
     wl_status status = WL_OK;
     for (uint32_t cost = 0; cost < IR_COST_COUNT && status == WL_OK; cost++) {
         const prof_static_mix row = {
@@ -55,7 +65,7 @@ static wl_status write_block(const writer *w, uint32_t number)
     if (block->count == 0)
         return WL_OK;
     wl_status status = table_insert_static_blocks(w->b->insert[TABLE_static_blocks], &row, w->err);
-    return status == WL_OK ? write_static_mix(w, block, ilp) : status;
+    return status == WL_OK ? write_static_mix(w, number) : status;
 }
 
 static wl_status write_static_blocks(const writer *w)
@@ -118,21 +128,82 @@ static wl_status write_forms(const writer *w)
     return status;
 }
 
-wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *code, wl_error *err)
+/* ---- machine code ---- */
+
+static uint32_t sm_of_device(const process *p, uint32_t device)
 {
-    wl_arena *arena = wl_arena_new();
-    flow_kernel *flow = arena ? flow_kernel_new(code, arena) : NULL;
-    wl_status status = flow ? flow_run(flow, FLOW_PASS_ilp) : WL_NOMEM;
+    return device < p->sms.count ? p->sms.data[device] : 0;
+}
+
+static wl_status count_machine(const prof_builder *b, const flow_kernel *flow, const module *m,
+                               const found_cubin *cubin, wl_arena *arena, machine_counts *counts,
+                               machine_facts *facts)
+{
+    sass_code code;
+    wl_status status = sass_code_read(cubin->bytes, cubin->size, cubin->sm,
+                                      flow->code->funcs[0]->name, arena, &code, NULL);
+    if (status == WL_NOMEM)
+        return status;
     if (status != WL_OK) {
-        wl_arena_free(arena);
-        return NOMEM(err);
+        facts->why_not = "the machine code beside its PTX lacks it";
+        return WL_OK;
     }
+    facts->registers = code.registers;
+    status = machine_count(flow, &code, m->code, arena, counts);
+    facts->why_not = counts->why_not ? counts->why_not : "";
+    facts->sm = status == WL_OK && !counts->why_not ? code.sm : 0;
+    if (facts->sm && counts->unknown)
+        facts->why_not = wl_arena_printf(
+            b->arena, "%u of its %u instructions have opcodes that are not known, and are left out",
+            counts->unknown, code.count);
+    return facts->why_not ? status : WL_NOMEM;
+}
+
+/* Of modules whose code came as PTX out of a file. */
+static wl_status find_machine(const prof_builder *b, const flow_kernel *flow, const module *m,
+                              uint32_t device, wl_arena *arena, machine_counts *counts,
+                              machine_facts *facts)
+{
+    found_cubin cubin;
+    uint32_t sm = sm_of_device(&b->process, device);
+    wl_status status = cubin_beside(m->name, m->code, m->length, sm, &cubin);
+    facts->why_not = cubin.why_not;
+    if (status == WL_OK && cubin.bytes)
+        status = count_machine(b, flow, m, &cubin, arena, counts, facts);
+    if (cubin.sm != sm)
+        facts->registers = 0;
+    free(cubin.bytes);
+    return status;
+}
+
+static wl_status write_facts(prof_builder *b, uint32_t kernel_id, const flow_kernel *flow,
+                             const machine_counts *counts, wl_error *err)
+{
     wl_status (*const parts[])(const writer *) = {write_static_blocks, write_loops, write_forms};
-    for (uint32_t i = 0; i < code->count; i++) {
-        const writer w = {b, kernel_id, flow, &flow->funcs[i], err};
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < flow->code->count; i++) {
+        const writer w = {
+            b,  kernel_id, flow, &flow->funcs[i], counts->by_block ? counts->by_block[i] : NULL,
+            err};
         for (size_t p = 0; p < sizeof parts / sizeof *parts && status == WL_OK; p++)
             status = parts[p](&w);
     }
+    return status;
+}
+
+wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *code, const module *m,
+                        uint32_t device, machine_facts *machine, wl_error *err)
+{
+    machine_counts counts = {0};
+    wl_arena *arena = wl_arena_new();
+    flow_kernel *flow = arena ? flow_kernel_new(code, arena) : NULL;
+    wl_status status = flow ? flow_run(flow, FLOW_PASS_ilp) : WL_NOMEM;
+    if (status == WL_OK)
+        status = find_machine(b, flow, m, device, arena, &counts, machine);
+    if (status == WL_OK)
+        status = write_facts(b, kernel_id, flow, &counts, err);
+    else
+        (void)NOMEM(err);
     wl_arena_free(arena);
     return status;
 }

@@ -261,8 +261,8 @@ static bool set_functions(body *c)
 }
 
 static wl_status write_kernel_row(prof_builder *b, const kernel *k, const cap_launch *launch,
-                                  const module *m, const body *c, const char *missing,
-                                  wl_error *err)
+                                  const module *m, const body *c, const machine_facts *machine,
+                                  const char *missing, wl_error *err)
 {
     const char *name = prof_demangle(b->arena, launch->kernel);
     if (!name)
@@ -276,6 +276,8 @@ static wl_status write_kernel_row(prof_builder *b, const kernel *k, const cap_la
                              .line = k->file ? k->line : 0,
                              .ncode = c ? ncode(c) : 0,
                              .nblocks = c ? c->nblocks : 0,
+                             .machine_sm = machine ? machine->sm : 0,
+                             .machine_missing = machine ? machine->why_not : missing,
                              .missing = missing};
     return table_insert_kernels(b->insert[TABLE_kernels], &row, err);
 }
@@ -285,7 +287,8 @@ static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch
 {
     const ir_func *func = ir_module_kernel(m->ptx, launch->kernel);
     if (!func)
-        return write_kernel_row(b, k, launch, m, NULL, "the module's PTX does not define it", err);
+        return write_kernel_row(b, k, launch, m, NULL, NULL, "the module's PTX does not define it",
+                                err);
     body c = {.b = b, .m = m};
     if (ir_kernel_of(m->ptx, func, b->process.arena, &c.code) != WL_OK || !set_blocks(&c) ||
         !set_functions(&c)) {
@@ -293,11 +296,14 @@ static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch
     }
     wl_status status = write_code(&c, k, err);
     status = status == WL_OK ? builder_parameters(b, k->id, func, err) : status;
-    status = status == WL_OK ? builder_facts(b, k->id, &c.code, err) : status;
+    machine_facts machine = {.why_not = ""};
+    if (status == WL_OK)
+        status = builder_facts(b, k->id, &c.code, m, launch->device, &machine, err);
+    k->registers = machine.registers;
     k->line = first_line(&c);
     k->ncode = ncode(&c);
     k->blocks = c.blocks;
-    return status == WL_OK ? write_kernel_row(b, k, launch, m, &c, "", err) : status;
+    return status == WL_OK ? write_kernel_row(b, k, launch, m, &c, &machine, "", err) : status;
 }
 
 static wl_status write_without_ptx(prof_builder *b, const kernel *k, const cap_launch *launch,
@@ -306,7 +312,7 @@ static wl_status write_without_ptx(prof_builder *b, const kernel *k, const cap_l
     const cuda_layout *layout = cuda_layout_of(&m->layouts, launch->kernel);
     wl_status status = layout ? builder_layout(b, k->id, layout, err) : WL_OK;
     const char *why = m->why_not ? m->why_not : "its PTX cannot be read";
-    return status == WL_OK ? write_kernel_row(b, k, launch, m, NULL, why, err) : status;
+    return status == WL_OK ? write_kernel_row(b, k, launch, m, NULL, NULL, why, err) : status;
 }
 
 static wl_status make_kernel(prof_builder *b, const cap_launch *launch, module *m, kernel *k,
@@ -319,7 +325,7 @@ static wl_status make_kernel(prof_builder *b, const cap_launch *launch, module *
     if (!k->short_name || b->nomem)
         return NOMEM(err);
     if (!m)
-        return write_kernel_row(b, k, launch, NULL, NULL, no_ptx, err);
+        return write_kernel_row(b, k, launch, NULL, NULL, NULL, no_ptx, err);
     wl_status status = m->id ? WL_OK : write_module(b, m, err);
     if (status != WL_OK)
         return status;

@@ -118,12 +118,13 @@ static void set_facts(prof_builder *b, const cap_launch *l, kernel *k, launch_fa
     row->dynamic_shared = l->dynamic_shared;
     row->static_shared = l->static_shared;
     row->local_bytes = l->local_bytes;
-    row->registers = l->registers;
+    bool by_ptxas = !b->process.emulated || k->registers;
+    row->registers = b->process.emulated && k->registers ? k->registers : l->registers;
     row->stream = builder_stream(b, l->stream);
     row->device = l->device;
     row->context = l->context;
     row->fault = "";
-    row->registers_by = b->process.emulated ? PROF_REGISTERS_ESTIMATE : PROF_REGISTERS_PTXAS;
+    row->registers_by = by_ptxas ? PROF_REGISTERS_PTXAS : PROF_REGISTERS_ESTIMATE;
     row->warps_dropped = UINT64_MAX;
     row->way = b->process.emulated ? CAP_WAY_EMULATE : CAP_WAY_NONE;
 }

@@ -92,6 +92,7 @@ typedef struct writer {
     kernel *kernel;
     uint32_t id;
     const cap_launch *launch;
+    const obs_shared *shared;      /* arrays of the launch */
     const obs_block_count *blocks; /* sorted by first_pc */
     wl_error *err;
 } writer;
@@ -222,10 +223,9 @@ static const obs_block_count *block_of(const writer *w, uint32_t pc)
 /* The id that the profile gives an object of the capture. */
 static wl_status profile_object_of(writer *w, uint8_t space, uint32_t number, uint32_t *id)
 {
-    if (space == ACC_SHARED) {
-        const obs_shared *array = &w->launch->summary.shared[number];
-        return builder_kernel_object(w->b, w->kernel, PROF_OBJECT_SHARED, array, id, w->err);
-    }
+    if (space == ACC_SHARED)
+        return builder_kernel_object(w->b, w->kernel, PROF_OBJECT_SHARED, &w->shared[number], id,
+                                     w->err);
     if (space == ACC_LOCAL)
         return builder_kernel_object(w->b, w->kernel, PROF_OBJECT_LOCAL, NULL, id, w->err);
     const object_info *found = builder_object(w->b, number);
@@ -341,7 +341,7 @@ wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *er
         return wl_fail(err, WL_CORRUPT, "The capture's launch %u does not hold together.",
                        launch->id);
     }
-    writer w = {.b = b, .launch = launch, .err = err};
+    writer w = {.b = b, .launch = launch, .shared = launch->summary.shared, .err = err};
     wl_status status = WL_OK;
     wl_status (*const parts[])(writer *) = {sort_blocks, complete_launch, write_launch_mix,
                                             write_launch_blocks, write_arrays};
@@ -356,4 +356,77 @@ wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *er
     for (uint32_t i = 0; i < s->nreuses && status == WL_OK; i++)
         status = write_reuse(&w, i);
     return status != WL_OK ? status : b->nomem ? NOMEM(err) : WL_OK;
+}
+
+/* ---- trials ---- */
+
+static bool are_rows_valid(const cap_trials *record, const obs_insn *rows, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (rows[i].space == ACC_SHARED && rows[i].object >= record->nshared)
+            return false;
+    return true;
+}
+
+static bool is_trial_valid(const cap_trials *record, const obs_trial *t)
+{
+    return (t->kind != OBS_TRIAL_PADDED || t->array < record->nshared) &&
+           are_rows_valid(record, t->before, t->nbefore) &&
+           are_rows_valid(record, t->after, t->nafter);
+}
+
+static wl_status write_trial_rows(writer *w, uint32_t trial, uint32_t after, const obs_insn *rows,
+                                  uint32_t count)
+{
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < count && status == WL_OK; i++) {
+        row_trial_insn row = {trial, after, i, rows[i]};
+        status = profile_object_of(w, rows[i].space, rows[i].object, &row.c.object);
+        if (status == WL_OK)
+            status = table_insert_trial_instructions(w->b->insert[TABLE_trial_instructions], &row,
+                                                     w->err);
+    }
+    return status;
+}
+
+static wl_status write_trial(writer *w, const obs_trial *t)
+{
+    prof_trial row = {.id = ++w->b->ntrials,
+                      .launch = w->id,
+                      .kind = t->kind,
+                      .blocks = t->blocks,
+                      .pc = t->pc,
+                      .block = {t->block[0], t->block[1]},
+                      .pitch = t->pitch,
+                      .pad = t->pad};
+    wl_status status = t->kind == OBS_TRIAL_PADDED
+                           ? profile_object_of(w, ACC_SHARED, t->array, &row.object)
+                           : WL_OK;
+    if (status == WL_OK)
+        status = table_insert_trials(w->b->insert[TABLE_trials], &row, w->err);
+    if (status == WL_OK)
+        status = write_trial_rows(w, row.id, 0, t->before, t->nbefore);
+    return status == WL_OK ? write_trial_rows(w, row.id, 1, t->after, t->nafter) : status;
+}
+
+wl_status builder_trials(prof_builder *b, const cap_trials *record, wl_error *err)
+{
+    const launch_entry *e = builder_find_launch(b, record->launch);
+    wl_status status = WL_OK;
+    if (!e || !e->kind->facts.done) {
+        return wl_fail(err, WL_CORRUPT,
+                       "The capture tells of changes to launch %u, which is not there.",
+                       record->launch);
+    }
+    writer w = {
+        .b = b, .kernel = e->kind->facts.kernel, .id = e->id, .shared = record->shared, .err = err};
+    for (uint32_t i = 0; i < record->count && status == WL_OK; i++) {
+        if (!is_trial_valid(record, &record->trials[i])) {
+            return wl_fail(err, WL_CORRUPT,
+                           "The capture's trials of launch %u do not hold together.",
+                           record->launch);
+        }
+        status = write_trial(&w, &record->trials[i]);
+    }
+    return status;
 }

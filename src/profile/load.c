@@ -407,6 +407,50 @@ wl_status prof_load_reuses(prof_db *db, wl_arena *arena, prof_reuse_rows *out, w
                     "FROM kind_reuses ORDER BY kernel, launch, object, distance");
 }
 
+/* ---- trials ---- */
+
+typedef struct trial_insns {
+    uint32_t count;
+    row_trial_insn *rows;
+} trial_insns;
+
+/* The rows of a trial stand together, those of before first; both lists are by trial. */
+static wl_status share_rows_out(const trial_insns *all, wl_arena *arena, prof_trial_rows *trials)
+{
+    obs_insn *list = wl_new_array(arena, obs_insn, (size_t)all->count + 1);
+    if (!list)
+        return WL_NOMEM;
+    for (uint32_t i = 0; i < all->count; i++)
+        list[i] = all->rows[i].c;
+    for (uint32_t t = 0, i = 0; t < trials->count; t++) {
+        prof_trial *trial = &trials->rows[t];
+        while (i < all->count && all->rows[i].trial < trial->id)
+            i++;
+        trial->before = &list[i];
+        for (; i < all->count && all->rows[i].trial == trial->id && !all->rows[i].after; i++)
+            trial->nbefore++;
+        trial->after = &list[i];
+        for (; i < all->count && all->rows[i].trial == trial->id; i++)
+            trial->nafter++;
+    }
+    return WL_OK;
+}
+
+wl_status prof_load_trials(prof_db *db, uint32_t kernel, wl_arena *arena, prof_trial_rows *out,
+                           wl_error *err)
+{
+    trial_insns insns;
+    wl_status status = LOAD_ROWS(db, trials, arena, out, err,
+                                 "kernel_trials WHERE " OF_KERNEL "ORDER BY id", db_int(kernel));
+    if (status == WL_OK)
+        status = LOAD_ROWS(
+            db, trial_instructions, arena, &insns, err,
+            "trial_instructions WHERE trial IN (SELECT id FROM kernel_trials WHERE " OF_KERNEL
+            ") ORDER BY trial, after, position",
+            db_int(kernel));
+    return status == WL_OK ? share_rows_out(&insns, arena, out) : status;
+}
+
 /* ---- objects and calls ---- */
 
 wl_status prof_load_objects(prof_db *db, wl_arena *arena, prof_object_rows *out, wl_error *err)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_DEVICES = 1024 };
+
 /* 0 where none was given out. */
 static uint32_t id_of_number(const id_map *map, uint32_t number)
 {
@@ -124,8 +126,20 @@ static wl_status add_process(prof_builder *b, const cap_process *r, wl_error *er
     return status;
 }
 
+static bool note_compute_capability(process *p, const cap_device *r)
+{
+    while (p->sms.count <= r->ordinal && r->ordinal < MAX_DEVICES)
+        if (!wl_push(&p->sms, 0))
+            return false;
+    if (r->ordinal < p->sms.count)
+        p->sms.data[r->ordinal] = r->cc_major * 10 + r->cc_minor;
+    return true;
+}
+
 static wl_status add_process_device(prof_builder *b, const cap_device *r, wl_error *err)
 {
+    if (!note_compute_capability(&b->process, r))
+        return NOMEM(err);
     const prof_device row = {.process = b->process.id,
                              .ordinal = r->ordinal,
                              .name = r->name,
@@ -393,6 +407,7 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_WAY: return builder_way(b, &record->way, err);
     case CAP_REPEAT: return builder_repeat(b, &record->repeat, err);
     case CAP_INDIRECT: return builder_indirect(b, &record->indirect, err);
+    case CAP_TRIALS: return builder_trials(b, &record->trials, err);
     case CAP_FAULT: return builder_fault(b, &record->fault, err);
     case CAP_GRAPH: return builder_graph(b, &record->graph, err);
     case CAP_GRAPH_RUN: return builder_graph_run(b, &record->graph_run, err);

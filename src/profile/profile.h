@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 9 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 10 };
 
 typedef struct prof_db prof_db;
 
@@ -140,6 +140,11 @@ typedef struct prof_kernel {
     uint32_t nblocks;     /* basic blocks */
     uint64_t module_hash; /* XXH64 of the module's code */
     const char *missing;  /* why there is no code, "" where there is */
+    /* Compute capability, times ten, of the machine code that prof_static_mix.machine was counted
+     * from; 0: it is expected from the PTX. machine_missing says why, or what was not counted; ""
+     * where there is nothing to say. */
+    uint32_t machine_sm;
+    const char *machine_missing;
 } prof_kernel;
 
 typedef struct prof_code {
@@ -169,7 +174,7 @@ typedef struct prof_static_block {
 typedef struct prof_static_mix { /* instructions of one class in one of these blocks */
     uint32_t kernel, first_pc, cost /* ir_cost */, instructions;
     uint32_t chain; /* of `instructions`, on the block's longest chain of dependences */
-    double machine; /* machine instructions of the class that are expected (ir/expansion.h) */
+    double machine; /* machine instructions of the class, counted or expected (ir/expansion.h) */
 } prof_static_mix;
 
 typedef struct prof_loop {
@@ -190,7 +195,7 @@ typedef struct prof_form { /* of an address of an instruction */
 
 typedef enum prof_registers {
     PROF_REGISTERS_ESTIMATE, /* what the PTX keeps live at most */
-    PROF_REGISTERS_PTXAS,    /* the driver, of the machine code that ran */
+    PROF_REGISTERS_PTXAS,    /* the machine code that ran, or that would on the device */
     PROF_REGISTERS_COUNT
 } prof_registers;
 
@@ -428,6 +433,20 @@ typedef struct prof_reuse {
     double loads, stores;
 } prof_reuse;
 
+/* What instructions of a kernel would have done with a change (obs_trial), in one launch: before and
+ * after in the same `blocks`. */
+typedef struct prof_trial {
+    uint32_t id, launch, kernel;
+    uint8_t kind;        /* obs_trial_kind */
+    uint64_t blocks;     /* that were run */
+    uint32_t pc;         /* TRANSPOSED: an instruction that reads the thread's index */
+    uint32_t block[2];   /* TRANSPOSED, WIDENED: of the launch then, in x and y */
+    uint32_t object;     /* PADDED: the shared array */
+    uint32_t pitch, pad; /* PADDED: `pad` bytes are added after each `pitch` */
+    uint32_t nbefore, nafter;
+    const obs_insn *before, *after; /* ascend by pc; objects are the profile's */
+} prof_trial;
+
 /* A parameter of a kernel. */
 typedef struct prof_parameter {
     uint32_t kernel, position;
@@ -523,6 +542,7 @@ PROF_ROWS(work)
 PROF_ROWS(wait)
 PROF_ROWS(touched)
 PROF_ROWS(reuse)
+PROF_ROWS(trial)
 PROF_ROWS(gap)
 PROF_ROWS(fault)
 PROF_ROWS(skip)
@@ -577,6 +597,9 @@ wl_status prof_load_work(prof_db *db, wl_arena *arena, prof_work_rows *out, wl_e
 wl_status prof_load_waits(prof_db *db, wl_arena *arena, prof_wait_rows *out, wl_error *err);
 wl_status prof_load_touched(prof_db *db, wl_arena *arena, prof_touched_rows *out, wl_error *err);
 wl_status prof_load_reuses(prof_db *db, wl_arena *arena, prof_reuse_rows *out, wl_error *err);
+/* Of one kernel, or of all (PROF_ALL), by kernel. */
+wl_status prof_load_trials(prof_db *db, uint32_t kernel, wl_arena *arena, prof_trial_rows *out,
+                           wl_error *err);
 /* Of the first launch of each kind, by kernel, object, space, launch, block. */
 wl_status prof_load_heats(prof_db *db, uint32_t kernel, wl_arena *arena, prof_heat_info_rows *out,
                           wl_error *err);

@@ -41,6 +41,11 @@ typedef struct row_reuse {
     obs_reuse r;
 } row_reuse;
 
+typedef struct row_trial_insn {
+    uint32_t trial, after, position;
+    obs_insn c;
+} row_trial_insn;
+
 typedef struct row_frame {
     uint32_t stack, depth;
     const char *function;

@@ -1,11 +1,11 @@
--- The profile, schema 7. docs/profile-schema.md explains it. Columns hold NULL where something was
+-- The profile, schema 10. docs/profile-schema.md explains it. Columns hold NULL where something was
 -- not measured or is not known; ids count from 1. Integers above 2^63 - 1 (addresses, hashes) are
 -- stored as their two's complement.
 
 CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- What numbers in columns stand for: kind is 'space', 'access', 'object', 'call', 'class', 'owner',
--- 'why', 'way', 'known', 'module', 'registers', 'node', 'freed' or 'pool'.
+-- 'why', 'way', 'known', 'module', 'registers', 'node', 'freed', 'pool' or 'trial'.
 CREATE TABLE names (
   kind TEXT NOT NULL, value INTEGER NOT NULL, name TEXT NOT NULL,
   PRIMARY KEY (kind, value)
@@ -52,10 +52,13 @@ CREATE TABLE modules (
   bytes INTEGER NOT NULL, code BLOB
 );
 
+-- machine_sm: compute capability, times ten, of the machine code that static_mix.machine was counted
+-- from; NULL where it is expected from the PTX. machine_missing says why, or what was not counted.
 CREATE TABLE kernels (
   id INTEGER PRIMARY KEY, mangled TEXT NOT NULL, name TEXT NOT NULL, short_name TEXT NOT NULL,
   module INTEGER, file INTEGER, line INTEGER,
-  ncode INTEGER NOT NULL, nblocks INTEGER NOT NULL, missing TEXT NOT NULL
+  ncode INTEGER NOT NULL, nblocks INTEGER NOT NULL, missing TEXT NOT NULL,
+  machine_sm INTEGER, machine_missing TEXT NOT NULL
 );
 
 -- Static instructions. loc: the innermost place; file, line, col: where it counts.
@@ -79,8 +82,8 @@ CREATE TABLE static_blocks (
 ) WITHOUT ROWID;
 
 -- Instructions of these blocks by class. chain: how many of them lie on the block's longest chain of
--- dependences (docs/flow.md). machine: how many machine instructions of the class the block is
--- expected to become. Classes that a block has neither of have no row.
+-- dependences (docs/flow.md). machine: how many machine instructions of the class a run of the
+-- block takes, counted or expected (kernels.machine_sm). Classes that a block has neither of have no row.
 CREATE TABLE static_mix (
   kernel INTEGER NOT NULL, first_pc INTEGER NOT NULL, class INTEGER NOT NULL,
   instructions INTEGER NOT NULL, chain INTEGER NOT NULL, machine REAL,
@@ -326,6 +329,28 @@ CREATE TABLE reuses (
   PRIMARY KEY (launch, position)
 ) WITHOUT ROWID;
 
+-- What a launch would have done with a change of its kernel: kind ('trial' in names) is 'transposed' (x and
+-- y exchanged in all indices, in blocks of block_x and block_y threads; pc reads the thread's index) 'widened' (blocks of
+-- block_x and block_y threads) or 'padded' (pad bytes added after each pitch bytes of the shared array object). The instructions that the change is about, as they are (after 0) and with it (1),
+-- in the same blocks.
+CREATE TABLE trials (
+  id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, kind INTEGER NOT NULL, blocks INTEGER NOT NULL,
+  pc INTEGER NOT NULL, block_x INTEGER NOT NULL, block_y INTEGER NOT NULL,
+  object INTEGER, pitch INTEGER NOT NULL, pad INTEGER NOT NULL
+);
+
+CREATE TABLE trial_instructions (
+  trial INTEGER NOT NULL, after INTEGER NOT NULL, position INTEGER NOT NULL,
+  pc INTEGER NOT NULL, object INTEGER, space INTEGER NOT NULL, access INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, flags INTEGER NOT NULL,
+  requests INTEGER NOT NULL, active_lanes INTEGER NOT NULL,
+  sectors INTEGER NOT NULL, sectors_min INTEGER NOT NULL,
+  wavefronts INTEGER NOT NULL, wavefronts_min INTEGER NOT NULL, turns INTEGER NOT NULL,
+  uniform INTEGER NOT NULL, contiguous INTEGER NOT NULL, misaligned INTEGER NOT NULL,
+  strided INTEGER NOT NULL, irregular INTEGER NOT NULL, stride INTEGER NOT NULL,
+  PRIMARY KEY (trial, after, position)
+) WITHOUT ROWID;
+
 -- How often the elements (aligned 4 bytes) of an object were accessed, over all blocks of a launch.
 -- known ('known' in names) says what of that is known; an object without a row was not accessed
 -- where launches.objects_known (shared arrays: arrays_known) is not 0. least and most: accesses of
@@ -560,6 +585,20 @@ JOIN reuses r ON r.launch = l.rows_of
 JOIN samples s ON s.launch = r.launch AND s.block = r.block
 LEFT JOIN moves m ON m.id = l.moves AND m.object = r.object
 GROUP BY l.id, coalesce(m.becomes, r.object), r.distance;
+
+CREATE VIEW kernel_trials AS
+SELECT (SELECT k.kernel FROM launch_kinds k WHERE k.rows_of = t.launch ORDER BY k.id LIMIT 1) AS kernel, t.*
+FROM trials t;
+
+CREATE VIEW v_trials AS
+SELECT t.id, t.launch, k.name AS kernel, n.name AS kind, t.blocks, t.object, t.pitch, t.pad,
+       (SELECT total(sectors) FROM trial_instructions i WHERE i.trial = t.id AND i.after = 0) AS sectors_before,
+       (SELECT total(sectors) FROM trial_instructions i WHERE i.trial = t.id AND i.after = 1) AS sectors_after,
+       (SELECT total(wavefronts) FROM trial_instructions i WHERE i.trial = t.id AND i.after = 0) AS wavefronts_before,
+       (SELECT total(wavefronts) FROM trial_instructions i WHERE i.trial = t.id AND i.after = 1) AS wavefronts_after
+FROM kernel_trials t
+LEFT JOIN kernels k ON k.id = t.kernel
+LEFT JOIN names n ON n.kind = 'trial' AND n.value = t.kind;
 
 -- ---- sums over the launches of a kernel ----
 

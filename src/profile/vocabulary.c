@@ -20,6 +20,7 @@
 #define NODE "node"
 #define FREED "freed"
 #define POOL "pool"
+#define TRIAL "trial"
 static const word words[] = {
 #define X(id, text) {SPACE, ACC_##id, text},
 #include "access/spaces.def"

@@ -141,7 +141,7 @@ wl_status replay_recorded_read(const char *path, uint64_t size, uint64_t most,
     }
     wl_status status = cap_open(path, &reader, err);
     if (status == WL_OK) {
-        cap_skip(reader, ~(1u << CAP_NOTE | 1u << CAP_PROBE | 1u << CAP_TABLES));
+        cap_skip(reader, ~(CAP_BIT(CAP_NOTE) | CAP_BIT(CAP_PROBE) | CAP_BIT(CAP_TABLES)));
         status = read_records(r, reader, size, most);
         drop_torn_tables(r);
     }

@@ -20,6 +20,7 @@ typedef struct run {
     cap_writer *writer;
     replay_recorded *recorded;
     uint64_t launches, total;     /* done, and of all captures */
+    bool emulated;                /* this capture is of a process that the emulator ran */
     wl_vec(uint32_t) not_written; /* launches of this capture that no record holds, ascending */
     bool stopped;
 } run;
@@ -47,6 +48,22 @@ static wl_status write_outcome(run *r, const replay_outcome *outcome)
     if (status == WL_OK && outcome->kind == REPLAY_REPEAT)
         status = cap_write_repeat(r->writer, &outcome->repeat);
     return status;
+}
+
+/* A launch that was written, with its parameters. What changes would save is told where the disk and
+ * the memory have room for it. */
+static wl_status write_trials(run *r, const cap_launch *launch, wl_error *err)
+{
+    cap_trials trials;
+    wl_error why = {0};
+    wl_status status = r->stopped ? WL_OK : replay_trials(r->session, launch, &trials, err);
+    if (r->stopped || status != WL_OK || !trials.count)
+        return status;
+    status = cap_write_trials(r->writer, &trials);
+    if (status == WL_OK || status == WL_LIMIT)
+        return WL_OK;
+    cap_state(r->writer, &why);
+    return wl_fail(err, status, "%s", *why.text ? why.text : wl_status_text(status));
 }
 
 static wl_status write_unknown(run *r, const cap_note *note, const char *reason)
@@ -93,11 +110,26 @@ static wl_status complete(run *r, const cap_note *note, wl_error *err)
         status = write_outcome(r, &outcome);
     if (status == WL_LIMIT || status == WL_NOMEM)
         status = write_too_large(r, note, &outcome);
+    if (status == WL_OK && outcome.kind == REPLAY_LAUNCH && !outcome.way.estimated) {
+        cap_launch tried = outcome.launch;
+        tried.params = note->params;
+        tried.nparams = note->nparams;
+        return write_trials(r, &tried, err);
+    }
     if (status == WL_OK)
         return WL_OK;
     wl_error why = {0};
     cap_state(r->writer, &why);
     return wl_fail(err, status, "%s", *why.text ? why.text : wl_status_text(status));
+}
+
+static wl_status take_in(run *r, const cap_record *record, wl_error *err)
+{
+    if (record->type == CAP_LAUNCH && r->emulated)
+        return write_trials(r, &record->launch, err);
+    if (record->type == CAP_NOTE)
+        return r->emulated ? WL_OK : complete(r, &record->note, err);
+    return replay_see(r->session, record, err);
 }
 
 /* Damaged records are left out; the import says so. */
@@ -117,16 +149,17 @@ static wl_status walk(run *r, uint64_t size, wl_error *err)
         bool note = record.type == CAP_NOTE;
         if (note || n % STEP == 0)
             go_on(r);
-        status = note ? complete(r, &record.note, err) : replay_see(r->session, &record, err);
+        status = take_in(r, &record, err);
         if (status != WL_OK)
             return status;
-        r->launches += note;
+        r->launches += note && !r->emulated;
     }
 }
 
 typedef struct measure { /* of a capture; zero where the process needs no replay, or had it */
     uint64_t bytes;      /* of whole records */
-    uint64_t launches;   /* noted */
+    uint64_t launches;   /* noted, and not worked out by the process itself */
+    bool emulated;
 } measure;
 
 static wl_status measure_capture(const char *path, measure *out, wl_error *err)
@@ -134,28 +167,36 @@ static wl_status measure_capture(const char *path, measure *out, wl_error *err)
     cap_reader *reader;
     cap_record record;
     wl_error damage;
-    bool end = false, inside = false, done = false;
-    uint64_t notes = 0;
+    bool end = false, emulated = false, inside = false, done = false;
+    uint64_t notes = 0, launches = 0;
     wl_status status = cap_open(path, &reader, err);
     *out = (measure){0};
     if (status != WL_OK)
         return status;
-    cap_skip(reader, ~(1u << CAP_PROCESS));
+    cap_skip(reader, ~CAP_BIT(CAP_PROCESS));
     while (!end) {
         status = cap_read(reader, &record, &end, &damage);
         if (status == WL_OK && !end) {
             inside |= record.type == CAP_PROCESS && !strcmp(record.process.collector, "inline");
+            emulated |= record.type == CAP_PROCESS && !strcmp(record.process.collector, "emulate");
             notes += record.type == CAP_NOTE;
-            done |= record.type == CAP_WAY || record.type == CAP_REPEAT;
+            launches += record.type == CAP_LAUNCH;
+            done |= record.type == CAP_TRIALS ||
+                    (inside && (record.type == CAP_WAY || record.type == CAP_REPEAT));
         }
-        if (!inside)
+        if (!inside && !emulated)
             break;
     }
-    if (notes && !done)
-        *out = (measure){cap_position(reader), notes};
+    if (!done && (emulated ? launches : notes))
+        *out = (measure){cap_position(reader), emulated ? 0 : notes, emulated};
     cap_reader_free(reader);
     return WL_OK;
 }
+
+/* Of a process that the emulator ran: all that its trials need. */
+static const uint64_t of_emulated = CAP_BIT(CAP_DEVICE) | CAP_BIT(CAP_MODULE) |
+                                    CAP_BIT(CAP_OBJECT) | CAP_BIT(CAP_FREE) | CAP_BIT(CAP_LAUNCH);
+static const uint64_t read_elsewhere = CAP_BIT(CAP_PROBE) | CAP_BIT(CAP_TABLES); /* recorded.c */
 
 static wl_status replay_one(run *r, const char *path, uint64_t size, double seconds, wl_error *err)
 {
@@ -165,7 +206,7 @@ static wl_status replay_one(run *r, const char *path, uint64_t size, double seco
     if (status == WL_OK)
         status = cap_open(path, &r->reader, err);
     if (status == WL_OK) {
-        cap_skip(r->reader, 1u << CAP_PROBE | 1u << CAP_TABLES); /* read by recorded.c */
+        cap_skip(r->reader, r->emulated ? ~of_emulated : read_elsewhere);
         status = replay_session_new(&settings, go_on, r, &r->session, err);
     }
     if (status == WL_OK)
@@ -201,6 +242,7 @@ wl_status replay_captures(const char *const *paths, uint32_t count, const replay
     }
     for (uint32_t i = 0; i < count && status == WL_OK; i++) {
         double left = end - wl_seconds();
+        r.emulated = measures[i].emulated;
         if (measures[i].bytes)
             status = replay_one(&r, paths[i], measures[i].bytes,
                                 all <= 0   ? 0

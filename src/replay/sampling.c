@@ -18,19 +18,30 @@ struct replay_shapes {
     UT_hash_handle hh;
 };
 
-bool replay_shape_mapped(replay_shapes **shapes, const replay_shape *shape,
-                         const replay_settings *settings)
+/* Launches of the shape before this one. */
+static uint64_t count_of_shape(replay_shapes **shapes, const replay_shape *shape)
 {
     replay_shapes *found = NULL;
     HASH_FIND(hh, *shapes, shape, sizeof *shape, found);
     if (!found) {
         found = calloc(1, sizeof *found);
         if (!found)
-            return true;
+            return 0;
         found->shape = *shape;
         HASH_ADD(hh, *shapes, shape, sizeof found->shape, found);
     }
-    return prog_in_sample(found->launches++, settings->heat_launches);
+    return found->launches++;
+}
+
+bool replay_shape_mapped(replay_shapes **shapes, const replay_shape *shape,
+                         const replay_settings *settings)
+{
+    return prog_in_sample(count_of_shape(shapes, shape), settings->heat_launches);
+}
+
+bool replay_shape_is_new(replay_shapes **shapes, const replay_shape *shape)
+{
+    return count_of_shape(shapes, shape) == 0;
 }
 
 void replay_shapes_free(replay_shapes *shapes)

@@ -20,6 +20,8 @@ typedef struct replay_shapes replay_shapes;
  * no memory to count it. */
 bool replay_shape_mapped(replay_shapes **shapes, const replay_shape *shape,
                          const replay_settings *settings);
+/* Counts a launch. True where it is the first of its shape, or where there is no memory to count it. */
+bool replay_shape_is_new(replay_shapes **shapes, const replay_shape *shape);
 void replay_shapes_free(replay_shapes *shapes); /* NULL is allowed */
 
 /* Fills in sampled, nsampled (in `arena`), automatic and the limits. `together`:

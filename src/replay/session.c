@@ -5,6 +5,7 @@
 #include "replay/elements.h"
 #include "replay/memo.h"
 #include "replay/run.h"
+#include "replay/trials.h"
 #include "replay/world.h"
 
 #include <stdio.h>
@@ -26,6 +27,7 @@ struct replay_session {
     /* Of the last outcome. */
     replay_watch watch;
     wl_arena *arena;
+    wl_arena *tried; /* of the last trials */
     replay_known known;
     char reason[1100];
 };
@@ -75,6 +77,7 @@ void replay_session_free(replay_session *s)
     if (!s)
         return;
     forget_last(s);
+    wl_arena_free(s->tried);
     replay_world_clear(&s->world);
     replay_memo_free(s->memo);
     replay_memo_free(s->likely);
@@ -422,4 +425,54 @@ wl_status replay_note(replay_session *s, const cap_note *note, replay_outcome *o
     wl_status status = s->arena ? take_up(&w, out) : WL_NOMEM;
     return status == WL_OK ? status
                            : wl_fail(err, status, "out of memory while computing accesses");
+}
+
+/* ---- trials ---- */
+
+static bool is_first_of_shape(replay_world_kernel *k, const cap_launch *l)
+{
+    const replay_shape shape = {emu_dim_of(l->grid), emu_dim_of(l->block), emu_dim_of(l->cluster),
+                                l->dynamic_shared};
+    return replay_shape_is_new(&k->tried, &shape);
+}
+
+static replay_tried tried_of(const replay_session *s, replay_world_kernel *k, const cap_launch *l)
+{
+    return (replay_tried){.facts = &k->facts,
+                          .settings = &s->settings,
+                          .run = {.machine = s->world.machine,
+                                  .slice = k->slice,
+                                  .launch = {.grid = emu_dim_of(l->grid),
+                                             .block = emu_dim_of(l->block),
+                                             .cluster = emu_dim_of(l->cluster),
+                                             .dynamic_shared = l->dynamic_shared,
+                                             .params = l->params,
+                                             .threads = s->settings.threads},
+                                  .go_on = s->go_on,
+                                  .ctx = s->ctx},
+                          .summary = &l->summary};
+}
+
+wl_status replay_trials(replay_session *s, const cap_launch *l, cap_trials *out, wl_error *err)
+{
+    replay_world_kernel *k = NULL;
+    const char *unknown;
+    uint64_t hash;
+    wl_error ignored;
+    *out = (cap_trials){
+        .launch = l->id, .nshared = l->summary.nshared, .shared = l->summary.shared};
+    if (!s->world.machine || l->error || !replay_is_worth_trying(&l->summary) || beyond_limits(s))
+        return WL_OK;
+    wl_status status = replay_world_find_kernel(&s->world, l->module, l->kernel, &k, &ignored);
+    bool can = status == WL_OK && k->facts.whole && l->nparams >= k->facts.param_bytes &&
+               replay_world_constants(&s->world, l->module, &k->facts, &hash, &unknown);
+    if (!can || !is_first_of_shape(k, l))
+        return WL_OK;
+    double started = wl_seconds();
+    replay_tried tried = tried_of(s, k, l);
+    wl_arena_free(s->tried);
+    s->tried = wl_arena_new();
+    status = s->tried ? replay_try(&tried, s->tried, &out->count, &out->trials) : WL_NOMEM;
+    s->seconds += wl_seconds() - started;
+    return status == WL_OK ? WL_OK : wl_fail(err, status, "out of memory while computing accesses");
 }

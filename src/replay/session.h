@@ -45,4 +45,10 @@ typedef struct replay_outcome {
 wl_status replay_note(replay_session *session, const cap_note *note, replay_outcome *out,
                       wl_error *err);
 
+/* What trials tell of a launch that is known, with the bytes of its parameters: of the first launch
+ * of each shape of a kernel, whose changes are worth trying; else none. Between two of the calls
+ * above; lives until the next call of any. */
+wl_status replay_trials(replay_session *session, const cap_launch *launch, cap_trials *out,
+                        wl_error *err);
+
 #endif

@@ -167,6 +167,7 @@ static void kernel_free(replay_world_kernel *k)
 {
     wl_arena_free(k->arena);
     replay_shapes_free(k->shapes);
+    replay_shapes_free(k->tried);
     free(k->name);
     free(k);
 }

@@ -31,6 +31,7 @@ typedef struct replay_world_kernel {
     replay_facts facts;
     emu_kernel *slice;
     replay_shapes *shapes; /* that it was launched with */
+    replay_shapes *tried;  /* of these, those that trials were made of */
     uint32_t shown;        /* memory instructions that the slice shows */
     uint32_t ngaps;
     cap_gap *gaps;

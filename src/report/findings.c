@@ -346,6 +346,11 @@ static void draw_group(const rep_terminal *t, const ana_finding_group *g)
     draw_samples(t, f);
     draw_paragraph(t, t->s.good, "fix",
                    g->advice && *g->advice ? g->advice : ana_pattern_get(f->pattern)->remedy);
+    if (!f->nremedies)
+        return;
+    draw_paragraph(t, t->s.dim, "provided", remedy_condition(f->remedies->kind));
+    if (f->gain == ANA_GAIN_FULL)
+        draw_paragraph(t, t->s.good, "then", rep_remedy_text(t->d, t->arena, g));
 }
 
 /* ---- all of them ---- */
@@ -511,6 +516,13 @@ bool rep_shows_lines_of(const rep_terminal *t, uint32_t kernel)
     return false;
 }
 
+/* Is it to be told in a line, since fixing it gains little and others are worth fixing? */
+static bool is_little_told(const rep_terminal *t, const ana_finding_group *g)
+{
+    bool others = !is_little(t, &t->d->findings->groups[0]);
+    return others && is_little(t, g) && !t->o->all && !t->o->finding;
+}
+
 /* Those that are shown whole, by turns; the others go to `rest`. Returns how many were wanted. */
 static uint32_t draw_groups(const rep_terminal *t, const ana_finding_group **rest, uint32_t *nrest)
 {
@@ -521,7 +533,7 @@ static uint32_t draw_groups(const rep_terminal *t, const ana_finding_group **res
         const ana_finding_group *g = &all->groups[i];
         if (!is_group_wanted(t, g))
             continue;
-        if (!is_shown_whole(t, first_of(t, g)->number, ++wanted)) {
+        if (!is_shown_whole(t, first_of(t, g)->number, ++wanted) || is_little_told(t, g)) {
             rest[(*nrest)++] = g;
             continue;
         }

@@ -73,6 +73,11 @@ bool rep_has_gaps(const rep_data *data, uint32_t kernel);
 /* Whether the finding is about what the kernel accesses of the object. */
 bool rep_is_about(const ana_finding *finding, uint32_t kernel, uint32_t object);
 
+/* The kernel's launch with most thread instructions; NULL: none was observed. */
+const prof_launch *rep_costliest_launch(const rep_data *data, uint32_t kernel);
+/* Of a launch of the kernel; negative where none was measured, or others than have a model. */
+double rep_measured_seconds(const ana_kernel *kernel, const ana_model *model);
+
 /* The blocks of a launch that were chosen for heat maps; *count of them, in d->samples. */
 const prof_sample *rep_samples(const rep_data *data, uint32_t launch, uint32_t *count);
 /* Why a block was chosen, in words: "typical of 1,020 of 1,024 blocks". */
@@ -82,6 +87,11 @@ char *rep_why(wl_arena *arena, const prof_sample *sample);
 void rep_put_sample(json_t *row, const prof_sample *sample);
 /* The four benefits of the paper's model. */
 void rep_put_benefits(json_t *row, const model_benefits *benefits);
+
+/* Operations against bytes (modelled.c). */
+json_t *rep_roofline_json(const ana_model *model);
+/* Warps that are resident; NULL where nothing is known of them. */
+json_t *rep_occupancy_json(const model_occupancy *occupancy);
 
 /* What one source line did in one way: all its loads from global memory, say. What a helper does
  * that was inlined there is a row of its own. */
@@ -135,6 +145,10 @@ void rep_put_dim(json_t *row, const char *key, const uint32_t dim[3]);
 /* Names of a group's kernels and objects. */
 json_t *rep_kernel_names(const rep_data *data, const ana_finding_group *group);
 /* What following a remedy is predicted to save; `single`: in one kernel. */
+/* What the remedies of the group change, and the kernel's time: "139 M -> 21 M sectors (tried: counted
+ * with the change); 562 us -> 94 us a launch". NULL when memory is exhausted. */
+const char *rep_remedy_text(const rep_data *d, wl_arena *arena, const ana_finding_group *g);
+json_t *rep_remedies_json(const ana_finding *f);
 json_t *rep_gain_json(const ana_worth *worth, bool single);
 json_t *rep_object_names(const rep_data *data, const ana_finding_group *group);
 /* What kernels accessed of the elements of an object: "touched_bytes", ... (json.c). */

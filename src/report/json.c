@@ -25,7 +25,19 @@ static const char *failure_of(const rep_data *d, uint32_t launch)
     return NULL;
 }
 
-static json_t *model_json(const ana_model *m)
+static void put_rate(json_t *row, const char *key, double rate)
+{
+    if (rate >= 0)
+        rep_put_number(row, key, rate);
+}
+
+/* Of a launch of these without what probes cost; negative: it was not measured. */
+static double measured_seconds(const prof_launch *l)
+{
+    return l->timed && !l->recorded ? l->device_seconds / (double)l->timed : -1;
+}
+
+static json_t *model_json(const ana_model *m, const prof_launch *l)
 {
     json_t *row = json_object(), *seconds = json_object(), *benefits = json_object();
     rep_put_seconds(row, K(model, seconds), m->seconds);
@@ -36,8 +48,12 @@ static json_t *model_json(const ana_model *m)
         if (m->resources[r] > 0)
             rep_put_seconds(seconds, model_resource_name(r), m->resources[r]);
     rep_put(row, K(model, resources), seconds);
+    put_rate(row, K(model, l1_hit_rate), model_hit_rate(m->from_l1, m->from_l2));
+    put_rate(row, K(model, l2_hit_rate), model_hit_rate(m->from_l2, m->from_dram));
     rep_put_benefits(benefits, &m->benefits);
     rep_put(row, K(model, benefits), benefits);
+    rep_put(row, K(model, roofline), rep_roofline_json(m));
+    rep_put_seconds(row, K(model, efficiency), ana_efficiency(m, measured_seconds(l)));
     return row;
 }
 
@@ -66,7 +82,9 @@ static void put_launches(rep_json_out *j, const rep_data *d)
             rep_put(row, K(launch, estimated), json_true());
         const ana_model *model = ana_model_of(&d->models, l->kind);
         if (model && !model->missing)
-            rep_put(row, K(launch, model), model_json(model));
+            rep_put(row, K(launch, model), model_json(model, l));
+        if (model)
+            rep_put(row, K(launch, occupancy), rep_occupancy_json(&model->occupancy));
         rep_json_row(j, row);
     }
     rep_json_array_end(j);
@@ -113,6 +131,10 @@ static void put_kernels(rep_json_out *j, const rep_data *d)
             rep_put_text(row, K(kernel, file), rep_file_path(d, k->file));
             rep_put_count(row, K(kernel, line), k->line);
         }
+        if (k->machine_sm)
+            rep_put_count(row, K(kernel, machine_code), k->machine_sm);
+        if (k->machine_missing[0])
+            rep_put_text(row, K(kernel, machine_code_missing), k->machine_missing);
         rep_json_row(j, row);
     }
     rep_json_array_end(j);
@@ -359,6 +381,8 @@ json_t *rep_gain_json(const ana_worth *w, bool single)
     rep_put_number(row, K(gain, of_program), w->of_program);
     if (single)
         rep_put_number(row, K(gain, of_full), w->of_full);
+    if (single && w->small)
+        rep_put(row, K(gain, small), json_true());
     return row;
 }
 
@@ -394,6 +418,8 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
     rep_put_text(row, K(finding, certainty), ana_certainty_name(f->certainty));
     rep_put(row, K(finding, evidence), evidence);
     rep_put_text(row, K(finding, advice), f->advice && *f->advice ? f->advice : pattern->remedy);
+    if (f->nremedies)
+        rep_put(row, K(finding, remedies), rep_remedies_json(f));
     return row;
 }
 

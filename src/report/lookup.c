@@ -238,3 +238,20 @@ void rep_put_benefits(json_t *row, const model_benefits *b)
     rep_put_seconds(row, K(benefits, floating_point), b->floating_point);
     rep_put_seconds(row, K(benefits, memory_parallelism), b->memory_parallelism);
 }
+
+const prof_launch *rep_costliest_launch(const rep_data *d, uint32_t kernel)
+{
+    const prof_launch *best = NULL;
+    for (uint32_t i = 0; i < d->launches.count; i++) {
+        const prof_launch *l = &d->launches.rows[i];
+        if (l->kernel == kernel && (!best || l->thread_instructions > best->thread_instructions))
+            best = l;
+    }
+    return best;
+}
+
+double rep_measured_seconds(const ana_kernel *k, const ana_model *m)
+{
+    const ana_device_time *t = &k->device;
+    return t->timed && t->launches == m->launches ? t->seconds / (double)t->launches : -1;
+}

@@ -164,17 +164,6 @@ static json_t *file_json(const rep_data *d, const prof_file *file)
 
 /* ---- kernels and launches ---- */
 
-static const prof_launch *costliest_launch(const rep_data *d, uint32_t kernel)
-{
-    const prof_launch *best = NULL;
-    for (uint32_t i = 0; i < d->launches.count; i++) {
-        const prof_launch *l = &d->launches.rows[i];
-        if (l->kernel == kernel && (!best || l->thread_instructions > best->thread_instructions))
-            best = l;
-    }
-    return best;
-}
-
 /* Instructions of warps by cost class, over the kernel's observed launches. */
 static json_t *mix_json(const rep_data *d, uint32_t kernel)
 {
@@ -270,8 +259,9 @@ static json_t *benefits_json(const model_benefits *b)
     return row;
 }
 
-static json_t *prediction_json(const ana_model *m)
+static json_t *prediction_json(const ana_model *m, const ana_kernel *k)
 {
+    double measured = rep_measured_seconds(k, m);
     json_t *row = json_object();
     rep_put_seconds(row, K(page_model, seconds), m->seconds);
     rep_put_seconds(row, K(page_model, low), m->low);
@@ -279,7 +269,24 @@ static json_t *prediction_json(const ana_model *m)
     rep_put_text(row, K(page_model, bound), model_resource_name(m->bound));
     rep_put(row, K(page_model, resources), resources_json(m));
     rep_put(row, K(page_model, benefits), benefits_json(&m->benefits));
+    rep_put(row, K(page_model, roofline), rep_roofline_json(m));
+    rep_put_seconds(row, K(page_model, measured), measured);
+    rep_put_seconds(row, K(page_model, efficiency), ana_efficiency(m, measured));
     return row;
+}
+
+/* Of the kernel, and how full its costliest launch makes the multiprocessors. */
+static void put_model(json_t *row, const rep_data *d, const ana_kernel *k,
+                      const prof_launch *launch)
+{
+    const ana_model *model = ana_model_of_kernel(&d->models, k->kernel);
+    const ana_model *of_launch = launch ? ana_model_of(&d->models, launch->kind) : NULL;
+    if (model)
+        rep_put(row, K(page_kernel, model), prediction_json(model, k));
+    else if (of_launch)
+        rep_put_text(row, K(page_kernel, model_missing), of_launch->missing);
+    if (of_launch)
+        rep_put(row, K(page_kernel, occupancy), rep_occupancy_json(&of_launch->occupancy));
 }
 
 /* ---- kernels ---- */
@@ -295,11 +302,19 @@ static void put_kernel_sums(json_t *row, const rep_data *d, const ana_kernel *k)
         rep_put(row, K(page_kernel, lacks), json_true());
 }
 
+static void put_machine_code(json_t *row, const prof_kernel *kernel)
+{
+    if (kernel && kernel->machine_sm)
+        rep_put_count(row, K(page_kernel, machine_code), kernel->machine_sm);
+    if (kernel && kernel->machine_missing[0])
+        rep_put_text(row, K(page_kernel, machine_code_missing), kernel->machine_missing);
+}
+
 static json_t *kernel_json(const rep_data *d, const ana_kernel *k, rep_parts *parts)
 {
     static const uint32_t unknown[3] = {0, 0, 0};
     const prof_kernel *kernel = prof_find_kernel(&d->kernels, k->kernel);
-    const prof_launch *launch = costliest_launch(d, k->kernel);
+    const prof_launch *launch = rep_costliest_launch(d, k->kernel);
     json_t *row = json_object();
     rep_put_count(row, K(page_kernel, id), k->kernel);
     rep_put_text(row, K(page_kernel, name), kernel ? kernel->name : "unknown");
@@ -310,6 +325,7 @@ static json_t *kernel_json(const rep_data *d, const ana_kernel *k, rep_parts *pa
         rep_put_count(row, K(page_kernel, file), kernel->file);
         rep_put_count(row, K(page_kernel, line), kernel->line);
     }
+    put_machine_code(row, kernel);
     rep_put_count(row, K(page_kernel, launches), k->launches);
     rep_put_dim(row, K(page_kernel, grid), launch ? launch->grid : unknown);
     rep_put_dim(row, K(page_kernel, block), launch ? launch->block : unknown);
@@ -321,9 +337,7 @@ static json_t *kernel_json(const rep_data *d, const ana_kernel *k, rep_parts *pa
     }
     put_kernel_sums(row, d, k);
     rep_put(row, K(page_kernel, mix), mix_json(d, k->kernel));
-    const ana_model *model = ana_model_of_kernel(&d->models, k->kernel);
-    if (model)
-        rep_put(row, K(page_kernel, model), prediction_json(model));
+    put_model(row, d, k, launch);
     put_code(row, d, k->kernel, parts);
     return row;
 }
@@ -550,6 +564,8 @@ static void put_page_cost(json_t *row, const ana_finding *f)
         rep_put_text(row, K(page_finding, gain_note), f->gain_note);
     if (f->worth.known)
         rep_put(row, K(page_finding, worth), rep_gain_json(&f->worth, true));
+    if (f->nremedies)
+        rep_put(row, K(page_finding, remedies), rep_remedies_json(f));
 }
 
 static json_t *page_finding_json(const rep_data *d, const ana_finding *f)

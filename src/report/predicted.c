@@ -13,6 +13,32 @@ static const char *resource_cell(const rep_terminal *t, const ana_model *m, uint
                            rep_seconds(t->arena, m->resources[order[place]]));
 }
 
+/* "25 % grid": resident warps, and what keeps more out. */
+static const char *occupancy_cell(const rep_terminal *t, uint32_t kernel)
+{
+    const prof_launch *launch = rep_costliest_launch(t->d, kernel);
+    const ana_model *m = launch ? ana_model_of(&t->d->models, launch->kind) : NULL;
+    if (!m || !m->occupancy.most)
+        return "";
+    const char *text = rep_percent(t->arena, (double)m->occupancy.warps / m->occupancy.most);
+    for (uint32_t i = 0, said = 0; text && i < MODEL_LIMITS; i++)
+        if (m->occupancy.limits >> i & 1)
+            text = wl_arena_printf(t->arena, "%s%s%s", text, said++ ? ", " : " ",
+                                   model_limit_name(i));
+    return text ? text : "";
+}
+
+/* What bounds the kernel, as a part of the measured time. */
+static const char *efficiency_cell(const rep_terminal *t, const ana_model *m)
+{
+    const ana_kernels *table = &t->d->kernel_table;
+    double efficiency = -1;
+    for (uint32_t i = 0; i < table->count; i++)
+        if (table->rows[i].kernel == m->kernel)
+            efficiency = ana_efficiency(m, rep_measured_seconds(&table->rows[i], m));
+    return efficiency < 0 ? "" : rep_percent(t->arena, efficiency);
+}
+
 void rep_predicted(const rep_terminal *t)
 {
     static const rep_column columns[] = {
@@ -23,6 +49,8 @@ void rep_predicted(const rep_terminal *t)
         {"to", .right = true, .spare = 1},
         {.head = "bound by"},
         {.head = "then", .spare = 3},
+        {"efficiency", .right = true, .spare = 4},
+        {.head = "warps resident", .spare = 5},
     };
     const ana_models *models = &t->d->models;
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
@@ -37,7 +65,9 @@ void rep_predicted(const rep_terminal *t)
                                rep_seconds(t->arena, m->low),
                                rep_seconds(t->arena, m->high),
                                resource_cell(t, m, 0),
-                               resource_cell(t, m, 1)};
+                               resource_cell(t, m, 1),
+                               efficiency_cell(t, m),
+                               occupancy_cell(t, m->kernel)};
         rep_grid_add(grid, cells);
         shown++;
     }

@@ -100,6 +100,10 @@ typedef struct rep_text_options {
  * colour. */
 wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *out, wl_error *err);
 
+/* `advise`: what to change, what saves most first. Of the options width, color and all count. */
+wl_status rep_advise(const rep_data *data, const rep_text_options *options, FILE *out,
+                     wl_error *err);
+
 /* One object of the schema "warplens/1": docs/json-schema.md. */
 wl_status rep_json(const rep_data *data, FILE *out, wl_error *err);
 

@@ -18,6 +18,10 @@ typedef struct rep_terminal {
     rep_lines lines;
 } rep_terminal;
 
+/* False when memory is exhausted; else the arena must be freed. `options` may be NULL. */
+bool rep_terminal_open(const rep_data *data, const rep_text_options *options, FILE *out,
+                       rep_terminal *t);
+
 /* Text from a profile as a terminal may have it; "" for NULL. */
 const char *rep_printable(const rep_terminal *t, const char *text);
 /* A heading, and a note beside it where the line has room. */

@@ -492,19 +492,27 @@ static void lines(const rep_terminal *t)
     }
 }
 
-wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *out, wl_error *err)
+bool rep_terminal_open(const rep_data *data, const rep_text_options *options, FILE *out,
+                       rep_terminal *t)
 {
     static const rep_text_options defaults = {.width = DEFAULT_WIDTH};
     static const rep_style plain = {"", "", "", "", "", ""};
     static const rep_style colored = {"\033[1m",  "\033[2m",    "\033[33m",
                                       "\033[32m", "\033[1;31m", "\033[0m"};
-    rep_terminal t = {
+    *t = (rep_terminal){
         .d = data, .o = options ? options : &defaults, .arena = wl_arena_new(), .out = out};
-    t.s = t.o->color ? colored : plain;
-    if (!t.arena || rep_lines_of(data, t.arena, &t.lines) != WL_OK) {
-        wl_arena_free(t.arena);
+    t->s = t->o->color ? colored : plain;
+    if (t->arena && rep_lines_of(data, t->arena, &t->lines) == WL_OK)
+        return true;
+    wl_arena_free(t->arena);
+    return false;
+}
+
+wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *out, wl_error *err)
+{
+    rep_terminal t;
+    if (!rep_terminal_open(data, options, out, &t))
         return wl_fail(err, WL_NOMEM, "not enough memory for the report");
-    }
     failures(&t);
     header(&t);
     rep_verdict(&t);

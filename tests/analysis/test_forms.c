@@ -1,6 +1,7 @@
 /* Forms of addresses, read and worked out for a launch. */
 #include "support/test.h"
 
+#include "analysis/atomics.h"
 #include "analysis/forms.h"
 
 #include <string.h>
@@ -92,12 +93,52 @@ static void by_instruction(void **state)
     assert_null(ana_form_at(&forms, 10));
 }
 
+static bool is_combined(const char *op, const char *form_text)
+{
+    const prof_code code = {.op = op};
+    const prof_form form = {.form = form_text};
+    return ana_is_combined(&code, &form, &launch);
+}
+
+/* As ptxas 13.0 for sm_90 was seen to do, and not to do. */
+static void of_updates_that_are_combined(void **state)
+{
+    (void)state;
+    assert_true(is_combined("red.global.add.u32", "param0"));
+    assert_true(is_combined("atom.global.add.s32", "4*ctaid.x + param0"));
+    assert_true(is_combined("red.global.or.b32", "param0 + 4*i1"));
+    assert_true(is_combined("red.global.max.s32", "param0"));
+    assert_false(is_combined("red.global.add.f32", "param0"));
+    assert_false(is_combined("atom.global.cas.b32", "param0"));
+    assert_false(is_combined("atom.global.exch.b32", "param0"));
+    assert_false(is_combined("red.global.add.u32", "4*tid.x + param0"));
+    assert_false(is_combined("red.global.add.u32", "4*loaded1 + param0"));
+    assert_false(is_combined("red.global.add.u32", "4*t1 + param0"));
+    assert_false(ana_is_combined(NULL, NULL, &launch));
+}
+
+/* The rows of several kernels. */
+static void by_kernel_and_instruction(void **state)
+{
+    (void)state;
+    prof_form rows[] = {{.kernel = 1, .pc = 9}, {.kernel = 2, .pc = 3}, {.kernel = 2, .pc = 9}};
+    const prof_form_rows forms = {3, rows};
+    assert_ptr_equal(ana_form_of(&forms, 1, 9), &rows[0]);
+    assert_ptr_equal(ana_form_of(&forms, 2, 9), &rows[2]);
+    assert_null(ana_form_of(&forms, 1, 3));
+    assert_null(ana_form_of(&forms, 3, 9));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_indices),           cmocka_unit_test(of_sizes),
-        cmocka_unit_test(of_what_is_not_known), cmocka_unit_test(of_what_cannot_be_read),
+        cmocka_unit_test(of_indices),
+        cmocka_unit_test(of_sizes),
+        cmocka_unit_test(of_what_is_not_known),
+        cmocka_unit_test(of_what_cannot_be_read),
         cmocka_unit_test(by_instruction),
+        cmocka_unit_test(by_kernel_and_instruction),
+        cmocka_unit_test(of_updates_that_are_combined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,6 +163,24 @@ static void device_memory(void **state)
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_DRAM], 1000 / 5e9);
 }
 
+static void hit_rates(void **state)
+{
+    (void)state;
+    model_work w = {.blocks = 1000, .warps = 8};
+    w.traffic = (model_traffic){
+        .footprint = 1000000, .loaded = 4000, .missed = 1000, .first_loaded = 600};
+    ana_model m = predict(&w, 8);
+    assert_true(m.from_l1 == 4000 && m.from_l2 == 1000 && m.from_dram == 0);
+    w.traffic.again_loaded = 250;
+    assert_true(predict(&w, 8).from_dram == 250);
+    w.traffic.footprint = 1000001; /* more than L2 holds */
+    assert_true(predict(&w, 8).from_dram == 850);
+    w.traffic.again_loaded = 401; /* no more than L2 is asked for */
+    assert_true(predict(&w, 8).from_dram == 1000);
+    ASSERT_NEAR(model_hit_rate(4000, 1000), 0.75);
+    assert_true(model_hit_rate(0, 0) < 0);
+}
+
 static void atomics(void **state)
 {
     (void)state;
@@ -319,9 +337,11 @@ static void counts_of_a_profile(void **state)
                 0.25 * (32 + 64) * 32 / figure_of_h200(CUDA_FIGURE_l1_wide) / clock);
     assert_true(m->resources[MODEL_ISSUE] > 0 && m->resources[MODEL_LATENCY] > 0);
     assert_true(m->low <= m->seconds && m->seconds <= m->high);
+    assert_true(m->from_l1 == 32 && m->from_l2 == 8 && m->from_dram == 0);
     const ana_model *k = ana_model_of_kernel(&models, m->kernel);
     assert_int_equal(k->launches, 3);
     ASSERT_NEAR(k->seconds, m->seconds);
+    assert_true(k->from_l1 == 32 && k->from_l2 == 8);
     assert_int_equal(k->bound, m->bound);
     assert_null(ana_model_of(&models, 7));
     assert_null(ana_model_of_kernel(&models, 7));
@@ -339,19 +359,20 @@ static void launch_that_stores_so(prof_builder *builder)
     story_expect(prof_add(builder, &launch, &err), &err);
 }
 
-static double lines_stored(void)
+static model_traffic traffic_of(void (*tell)(prof_builder *), uint32_t launch)
 {
     model_rows *rows;
     prof_launch_rows of;
     model_work work;
     const model_device device = {
         .sms = 132, .l1_bytes = 200000, .l2_bytes = 5e7, .of_sm = 4, .resident = 528};
-    prof_db *db = profile_of("h200", launch_that_stores_so);
+    prof_db *db = profile_of("h200", tell);
     story_expect(model_rows_load(db, arena, &rows, &err), &err);
     story_expect(prof_load_launches(db, PROF_ALL, arena, &of, &err), &err);
-    assert_true(model_work_of(rows, &device, &of.rows[0], NULL, &work));
+    for (uint32_t i = 0; i <= launch; i++)
+        assert_true(model_work_of(rows, &device, &of.rows[i], NULL, &work));
     prof_close(db);
-    return work.traffic.stored_lines;
+    return work.traffic;
 }
 
 /* Eight requests move 64 sectors, four of which are a line. */
@@ -378,7 +399,7 @@ static void lines_of_a_profile(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         stores = cases[i].store;
-        assert_true(lines_stored() == cases[i].lines);
+        assert_true(traffic_of(launch_that_stores_so, 0).stored_lines == cases[i].lines);
     }
 }
 
@@ -501,6 +522,7 @@ static void reuse_of_a_profile(void **state)
     /* of 32 loaded sectors 24; of 64 stored ones, of which each is read for what is not stored, 32 */
     ASSERT_NEAR(models.rows[0].resources[MODEL_DRAM],
                 (24 + 2 * 32) * 32 / figure_of_h200(CUDA_FIGURE_dram_sectors));
+    assert_true(models.rows[0].from_l2 == 32 && models.rows[0].from_dram == 24);
 }
 
 static cap_record launch_without_maps(uint32_t id)
@@ -535,6 +557,10 @@ static void launches_without_maps(void **state)
     assert_int_equal(models.count, 2);
     ASSERT_NEAR(models.rows[0].resources[MODEL_L2], 0.25 * (8 + 64) * 32 / rate);
     ASSERT_NEAR(models.rows[1].resources[MODEL_L2], 0.25 * (8 + 64) * 32 / rate);
+    model_traffic alone = traffic_of(only_without_maps, 0),
+                  like = traffic_of(second_without_maps, 1);
+    assert_true(alone.first_loaded == 32 && alone.again_loaded == 0);
+    ASSERT_NEAR(like.first_loaded, 8);
 }
 
 static void devices_without_figures(void **state)
@@ -707,6 +733,7 @@ int main(void)
         cmocka_unit_test(shared_memory_and_l1),
         cmocka_unit_test(l2),
         cmocka_unit_test(device_memory),
+        cmocka_unit_test(hit_rates),
         cmocka_unit_test(atomics),
         cmocka_unit_test(starting_blocks),
         cmocka_unit_test(latency),

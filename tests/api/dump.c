@@ -206,6 +206,7 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
     case CAP_FREE:
         fprintf(out, "%u call %u how %u\n", r->free.object, r->free.call, r->free.how);
         break;
+    case CAP_TRIALS: fprintf(out, "launch %u count %u\n", r->trials.launch, r->trials.count); break;
     case CAP_LEFT_OUT:
         fprintf(out, "call %u objects %" PRIu64 "\n", r->left_out.call, r->left_out.objects);
         break;

@@ -71,6 +71,7 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
         {"cap_uses", "arrays_known", OBS_KNOWN_COUNT},
         {"cap_graph", "edges_known", 2},
         {"cap_reached", "accesses", 8},
+        {"obs_trial", "kind", OBS_TRIAL_COUNT},
     };
     (void)rng;
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)

@@ -7,6 +7,7 @@
 static const emu_device device = {.sm = 90,
                                   .num_sms = 4,
                                   .max_threads_per_block = 1024,
+                                  .registers_per_thread = 255,
                                   .max_shared_per_block = 227 << 10,
                                   .max_blocks_per_sm = 32,
                                   .max_threads_per_sm = 2048,

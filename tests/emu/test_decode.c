@@ -4,6 +4,8 @@
 
 #include "emu/decode.h"
 
+#include <stdio.h>
+
 /* Which operands are written, from 0: a set of bits. An operand that may be missing stands for what
  * it can be; two destinations with "|" between them are one operand. */
 static void written_operands_are_known(void **state)
@@ -105,12 +107,45 @@ static void halves_of_wide_registers_are_packed(void **state)
     fixture_end(&f);
 }
 
+/* A kernel that keeps so many words live at once. */
+static uint32_t registers_of(uint32_t words)
+{
+    static char text[1 << 16];
+    int n = snprintf(text, sizeof text,
+                     HEADER ".visible .entry k(.param .u64 p) {\n.reg .b32 %%r<400>; .reg .b64 "
+                            "%%rd<2>;\nld.param.u64 %%rd1, [p];\n");
+    for (uint32_t i = 0; i < words; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "ld.global.u32 %%r%u, [%%rd1+%u];\n", i,
+                      4 * i);
+    for (uint32_t i = 0; i < words; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "st.global.u32 [%%rd1+%u], %%r%u;\n",
+                      4 * i, i);
+    snprintf(text + n, sizeof text - (size_t)n, "ret; }\n");
+    fixture f;
+    fixture_begin(&f, text);
+    emu_kernel *k;
+    wl_error err;
+    assert_int_equal(emu_module_kernel(f.module, "k", &k, &err), WL_OK);
+    uint32_t registers = emu_kernel_get(k)->registers;
+    fixture_end(&f);
+    return registers;
+}
+
+/* The compiler spills what a thread cannot have, so that a block of 256 threads still fits. */
+static void live_registers_are_no_more_than_a_thread_has(void **state)
+{
+    (void)state;
+    assert_int_equal(registers_of(100), 100 + 2); /* and an address */
+    assert_int_equal(registers_of(300), 255);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(written_operands_are_known),
         cmocka_unit_test(pairs_of_floats_are_computed),
         cmocka_unit_test(halves_of_wide_registers_are_packed),
+        cmocka_unit_test(live_registers_are_no_more_than_a_thread_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

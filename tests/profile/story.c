@@ -245,6 +245,23 @@ cap_record story_uses(uint32_t id)
     return r;
 }
 
+/* Its second instruction would move half as many sectors. */
+static cap_record story_trials(uint32_t id)
+{
+    static obs_insn before = {.pc = 1, .object = 1, .requests = 8, .sectors = 64},
+                    after = {.pc = 1, .object = 1, .requests = 8, .sectors = 32};
+    static obs_trial trial = {.kind = OBS_TRIAL_TRANSPOSED,
+                              .blocks = 4,
+                              .block = {16, 16},
+                              .nbefore = 1,
+                              .before = &before,
+                              .nafter = 1,
+                              .after = &after};
+    cap_record r = {.type = CAP_TRIALS};
+    r.trials = (cap_trials){.launch = id, .count = 1, .trials = &trial};
+    return r;
+}
+
 void story_all(prof_builder *builder)
 {
     const cap_record story[] = {
@@ -265,9 +282,11 @@ void story_all(prof_builder *builder)
         cap_record launch = story_launch(i, 2 + i, 0x7f0000000000);
         story_expect(prof_add(builder, &launch, &err),
                      &err); /* a launch may come before its call */
-        cap_record uses = story_uses(i);
+        cap_record uses = story_uses(i), trials = story_trials(i);
         if (i == 1)
             story_expect(prof_add(builder, &uses, &err), &err);
+        if (i == 1)
+            story_expect(prof_add(builder, &trials, &err), &err);
         story_expect(prof_add(builder, &call, &err), &err);
     }
     const cap_record end[] = {story_call(6, "cudaFree", CAP_CALL_FREE), story_free(2, 6),

@@ -207,6 +207,26 @@ static obs_summary summary_of_launch(void)
     return s;
 }
 
+static void tell_trials(prof_builder *b)
+{
+    static obs_shared shared[] = {{"", 0, 65536}, {"_ZZ5scalePfE4tile", 64, 128}};
+    static obs_insn before[] = {{1, 1, ACC_SHARED, ACC_REDUCTION, 401, 402, 403, 404, 405, 406, 407,
+                                 408, 409, 410, 411, 412, 413, 414, 415}};
+    static obs_insn after[] = {{3, 202, ACC_GLOBAL, ACC_STORE, 421, 422, 423, 424, 425, 426, 427,
+                                428, 429, 430, 431, 432, 433, 434, -435}};
+    static obs_trial trials[] = {
+        {.kind = OBS_TRIAL_TRANSPOSED,
+         .blocks = 440,
+         .pc = 441,
+         .block = {442, 443},
+         .nbefore = 1,
+         .before = before,
+         .nafter = 1,
+         .after = after},
+        {.kind = OBS_TRIAL_PADDED, .blocks = 444, .array = 1, .pitch = 445, .pad = 446}};
+    tell(b, (cap_record){.type = CAP_TRIALS, .trials = {301, 2, shared, 2, trials}});
+}
+
 static void tell_uses(prof_builder *b)
 {
     wl_spans spans = {.counted = true};
@@ -266,6 +286,7 @@ static void tell_launches(prof_builder *b)
                                    BASE + OTHER + 298,
                                    299}});
     tell_uses(b);
+    tell_trials(b);
     tell_note(b, 302, 1, "_Z5scalePf");
     tell(b, (cap_record){.type = CAP_REPEAT, .repeat = {302, 301, 0.64, 2, moves}});
     tell_note(b, 303, 2, "_Z5loopsPfi");
@@ -503,6 +524,18 @@ static const expected_row expected[] = {
      "launch=1 position=0 block=240 object=2 distance=241 loads=242 stores=243"},
     {"reuses", "launch = 1 AND position = 1",
      "launch=1 position=1 block=240 object=NULL distance=NULL loads=244 stores=245"},
+    {"trials", "id = 1",
+     "id=1 launch=1 kind=0 blocks=440 pc=441 block_x=442 block_y=443 object=NULL pitch=0 pad=0"},
+    {"trials", "id = 2",
+     "id=2 launch=1 kind=1 blocks=444 pc=0 block_x=0 block_y=0 object=5 pitch=445 pad=446"},
+    {"trial_instructions", "trial = 1 AND after = 0",
+     "trial=1 after=0 position=0 pc=1 object=5 space=1 access=3 bytes=401 flags=402 requests=403 "
+     "active_lanes=404 sectors=405 sectors_min=406 wavefronts=407 wavefronts_min=408 turns=409 "
+     "uniform=410 contiguous=411 misaligned=412 strided=413 irregular=414 stride=415"},
+    {"trial_instructions", "trial = 1 AND after = 1",
+     "trial=1 after=1 position=0 pc=3 object=2 space=0 access=1 bytes=421 flags=422 requests=423 "
+     "active_lanes=424 sectors=425 sectors_min=426 wavefronts=427 wavefronts_min=428 turns=429 "
+     "uniform=430 contiguous=431 misaligned=432 strided=433 irregular=434 stride=-435"},
     {"uses", "object = 3",
      "launch=1 object=3 space=0 known=2 elements=195 touched=4 loads=12 stores=11 "
      "atomics=8 least=6 most=13 squares=277.0 spans=2 ranges_loaded=261 ranges_copied=262 "
@@ -560,6 +593,8 @@ static const unset_column unset[] = {
     {"calls", "line", "test_sites.c"},
     {"calls", "function", "test_sites.c"},
     {"parameters", "name", "test_parameters.py: names are in debug information"},
+    {"kernels", "machine_sm", "test_machine_code.py: of programs that hold machine code"},
+    {"kernels", "machine_missing", "test_machine_code.py"},
     {"kernels", "missing", "test_modules.c: of kernels whose code cannot be had"},
     {"files", "bytes", "test_profile.c: of files that are there"},
     {"files", "text", "test_profile.c"},

@@ -42,6 +42,7 @@ static wl_error err;
     X_OF_KERNEL(traffic, prof_traffic_rows)                \
     X_OF_KERNEL(heats, prof_heat_info_rows)                \
     X_OF_KERNEL(samples, prof_sample_rows)                 \
+    X_OF_KERNEL(trials, prof_trial_rows)                   \
     X_OF_KERNEL(kind_samples, prof_sample_rows)            \
     X_OF_KERNEL(uses, prof_use_rows)                       \
     X_OF_KERNEL(heat, prof_heat)                           \

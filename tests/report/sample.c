@@ -62,7 +62,9 @@ static prof_kernel kernels[] = {
      .ncode = 40,
      .nblocks = 5,
      .module_hash = 1,
-     .missing = ""},
+     .missing = "",
+     .machine_sm = 90,
+     .machine_missing = ""},
     {.id = 2,
      .name = "void transpose_shared<float, 32, std::integral_constant<bool, true> >(float const*, "
              "float*, "
@@ -75,7 +77,8 @@ static prof_kernel kernels[] = {
      .ncode = 60,
      .nblocks = 7,
      .module_hash = 1,
-     .missing = ""},
+     .missing = "",
+     .machine_missing = "the program has no machine code of it"},
     {.id = 3,
      .name = SAMPLE_HOSTILE "(\033[31mint\x80)",
      .short_name = SAMPLE_HOSTILE,
@@ -84,7 +87,8 @@ static prof_kernel kernels[] = {
      .ncode = 4,
      .nblocks = 1,
      .module_hash = 2,
-     .missing = ""},
+     .missing = "",
+     .machine_missing = ""},
 };
 
 static prof_object objects[] = {

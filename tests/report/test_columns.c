@@ -134,6 +134,7 @@ static ana_finding rows[] = {
                .high = 121,
                .of_kernel = 0.5,
                .of_program = 0.25,
+               .small = true,
                .of_full = 0.625},
      .gain = ANA_GAIN_TINY,
      .gain_figures = "",
@@ -269,8 +270,10 @@ static void test_keys_of_objects(void **state)
         "\"stream\":31,"
         "\"thread_instructions\":36,\"host_seconds\":0.5,\"device_seconds\":0.25,"
         "\"way\":\"replay\",\"failed\":\"it broke\",\"estimated\":true}",
-        "\"name\":\"first\",\"file\":\"/home/dev/src/transpose.cu\",\"line\":3}",
-        "\"name\":\"second\",\"file\":\"/home/dev/src/transpose.cu\",\"line\":10}",
+        "\"name\":\"first\",\"file\":\"/home/dev/src/"
+        "transpose.cu\",\"line\":3,\"machine_code\":90}",
+        "\"name\":\"second\",\"file\":\"/home/dev/src/transpose.cu\",\"line\":10,"
+        "\"machine_code_missing\":\"the program has no machine code of it\"}",
         "{\"launch\":11,\"kernel\":\"first\",\"pc\":14,\"op\":\"load\",\"space\":\"global\","
         "\"file\":\"/home/dev/src/transpose.cu\",\"line\":8,\"executions\":41,\"requests\":43,"
         "\"sectors\":45,\"sectors_min\":46,\"wavefronts\":0,\"wavefronts_min\":0,"
@@ -293,7 +296,8 @@ static void test_keys_of_objects(void **state)
         "a.cu\",\"line\":91}],\"excess_sectors\":96,"
         "\"share_of_kernel\":0.5,\"share_of_program\":0.25,\"kernel_share_of_time\":0.125,"
         "\"verdict\":\"tiny\",\"verdict_note\":\"It gains little.\",\"gain\":{\"seconds\":119,"
-        "\"low\":-120,\"high\":121,\"of_kernel\":0.5,\"of_program\":0.25,\"of_full\":0.625},"
+        "\"low\":-120,\"high\":121,\"of_kernel\":0.5,\"of_program\":0.25,\"of_full\":0.625,"
+        "\"small\":true},"
         "\"certainty\":\"sampled\","
         "\"evidence\":{\"part\":92},\"advice\":\"Change it.\"}",
         "{\"number\":94,\"pattern\":\"strided\",\"kernels\":[\"first\"],"

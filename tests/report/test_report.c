@@ -2,12 +2,12 @@
 #include "render.h"
 #include "sample.h"
 #include "support/test.h"
+#include "unpack.h"
 
 #include "report/impl.h"
 
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 static void assert_has(const char *text, const char *part)
 {
@@ -16,20 +16,6 @@ static void assert_has(const char *text, const char *part)
 }
 
 /* ---- JSON ---- */
-
-static void assert_keys(json_t *object, const char *keys)
-{
-    char found[512] = "";
-    const char *key;
-    json_t *value;
-    assert_non_null(object);
-    json_object_foreach(object, key, value)
-    {
-        strcat(found, *found ? " " : "");
-        strcat(found, key);
-    }
-    assert_string_equal(found, keys);
-}
 
 /* Findings of wider scopes have no kernel, no object or neither, and cost something else. */
 static void test_finding_of_the_program(void **state)
@@ -185,7 +171,7 @@ static void test_predictions(void **state)
     json_t *json = json_of(&f->data);
     json_t *model = json_object_get(json_array_get(json_object_get(json, "launches"), 0), "model");
     json_t *resources = json_object_get(model, "resources");
-    assert_keys(model, "seconds low high bound resources benefits");
+    assert_keys(model, "seconds low high bound resources benefits roofline");
     assert_benefits(json_object_get(model, "benefits"),
                     "parallelism serialisation floating_point memory_parallelism");
     assert_string_equal(json_string_value(json_object_get(model, "bound")), "l1");
@@ -334,31 +320,6 @@ static void test_csv_leaves_out_what_was_not_measured(void **state)
 }
 
 /* ---- payload ---- */
-
-/* The bytes of a part; caller frees. */
-static uint8_t *unpacked(const rep_part *part, size_t *size)
-{
-    enum { MOST = 1 << 20 };
-    uint8_t *bytes = malloc(MOST);
-    z_stream z = {
-        .next_in = part->data, .avail_in = (uInt)part->size, .next_out = bytes, .avail_out = MOST};
-    assert_int_equal(inflateInit2(&z, MAX_WBITS + 16), Z_OK);
-    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
-    inflateEnd(&z);
-    *size = z.total_out;
-    return bytes;
-}
-
-static json_t *payload_json(const rep_data *data, rep_parts *parts)
-{
-    assert_int_equal(rep_payload_parts(data, parts, NULL), WL_OK);
-    size_t size;
-    uint8_t *text = unpacked(&parts->rows[0], &size);
-    json_t *json = json_loadb((const char *)text, size, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(json);
-    free(text);
-    return json;
-}
 
 static json_int_t number_of(json_t *row, const char *name)
 {
@@ -517,7 +478,7 @@ static void test_payload_holds_predictions(void **state)
     json_t *json = payload_json(&f->data, &parts), *kernels = json_object_get(json, "kernels");
     json_t *model = json_object_get(json_array_get(kernels, 0), "model");
     json_t *resources = json_object_get(model, "resources"), *first = json_array_get(resources, 0);
-    assert_keys(model, "seconds low high bound resources benefits");
+    assert_keys(model, "seconds low high bound resources benefits roofline");
     assert_benefits(json_object_get(model, "benefits"),
                     "parallelism serialisation floating_point memory_parallelism computation "
                     "memory overlap least_computation least_memory");

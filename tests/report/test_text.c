@@ -96,10 +96,23 @@ static void test_text_of_heat_maps(void **state)
     expect_maps(f, 1, 1, 1, 1, " 1 block with heat maps\n");
 }
 
-static void test_text_says_what_matters(void **state)
+/* In a line, unless all is asked for or it is. */
+static void test_text_of_what_gains_little(void **state)
 {
     fixture *f = *state;
     char *text = text_of(&f->data, &(rep_text_options){.width = 120});
+    assert_null(strstr(text, "Findings of little gain"));
+    assert_has(text, "Further findings  --finding N shows one, --all shows all of them");
+    free(text);
+    text = text_of(&f->data, &(rep_text_options){.width = 120, .finding = 2});
+    assert_has(text, "Findings of little gain");
+    free(text);
+}
+
+static void test_text_says_what_matters(void **state)
+{
+    fixture *f = *state;
+    char *text = text_of(&f->data, &(rep_text_options){.width = 120, .all = true});
     assert_has(text, "transpose --size 512");
     assert_has(text, "NVIDIA H200, compute capability 9.0");
     assert_has(text, "Lanes of a warp collide in shared-memory banks");
@@ -466,6 +479,7 @@ int main(void)
         T(test_text_of_the_peaks_of_several_devices),
         T(test_text_of_heat_maps),
         T(test_text_of_predictions),
+        T(test_text_of_what_gains_little),
         T(test_text_says_what_matters),
         T(test_text_says_a_line_once),
         T(test_text_of_a_group),

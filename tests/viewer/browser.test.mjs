@@ -551,6 +551,148 @@ test("fits a narrow window without scrolling sideways, every view", () =>
     }
   }));
 
+test("a kernel's page says first what bounds it, then what to do, then draws", () =>
+  visit("#kernel/1", async (page) => {
+    await sees(page, "p.bound", /^Bound by requests to L1\.$/);
+    await sees(page, ".figures", /12\.0 µs\s+a launch, predicted\s+58\s%\s+of that: requests to L1/);
+    await becomes(() => page.locator("article h2").allInnerTexts(), [
+      "What to do",
+      "Where its time goes",
+      "How close it is to the device's limits",
+      "What could be gained",
+      "Occupancy",
+      "Instructions",
+      "Lines",
+      "Source",
+    ]);
+    await sees(page, ".links .advice", /\w+/);
+    assert.equal(await page.locator("article >> text=/measured on the GPU|efficiency/").count(), 0);
+  }));
+
+test("where nothing tells what bounds a kernel, its page says why", async () => {
+  const unknown = await report(folder, "unknown", ({ payload, parts }) => {
+    const kernel = payload.kernels.find((k) => k.id === 1);
+    delete kernel.model;
+    kernel.model_missing = "No figures were measured of its device.";
+    return { payload, parts };
+  });
+  await visit("#kernel/1", async (page) => {
+    await sees(page, ".unbound", /^What bounds it is not known\. No figures were measured of its device\.$/);
+    await counts(page, ".roofline, .benefits, p.bound, article .figures", 0);
+    await sees(page, ".occupancy", /^40 of 64 warps/); // that needs no figures
+  }, unknown);
+});
+
+test("where a launch was measured, its efficiency stands beside the prediction", async () => {
+  const measured = await report(folder, "measured", ({ payload, parts }) => {
+    const kernel = payload.kernels.find((k) => k.id === 2);
+    Object.assign(kernel, { device_seconds: 32e-6, timed: 1, noted: 2 });
+    Object.assign(kernel.model, { measured: 16e-6, efficiency: 0.625 });
+    payload.program.collector = "inline";
+    return { payload, parts };
+  });
+  await visit("#kernel/2", async (page) => {
+    await sees(page, ".figures", /16\.0 µs\s+a launch, measured on the GPU\s+12\.0 µs\s+a launch, predicted/);
+    await sees(page, ".figures", /63\s%\s+efficiency: of what its bound, traffic to L2, allows/);
+    await counts(page, ".roofline .done", 1);
+    await counts(page, ".roofline .predicted", 1);
+    await sees(page, ".roofline", /Filled: measured; hollow: predicted\.[^]*It has no floating point/);
+    await sees(page, ".roofline", /what is touched stays in L2/);
+    await visits(page, "#kernel/1"); // nothing of it was measured
+    await counts(page, ".roofline .predicted", 0);
+    assert.equal(await page.locator("article >> text=/measured on the GPU|efficiency/").count(), 0);
+  }, measured);
+});
+
+/** The middle of an element in the page. */
+async function middleOf(page, selector) {
+  const { x, y, width, height } = await placeOf(page, selector);
+  return [x + width / 2, y + height / 2];
+}
+
+test("the roofline has a mark a level, below its roof, with figures at each", () =>
+  visit("#kernel/1", async (page) => {
+    await counts(page, ".roofline .done", 4);
+    await counts(page, ".roofline .roof", 4);
+    await counts(page, ".roofline .ceiling path", 1);
+    await counts(page, ".roofline .reachable", 2); // of L1 and L2: the others reach all
+    await counts(page, ".roofline .predicted", 0);
+    const titles = await page.locator(".roofline .done title").allTextContents();
+    assert.match(titles[2], /^L2: 2\.50 operations a byte, 2\.33\sT operations a second predicted$/);
+    const roofs = await page.locator(".roofline .roof title").allTextContents();
+    assert.ok(roofs.some((t) => /^device memory: at most 4\sTB\/s, measured of the device$/.test(t)), `${roofs}`);
+    const marks = [];
+    for (let i = 0; i < 4; i++) marks.push(await middleOf(page, `.roofline .done >> nth=${i}`));
+    const [shared, l1, l2, dram] = marks;
+    for (const [, y] of marks) assert.ok(Math.abs(y - l2[1]) < 2, `${marks}`); // one launch
+    assert.ok(l1[0] < shared[0] && shared[0] < l2[0] && l2[0] < dram[0], `${marks}`);
+    const bar = await middleOf(page, ".roofline .reachable >> nth=1");
+    assert.ok(Math.abs(bar[0] - l2[0]) < 2 && bar[1] < l2[1], `${bar} above ${l2}`);
+    const chart = await placeOf(page, ".roofline svg");
+    for (const [x, y] of marks) assert.ok(x > chart.x && x < chart.x + chart.width && y > chart.y && y < chart.y + chart.height);
+    await sees(page, ".roofline tr.on", /L1 requests\s+66\.8 MiB\s+0\.40\s+10\sT\s+23\s%/);
+  }));
+
+test("marks at one place do not hide each other", async () => {
+  const same = await report(folder, "same", ({ payload, parts }) => {
+    const [l1, l2] = ["l1", "l2"].map((name) => payload.kernels.find((k) => k.id === 1).model.roofline.levels.find((l) => l.name === name));
+    l1.bytes = l2.bytes;
+    return { payload, parts };
+  });
+  await visit("#kernel/1", async (page) => {
+    const below = await placeOf(page, ".roofline .done >> nth=1");
+    const above = await placeOf(page, ".roofline .done >> nth=2");
+    assert.ok(below.width > above.width + 4 && below.height > above.height + 4, JSON.stringify([below, above]));
+  }, same);
+});
+
+test("occupancy as a bar: resident warps, and those that the next step lets in", () =>
+  visit("#kernel/1", async (page) => {
+    await sees(page, ".occupancy", /^40 of 64 warps \(63\s%\).* limited by registers\.$/);
+    const all = await placeOf(page, ".warps");
+    const now = await placeOf(page, ".warps .now");
+    const next = await placeOf(page, ".warps .next");
+    assert.ok(Math.abs(now.width / all.width - 40 / 64) < 0.01, `${now.width} of ${all.width}`);
+    assert.ok(Math.abs(next.width / all.width - 8 / 64) < 0.01 && next.x >= now.x + now.width - 1);
+    await has(page, ".warps", "aria-label", "40 of 64 warps");
+  }));
+
+test("in a narrow window the charts take its width, and no more", () =>
+  visit("#kernel/1", async (page) => {
+    for (const width of [800, 420]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const chart of [".roofline svg", ".benefits svg", ".warps", ".roofline table"]) {
+        const place = await placeOf(page, chart);
+        assert.ok(place.x >= 0 && place.x + place.width <= width, `${chart}: ${JSON.stringify(place)} in ${width}`);
+      }
+    }
+  }));
+
+/** Finding 1 is worth something only where the grid fills the device; finding 2 costs time. */
+const smallRun = ({ payload, parts }) => {
+  const worth = { seconds: 1e-6, low: -1e-6, high: 2e-6, of_kernel: 0.01, of_program: 0.005, of_full: 0.31, small: true };
+  const costs = { seconds: -1e-6, low: -3e-6, high: -1e-7, of_kernel: -0.02, of_program: -0.01, of_full: -0.05 };
+  payload.groups[0].worth = worth;
+  payload.groups[1].worth = costs;
+  return { payload, parts };
+};
+
+test("a finding of a small run tells its gain at full size; none is below zero", async () => {
+  const small = await report(folder, "small", smallRun);
+  await visit("#finding/1", async (page) => {
+    await sees(page, ".figures", /1\.00 µs\s+predicted to be saved[^]*31\s%\s+of the kernel's time where the grid fills the device/);
+    await sees(page, ".card >> nth=1", /saves nothing/);
+    await visits(page, "#finding/2");
+    await sees(page, ".figures", /nothing\s+predicted to be saved/);
+    for (const hash of ["#finding/2", "#overview", "#kernel/1", "#kernel/3"]) {
+      await visits(page, hash);
+      assert.doesNotMatch(await page.locator("main").innerText(), /[-−]\d[\d.]*\s?(%|µs|ms)/, hash);
+    }
+    await visits(page, "#overview");
+    await sees(page, ".fixfirst", /31\s% of the kernel's where the grid fills the device/);
+  }, small);
+});
+
 test("the remedy before and after, what it is worth and how sure we are", () =>
   visit("#finding/1", async (page) => {
     await sees(page, ".worth", /Worth fixing[^]*Counted, not estimated/);

@@ -100,3 +100,21 @@ test("a kernel's page draws what could be gained, as the model tells it", { skip
   for (const [x, y] of points) assert.ok(x >= plot.left && x <= plot.right && y >= plot.top && y <= plot.bottom, `${x} ${y}`);
   assert.deepEqual(problems, []);
 });
+
+test("a kernel's roofline and occupancy are those of the machine-readable output", { skip: !findBrowser() }, async () => {
+  const { bytes, intensity, rate } = await load("src/widgets/format.ts", folder);
+  const context = await launch(findBrowser(), folder);
+  after(() => context.close());
+  const { page, problems } = await open(context, html, "#kernel/1");
+  const name = await page.locator("h1").innerText();
+  const told = JSON.parse(warplens("stats", "--format", "json", profile)).launches.find((l) => l.kernel === name);
+  const { arithmetic, levels } = told.model.roofline;
+  const operations = arithmetic.reduce((sum, a) => sum + a.operations, 0);
+  assert.ok(operations > 0 && levels.length >= 2, JSON.stringify(told.model.roofline));
+  const rows = await page.locator(".roofline tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].slice(1, 5).map((cell) => cell.innerText)));
+  assert.deepEqual(rows, levels.map((l) => [l.words, bytes(l.bytes), intensity(operations / l.bytes), rate((operations / l.bytes) * l.ceiling)]));
+  const { warps, most, blocks, limits } = told.occupancy;
+  await sees(page, ".occupancy", new RegExp(`^${warps} of ${most} warps .* in ${blocks} blocks, limited by ${limits[0].words}`));
+  assert.equal(limits[0].name, "grid"); // 256 blocks on 132 multiprocessors
+  assert.deepEqual(problems, []);
+});

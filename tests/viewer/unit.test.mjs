@@ -21,6 +21,12 @@ const { MEAN_STEPS } = await load("src/data/summary.ts", folder);
 const { QUARTER, quartersMap } = await load("test/fixture/quarters.ts", folder);
 const geometries = await load("src/widgets/heatmap/geometry.ts", folder);
 const benefits = await load("src/data/benefits.ts", folder);
+const rooflines = await load("src/data/roofline.ts", folder);
+const savings = await load("src/data/saving.ts", folder);
+const remedies = await load("src/data/remedy.ts", folder);
+const { rooflineWords, missingWords } = await load("src/pictures/roofline.tsx", folder);
+const { occupancyWords, stepWords } = await load("src/pictures/occupancy.tsx", folder);
+const { boundSentence, efficiencyWords } = await load("src/pictures/prediction.tsx", folder);
 const modelModule = await load("src/data/model.ts", folder);
 const layout = await load("src/pictures/layout.ts", folder);
 const format = await load("src/widgets/format.ts", folder);
@@ -49,6 +55,41 @@ const rowsOf = (grid) =>
     stride: grid.stride[i],
     gap: grid.gap[i] === 1,
   }));
+
+test("a remedy tells what changes most, and how that is known", () => {
+  const swap = {
+    title: "Swap the thread's indices",
+    counted: true,
+    before: { requests: 4, sectors: 128, wavefronts: 0 },
+    after: { requests: 4, sectors: 16, wavefronts: 0 },
+    gain: { seconds: 0.5, low: 0, high: 1, of_program: 0.5 },
+  };
+  assert.match(remedies.changeWords(swap), /^128 → 16 sectors \(tried/);
+  const pad = {
+    ...swap,
+    counted: false,
+    gain: undefined,
+    before: { requests: 4, sectors: 0, wavefronts: 64 },
+    after: { requests: 4, sectors: 0, wavefronts: 4 },
+  };
+  assert.match(remedies.changeWords(pad), /^64 → 4 wavefronts \(the fewest/);
+  const none = { requests: 4, sectors: 0, wavefronts: 0 };
+  assert.equal(remedies.changeWords({ ...pad, before: none, after: none }), "");
+  assert.equal(remedies.otherWords(swap), "Swap the thread's indices (saves 500 ms).");
+  assert.equal(remedies.otherWords(pad), "Swap the thread's indices.");
+});
+
+test("a sketch draws what is advised", () => {
+  const hot = { pattern: "hot", evidence: [] };
+  const swapped = { ...hot, remedies: [{ name: "swap-indices" }, { name: "stage-in-shared-memory" }] };
+  assert.equal(sketches.sketchOf(swapped), sketches.SKETCHES["false-sharing"]);
+  assert.equal(sketches.sketchOf({ ...hot, remedies: [] }), sketches.SKETCHES.hot);
+  const tiles = sketches.sketchOf({
+    ...hot,
+    remedies: [{ name: "pass-tiles-through-shared-memory" }],
+  });
+  assert.match(tiles.after.code, /tile/);
+});
 
 test("a container survives packing and unpacking", () => {
   assert.deepEqual(report.payload, data.payload);
@@ -337,6 +378,151 @@ test("benefits of nothing are no steps, and the ideal lies no higher than they l
   near(chart.ideal.y, 2e-6);
   assert.equal(chart.ideal.x, 20e-6); // more than the 5 µs that do not overlap
   assert.equal(chart.most, 20e-6);
+});
+
+const kernelOf = (id) => report.payload.kernels.find((k) => k.id === id);
+const measuredModel = { ...kernelOf(2).model, measured: 16e-6, efficiency: 0.625 };
+
+test("a roofline tells what each level allows, and which allows least", () => {
+  const chart = rooflines.rooflineChart(kernelOf(1).model);
+  assert.deepEqual(
+    chart.points.map((q) => [q.level.name, q.intensity, q.allowed / 1e12, q.reachable / 1e12]),
+    [
+      ["shared", 2, 60, 60],
+      ["l1", 0.4, 10, 4],
+      ["l2", 2.5, 12.5, 10],
+      ["dram", 4, 16, 16],
+    ],
+  );
+  assert.equal(chart.tightest.level.name, "l1");
+  assert.equal(chart.computeAllowed, 20e12);
+  near(chart.predicted / (28e6 / 12e-6), 1);
+  assert.equal(chart.measured, undefined);
+  assert.deepEqual([chart.words, chart.integer], ["FP32", false]);
+  const measured = rooflines.rooflineChart(measuredModel);
+  near(measured.measured / 75e9, 1);
+  assert.ok(measured.integer);
+});
+
+test("arithmetic of two kinds runs side by side: the longer one is the limit", () => {
+  const p = structuredClone(kernelOf(1).model);
+  p.roofline.arithmetic.push({ name: "tensor", words: "tensor-core", operations: 84e6, ceiling: 40e12 });
+  const chart = rooflines.rooflineChart(p);
+  assert.equal(chart.operations, 112e6);
+  near(chart.computeAllowed / (112e6 / (84e6 / 40e12)), 1);
+  assert.equal(chart.words, "FP32 and tensor-core");
+});
+
+test("there is no roofline of nothing", () => {
+  const p = kernelOf(1).model;
+  assert.equal(rooflines.rooflineChart({ ...p, roofline: { ...p.roofline, arithmetic: [] } }), undefined);
+  assert.equal(rooflines.rooflineChart({ ...p, roofline: { ...p.roofline, levels: [] } }), undefined);
+});
+
+test("the axes of a roofline are decades that hold all marks, roofs rise to the ceiling within them", () => {
+  for (const p of [kernelOf(1).model, measuredModel]) {
+    const c = rooflines.rooflineChart(p);
+    const inside = (v, [least, most]) => v >= least && v <= most;
+    for (const v of [...c.x, ...c.y]) near(Math.log10(v) % 1, 0);
+    for (const q of c.points) {
+      assert.ok(inside(q.intensity, c.x), `${q.intensity}`);
+      const [from, to] = rooflines.roofOf(c, q.level);
+      for (const end of [from, to]) {
+        assert.ok(inside(end.x, c.x) && inside(end.y, c.y), `${end.x} ${end.y} in ${c.x} ${c.y}`);
+        near(end.y / end.x / q.level.ceiling, 1);
+      }
+      assert.equal(to.y, c.compute[0].ceiling);
+    }
+    for (const v of [c.predicted, c.measured ?? c.predicted]) assert.ok(inside(v, c.y));
+  }
+  near(rooflines.onLog(10, [1, 100]), 0.5);
+  assert.deepEqual(rooflines.ticks([0.1, 100]), [0.1, 1, 10, 100]);
+});
+
+test("a sentence says what the roofline shows", () => {
+  const p = kernelOf(1).model;
+  assert.equal(
+    rooflineWords(rooflines.rooflineChart(p)).replaceAll("\u00a0", " "),
+    "In L1 requests this kernel does 0.40 FP32 operations a byte; L1 requests allow at most 10 T operations a second" +
+      " at that (4 T of accesses and a grid like its own). As predicted, it does 2.33 T: 23 %.",
+  );
+  assert.equal(
+    rooflineWords(rooflines.rooflineChart(measuredModel)).replaceAll("\u00a0", " "),
+    "At L2 this kernel does 0.10 integer operations a byte; L2 allows at most 500 G operations a second at that." +
+      " As measured, it does 75 G: 15 %.",
+  );
+  const slow = structuredClone(p);
+  slow.roofline.arithmetic[0].ceiling = 4e12;
+  assert.match(
+    rooflineWords(rooflines.rooflineChart(slow)),
+    /that is no limit: its arithmetic is, of which the device does at most 4\u00a0T operations a second\. .*: 58\u00a0%/,
+  );
+  assert.equal(missingWords(p), "");
+  const waits = { name: "latency", words: "latency: instructions that wait", seconds: 1 };
+  assert.equal(
+    missingWords({ ...p, bound: "latency", resources: [waits] }),
+    " What bounds it, latency, is none of these limits.",
+  );
+});
+
+test("occupancy in words: what limits, and what the next step takes", () => {
+  const o = kernelOf(1).occupancy;
+  const plain = (text) => text.replaceAll("\u00a0", " ");
+  assert.equal(
+    plain(occupancyWords(o)),
+    "40 of 64 warps (63 %) are resident on a multiprocessor, in 5 blocks, limited by registers.",
+  );
+  assert.equal(
+    stepWords(o),
+    "With 40 instead of 48 registers a thread, 6 blocks instead of 5, 48 of 64 warps would be resident.",
+  );
+  const few = kernelOf(2).occupancy;
+  assert.match(occupancyWords(few), /in 1 block, limited by the grid, .* Only 4 of 132 multiprocessors have a block at all\./);
+  assert.match(stepWords(few), /^With 1,056 instead of 4 blocks in the grid, 8 blocks instead of 1, 64 of 64 warps/);
+  const step = { ...o.step, of: "shared", now: 60000, wanted: 57344 };
+  assert.match(stepWords({ ...o, step }), /^With 57,344 instead of 60,000 bytes of shared memory a block, /);
+  assert.match(stepWords({ ...o, step: { ...step, of: "threads", blocks: 5 } }), /threads a block, 48 of 64 warps/);
+  const { step: _, ...stuck } = { ...o, limits: [...o.limits, { name: "shared", words: "shared memory" }] };
+  assert.match(occupancyWords(stuck), /limited by registers and shared memory\.$/);
+  assert.equal(stepWords(stuck), "No change of one of them alone would let more in.");
+  assert.match(occupancyWords({ ...stuck, warps: 64, limits: [] }), /in 5 blocks: as many as there can be\.$/);
+  assert.equal(stepWords({ ...stuck, limits: [] }), "");
+});
+
+test("efficiency is told of what was measured; a launch that is hardly longer than its start says so", () => {
+  const p = measuredModel;
+  assert.equal(efficiencyWords(p), "efficiency: of what its bound, traffic to L2, allows");
+  assert.match(efficiencyWords({ ...p, efficiency: 1.2 }), /it is faster than that$/);
+  assert.equal(efficiencyWords(kernelOf(1).model), "");
+  assert.equal(boundSentence(p), "Bound by traffic to L2.");
+  assert.equal(
+    boundSentence({ ...p, bound: "launch" }),
+    "It takes hardly longer than its launch; after that, traffic to L2 takes longest. Larger data would tell more about it.",
+  );
+});
+
+test("no saving is below none, and one of a small run is told at full size", () => {
+  const worth = { seconds: 1e-6, low: -1e-6, high: 2e-6, of_kernel: 0.25, of_program: 0.1, of_full: 0.31 };
+  const words = (change, gain = "full") =>
+    savings.savingWords({ gain, gain_note: "It gains little." }, { kernels: [1], worth: { ...worth, ...change } })
+      .replaceAll("\u00a0", " ");
+  assert.equal(words({}), "Saves 25 % of its time, as predicted.");
+  assert.equal(words({ small: true }), "Saves 31 % of its time where the grid fills the device.");
+  assert.equal(words({ of_kernel: -0.05 }), "Saves nothing, as predicted.");
+  assert.equal(words({}, "hidden"), "It gains little.");
+  assert.equal(savings.savingWords({ gain: "full", worth }, { kernels: [1, 2] }).replaceAll("\u00a0", " "),
+    "Saves 25 % of its time, as predicted."); // of its own finding, where the group is of several kernels
+  assert.equal(savings.savingWords({ gain: "full" }, { kernels: [1] }), "");
+  assert.equal(savings.savedPart(-0.5), 0);
+  assert.equal(savings.savedAtFullSize({ ...worth, small: true, of_full: -0.1 }), undefined);
+  assert.equal(savings.savedAtFullSize(worth), undefined);
+});
+
+test("rates in powers of 1,000, and small ratios with two digits that count", () => {
+  const small = [[0, "0.00"], [0.0156, "0.016"], [0.099, "0.099"], [0.1, "0.10"], [2.5, "2.50"], [0.00012, "0.00012"]];
+  for (const [n, text] of small) assert.equal(format.intensity(n), text);
+  const cases = [[0.5, "0.5 "], [999, "999 "], [999.6, "1 k"], [4.332e12, "4.33 T"], [182e9, "182 G"]];
+  for (const [n, text] of cases) assert.equal(format.rate(n).replaceAll("\u00a0", " "), text);
 });
 
 test("loads and stores of a line are rows of their own", () => {

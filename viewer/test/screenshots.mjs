@@ -11,13 +11,14 @@ const option = (name) => {
 };
 
 const WIDE = { width: 1280, height: 860 };
+const TALL = { width: 1280, height: 1420 };
 const NARROW = { width: 400, height: 860 };
 const VIEWS = [
   { name: "overview", hash: "#overview" },
   { name: "finding", hash: "#finding/1" },
   { name: "finding-dark", hash: "#finding/2", colorScheme: "dark" },
   { name: "finding-narrow", hash: "#finding/1", size: NARROW },
-  { name: "kernel", hash: "#kernel" },
+  { name: "kernel", hash: "#kernel/1", size: TALL },
   { name: "object", hash: "#object/2?map=1,2", cell: { x: 150, y: 47 } },
   { name: "object-dark", hash: "#object/6", colorScheme: "dark", cell: { x: 150, y: 120 } },
   { name: "object-narrow", hash: "#object/2", size: NARROW },

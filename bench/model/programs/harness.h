@@ -1,6 +1,7 @@
 // What the programs have in common: variants of one kernel that compute the same, each timed with a warm and with an empty L2.
 //
 //     program                  a line of JSON for each variant at each size
+//     program each             each variant once at the smaller size, for counts
 //     program VARIANT SIZE     that variant once, for a profile
 //
 // A program defines `prepare`, `result` and `variants`; the two sizes of the table are its own unit.
@@ -140,9 +141,23 @@ static void time_all(const char *program)
     CHECK(cudaFree(flushed));
 }
 
+static void run_each()
+{
+    prepare(sizes[0]);
+    for (const variant *v = variants; v->name; v++) {
+        v->launch();
+        CHECK(cudaDeviceSynchronize());
+    }
+    release();
+}
+
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
+    if (argc == 2 && !strcmp(argv[1], "each")) {
+        run_each();
+        return 0;
+    }
     if (argc < 3) {
         time_all(slash ? slash + 1 : argv[0]);
         return 0;

@@ -381,6 +381,18 @@ static charges charge_requests(const work *w, uint32_t i)
 /* ---- drafts ---- */
 
 /* What the instructions that pay for a draft did. */
+typedef bool layout_question(const ana_input *input, const prof_instruction *insn);
+
+/* Does the code answer so of most of what pays? */
+static bool holds_of_most(const work *w, const ana_draft *d, layout_question *question)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < w->group->ninsns; i++)
+        if (d->insn_excess[i] > 0 && question(w->input, &w->group->insns[i]))
+            sum += d->insn_excess[i];
+    return 2 * sum > d->excess;
+}
+
 static words_facts draft_facts_of(const ana_draft *d)
 {
     words_facts f = {0};
@@ -507,6 +519,7 @@ static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_
     words_facts f = draft_facts_of(d);
     f.warps = r->warps;
     f.lone = r->warps == 1;
+    f.combined = holds_of_most(w, d, layout_is_combined);
     f.word_temperature = r->word_temperature;
     f.sector_temperature = r->sector_temperature;
     f.words_used = r->words_used;
@@ -570,18 +583,6 @@ static bool is_halo(const work *w, const ana_draft *d)
     return aligned;
 }
 
-typedef bool layout_question(const ana_input *input, const prof_instruction *insn);
-
-/* Does the code answer so of most of what pays? */
-static bool holds_of_most(const work *w, const ana_draft *d, layout_question *question)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < w->group->ninsns; i++)
-        if (d->insn_excess[i] > 0 && question(w->input, &w->group->insns[i]))
-            sum += d->insn_excess[i];
-    return 2 * sum > d->excess;
-}
-
 /* Does the costliest instruction come back to each of its sectors? */
 static bool walks(const work *w, const ana_draft *d)
 {
@@ -633,6 +634,7 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     f.goes_on = holds_of_most(w, d, layout_goes_on);
     f.tiles = layout_has_tiles(w->input);
     f.lone = p == ANA_SAME_ADDRESS; /* others show in the map */
+    f.combined = holds_of_most(w, d, layout_is_combined);
     add_request_evidence(d, &f);
     if (p == ANA_UNCOALESCED && f.stride)
         ana_add_evidence(d, "stride", "bytes from lane to lane", (double)f.stride, "bytes");

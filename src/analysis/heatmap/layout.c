@@ -1,6 +1,8 @@
 /* Compares the forms of addresses. */
 #include "analysis/heatmap/layout.h"
 
+#include "analysis/atomics.h"
+
 #include "analysis/forms.h"
 
 #include <stdlib.h>
@@ -54,6 +56,13 @@ bool layout_is_one_address(const ana_input *input, const prof_instruction *insn)
         return true;
     return locate_place(input, insn, &p) && ana_place_is_exact(&p) &&
            memcmp(p.thread, none, sizeof none) == 0 && memcmp(p.block, none, sizeof none) == 0;
+}
+
+bool layout_is_combined(const ana_input *input, const prof_instruction *insn)
+{
+    return ana_is_combined(prof_find_code(&input->code, input->kernel->id, insn->c.pc),
+                           ana_form_at(&input->forms, insn->c.pc),
+                           prof_find_launch(&input->program->launches, insn->launch));
 }
 
 bool layout_is_counted(const ana_input *input, const prof_instruction *insn)

@@ -21,6 +21,9 @@ void layout_steps(const ana_input *input, const prof_instruction *insn, int8_t s
 /* Do all threads of all blocks take one address? */
 bool layout_is_one_address(const ana_input *input, const prof_instruction *insn);
 
+/* Does the compiler make one update of those that a warp's lanes ask for? */
+bool layout_is_combined(const ana_input *input, const prof_instruction *insn);
+
 /* Does the address follow from the result of an atomic update, as a place in a list does? */
 bool layout_is_counted(const ana_input *input, const prof_instruction *insn);
 

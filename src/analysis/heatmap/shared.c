@@ -92,9 +92,10 @@ static bool is_of_barrier(const ana_input *input, const obs_insn *c)
     return code && strncmp(code->op, name, strlen(name)) == 0;
 }
 
-static bool is_conflict(const ana_input *input, const obs_insn *c)
+static bool is_conflict(const ana_input *input, const prof_instruction *insn)
 {
-    return !is_of_barrier(input, c) &&
+    const obs_insn *c = &insn->c;
+    return !is_of_barrier(input, c) && !layout_is_combined(input, insn) &&
            (double)c->wavefronts >=
                input->program->thresholds->bank_ratio * (double)c->wavefronts_min &&
            c->wavefronts > c->wavefronts_min;
@@ -114,12 +115,13 @@ static double idle_passes(const obs_insn *c)
     return now > full ? now - full : 0;
 }
 
-static double excess_of(const ana_input *input, ana_pattern pattern, const obs_insn *c)
+static double excess_of(const ana_input *input, ana_pattern pattern, const prof_instruction *insn)
 {
+    const obs_insn *c = &insn->c;
     switch (pattern) {
     case ANA_BANK_CONFLICT:
     case ANA_SAME_ADDRESS:
-        return is_conflict(input, c) && updates_one_word(c) == (pattern == ANA_SAME_ADDRESS)
+        return is_conflict(input, insn) && updates_one_word(c) == (pattern == ANA_SAME_ADDRESS)
                    ? (double)(c->wavefronts - c->wavefronts_min)
                    : 0;
     case ANA_DIVERGENT: return idle_passes(c);
@@ -181,7 +183,7 @@ static words_facts charge(const ana_input *input, ana_draft *d)
     double most = 0;
     for (uint32_t i = 0; i < d->group->ninsns; i++) {
         const obs_insn *c = &d->group->insns[i].c;
-        double excess = excess_of(input, d->pattern, c);
+        double excess = excess_of(input, d->pattern, &d->group->insns[i]);
         d->insn_excess[i] = excess;
         d->excess += excess;
         if (excess > 0) {

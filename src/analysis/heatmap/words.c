@@ -405,7 +405,7 @@ static const char *same_address_remedy(const texts *t)
                "update it for all.";
     }
     if (t->f->lone) {
-        return t->f->lanes < 2
+        return t->f->lanes < 2 || t->f->combined
                    ? "The blocks have one warp each, and each updates " ANA_OBJECT " by itself. "
                      "Use blocks of several warps, combine their values in shared memory, and let "
                      "one thread update it for all of them; or let each warp go through several "
@@ -414,6 +414,11 @@ static const char *same_address_remedy(const texts *t)
                      "places in a list __ballot_sync and __popc), and let one lane "
                      "update " ANA_OBJECT
                      " for all of them. Blocks of several warps could combine more.";
+    }
+    if (t->f->combined) {
+        return "The compiler lets one lane of each warp update " ANA_OBJECT " for the others. "
+               "Combine the values of the block's warps in shared memory, and let one thread "
+               "update " ANA_OBJECT " for all of them.";
     }
     if (t->f->lanes < 2) {
         return "Each warp updates " ANA_OBJECT

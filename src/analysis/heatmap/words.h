@@ -24,6 +24,7 @@ typedef struct words_facts {
     bool goes_on;            /* the next block goes on with these rows, for certain */
     bool tiles;              /* the kernel has arrays in shared memory */
     bool counted;            /* an atomic update's result says where the requests lie */
+    bool combined;           /* the compiler makes one update of a warp's */
     bool lone;               /* blocks have one warp each */
     bool sampled;            /* what other blocks use of the sectors is not known */
     bool reduction;          /* of a shared array: pairs are added up, ever fewer of them */

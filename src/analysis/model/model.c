@@ -26,18 +26,6 @@ const char *model_resource_words(model_resource resource)
     return resources[resource].words;
 }
 
-/* ---- a launch ---- */
-
-static cuda_occupancy occupancy_of(const cuda_device *d, const prof_launch *l)
-{
-    cuda_footprint block = {.threads = l->block[0] * l->block[1] * l->block[2],
-                            .registers = l->registers,
-                            .static_shared = l->static_shared,
-                            .dynamic_shared = l->dynamic_shared,
-                            .carveout = -1};
-    return cuda_occupancy_of(d, &block);
-}
-
 /* ---- all launches ---- */
 
 typedef struct devices {
@@ -92,17 +80,25 @@ static model_device as_launched(const cuda_device *d, const prof_launch *l,
                           .resident = fmin(of_sm * sms, blocks)};
 }
 
+double model_hit_rate(double asked, double lacked)
+{
+    return asked > 0 ? 1 - lacked / asked : -1;
+}
+
 static ana_model model_of_launch(model_rows *rows, const devices *all, const prof_launch *l,
                                  const model_change *change, model_size size)
 {
     model_work work;
     ana_model m = {.kernel = l->kernel, .kind = l->kind, .launches = l->count};
     const cuda_device *d = device_of(all, l);
+    if (d)
+        m.occupancy = model_occupancy_of(d, l);
     if (!d || !d->measured.processes) {
         m.missing = "No figures were measured of its device.";
         return m;
     }
-    cuda_occupancy occupancy = occupancy_of(d, l);
+    cuda_footprint block = model_footprint_of(l);
+    cuda_occupancy occupancy = cuda_occupancy_of(d, &block);
     model_device device = as_launched(d, l, &occupancy);
     if (!occupancy.blocks)
         m.missing = "Its blocks do not fit on the device.";
@@ -114,6 +110,7 @@ static ana_model model_of_launch(model_rows *rows, const devices *all, const pro
         model_work_fill(&work, device.sms * occupancy.blocks);
     model_predict(d, &work, occupancy.blocks, &m);
     m.benefits = model_benefits_of(d, &work, occupancy.blocks);
+    m.roofline = model_roofline_of(d, &work, l);
     return m;
 }
 
@@ -124,9 +121,13 @@ static void add_model(ana_model *sum, const ana_model *m)
         return;
     sum->missing = NULL;
     sum->launches += m->launches;
+    model_roofline_add(&sum->roofline, &m->roofline, n);
     sum->seconds += n * m->seconds;
     sum->low += n * m->low;
     sum->high += n * m->high;
+    sum->from_l1 += n * m->from_l1;
+    sum->from_l2 += n * m->from_l2;
+    sum->from_dram += n * m->from_dram;
     for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
         sum->resources[r] += n * m->resources[r];
 #define X(member, cost) sum->benefits.member += n * m->benefits.member;
@@ -137,9 +138,15 @@ static void add_model(ana_model *sum, const ana_model *m)
 static void make_mean(ana_model *sum)
 {
     double n = sum->launches ? (double)sum->launches : 1;
+    model_roofline all = sum->roofline;
+    sum->roofline = (model_roofline){0};
+    model_roofline_add(&sum->roofline, &all, 1 / n);
     sum->seconds /= n;
     sum->low /= n;
     sum->high /= n;
+    sum->from_l1 /= n;
+    sum->from_l2 /= n;
+    sum->from_dram /= n;
     for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
         sum->resources[r] /= n;
 #define X(member, cost) sum->benefits.member /= n;
@@ -214,6 +221,7 @@ wl_status model_lab_open(prof_db *profile, wl_arena *arena, model_lab **out, wl_
         status = prof_load_launch_kinds(profile, PROF_ALL, arena, &lab->launches, err);
     if (status != WL_OK)
         return status;
+    model_rows_combine(lab->rows, &lab->launches);
     lab->order = sorted_by_kernel(&lab->launches, arena);
     return lab->order ? WL_OK
                       : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
@@ -279,6 +287,12 @@ wl_status ana_model_table(prof_db *profile, wl_arena *arena, ana_models *out, wl
         status = model_of_all(lab, arena, out, err);
     wl_arena_free(scratch);
     return status;
+}
+
+double ana_efficiency(const ana_model *m, double measured)
+{
+    bool known = measured > 0 && !m->missing && m->bound != MODEL_LAUNCH;
+    return known ? m->resources[m->bound] / measured : -1;
 }
 
 const ana_model *ana_model_of(const ana_models *models, uint32_t kind)

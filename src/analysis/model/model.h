@@ -10,6 +10,8 @@
 #ifndef WL_ANALYSIS_MODEL_MODEL_H
 #define WL_ANALYSIS_MODEL_MODEL_H
 
+#include "analysis/model/occupancy.h"
+#include "analysis/model/roofline.h"
 #include "base/arena.h"
 #include "cuda/device.h"
 #include "profile/profile.h"
@@ -23,6 +25,10 @@ typedef enum model_resource {
 
 const char *model_resource_name(model_resource resource);  /* "fp32" */
 const char *model_resource_words(model_resource resource); /* "FP32 arithmetic" */
+
+/* The resource that is busy with it. */
+model_resource model_level_resource(model_level level);
+model_resource model_arithmetic_resource(model_arithmetic arithmetic);
 
 /* The four benefits of the paper's model, and the costs that its chart is drawn from: seconds of a
  * launch, 0 or more. By the paper's equations (paper.h), so that they tell what to look at first;
@@ -42,7 +48,11 @@ typedef struct ana_model {
     double low, high;      /* where eight of ten launches lie that were measured (residuals.def) */
     model_resource bound;  /* which takes longest */
     double resources[MODEL_RESOURCES]; /* seconds that each takes by itself */
+    /* Sectors that loads of global memory ask for: of L1, of L2 for want of L1, of device memory. */
+    double from_l1, from_l2, from_dram;
     model_benefits benefits;
+    model_roofline roofline;
+    model_occupancy occupancy; /* of a launch, also of one without a model; not of a kernel */
 } ana_model;
 
 typedef struct ana_models {
@@ -57,20 +67,43 @@ wl_status ana_model_table(prof_db *profile, wl_arena *arena, ana_models *out, wl
 /* ---- trials: what a change would do to a kernel's time ---- */
 
 /* An instruction as a change leaves it: the part that remains of what it did, 1 where all does. An
- * edited instruction's sectors lie side by side. */
+ * edited instruction's sectors lie side by side, unless `like` tells. */
 typedef struct model_edit {
     uint32_t pc, object, space; /* prof_instruction's */
     double requests, sectors, wavefronts, lanes;
     double touched;  /* of the sectors of its object that a block touches */
     double staged;   /* wavefronts of shared memory in place of each request of before */
     double shuffles; /* instructions likewise */
+    /* How the addresses of its requests look then, as these do; NULL: by the counts, side by side
+     * where there are fewer sectors. */
+    const obs_insn *like;
 } model_edit;
+
+/* Of whatever object. */
+#define MODEL_ANY_OBJECT UINT32_MAX
+/* An edit that leaves all as it is. */
+#define MODEL_EDIT_NOTHING(pc, object, space)              \
+    (model_edit)                                           \
+    {                                                      \
+        (pc), (object), (space), 1, 1, 1, 1, 1, 0, 0, NULL \
+    }
+
+/* Are they of one instruction? */
+static inline bool model_edits_same(const model_edit *a, const model_edit *b)
+{
+    return a->pc == b->pc && a->space == b->space &&
+           (a->object == b->object || a->object == MODEL_ANY_OBJECT ||
+            b->object == MODEL_ANY_OBJECT);
+}
 
 typedef struct model_change {
     uint32_t nedits;
     const model_edit *edits; /* by pc, object and space */
     bool fill; /* the work is shared out over at least as many blocks as multiprocessors */
 } model_change;
+
+/* What the change does to the instruction; NULL: nothing. `change` may be NULL. */
+const model_edit *model_edit_of(const model_change *change, const obs_insn *insn);
 
 /* Launches, rows and devices of a profile, for as many trials as are wanted. */
 typedef struct model_lab model_lab;
@@ -96,6 +129,14 @@ void model_speedup_range(double predicted, double *low, double *high);
 /* Of the launches of a kind; of all of a kernel. NULL: none. */
 const ana_model *ana_model_of(const ana_models *models, uint32_t kind);
 const ana_model *ana_model_of_kernel(const ana_models *models, uint32_t kernel);
+
+/* The part of sectors that a cache has, of those that it is asked for; -1: it is asked for none. */
+double model_hit_rate(double asked, double lacked);
+
+/* The part of the measured seconds for which what bounds it is busy, by the model; negative where
+ * that is not known, or nothing but the start of the launch bounds it. More than 1: it ran faster
+ * than the model has it. */
+double ana_efficiency(const ana_model *model, double measured);
 
 /* The resources that take any time, longest first; returns how many. */
 uint32_t model_resources_by_time(const ana_model *model, model_resource order[MODEL_RESOURCES]);

@@ -149,6 +149,16 @@ static double chain_clocks(const cuda_device *d, const model_work *w)
            w->chain_shared * FIGURE_OF(d, shared_latency) + w->chain_loads * load_clocks(d, w);
 }
 
+/* ---- hits ---- */
+
+static void count_hits(const cuda_device *d, const model_traffic *t, ana_model *m)
+{
+    double first = model_stays_in_l2(d, t) ? 0 : t->first_loaded;
+    m->from_l1 = t->loaded;
+    m->from_l2 = t->missed;
+    m->from_dram = fmin(t->missed, first + t->again_loaded);
+}
+
 /* ---- all together ---- */
 
 uint32_t model_resources_by_time(const ana_model *model, model_resource order[MODEL_RESOURCES])
@@ -217,5 +227,6 @@ void model_predict(const cuda_device *d, const model_work *w, uint32_t resident,
     for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
         m->resources[r] /= clock;
     add_device(d, w, share, m->resources);
+    count_hits(d, &w->traffic, m);
     add_up(m);
 }

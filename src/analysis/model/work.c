@@ -1,6 +1,9 @@
 /* What a launch asks of a device: sums over the profile's rows of one launch. */
 #include "analysis/model/work.h"
 
+#include "analysis/atomics.h"
+#include "analysis/forms.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -21,15 +24,18 @@ typedef struct cursor { /* rows by kernel and launch */
 
 typedef struct shares { /* of a kernel's last launch that has heat maps */
     uint32_t kernel;
-    double missed;    /* of the sectors that are loaded, the part that L1 lacks */
-    double footprint; /* bytes that are touched, of all that is asked for */
-    double again;     /* sectors that device memory moves again, of the same */
+    double missed;                     /* of the sectors that are loaded, the part that L1 lacks */
+    double footprint;                  /* bytes that are touched, of all that is asked for */
+    double again;                      /* sectors that device memory moves again, of the same */
+    double first_loaded, again_loaded; /* of the sectors that are loaded */
 } shares;
 
 struct model_rows {
     shares last;
     prof_object_rows objects;
     prof_code_rows code;
+    prof_form_rows forms;
+    prof_instruction_rows all; /* what the cursor `instructions` goes through */
     cursor instructions, touched, reuses, work, waits;
     prof_instruction *changed; /* room for a launch's, while a change is tried */
 };
@@ -93,6 +99,8 @@ wl_status model_rows_load(prof_db *profile, wl_arena *arena, model_rows **out, w
     if (status == WL_OK)
         status = prof_load_code(profile, PROF_ALL, arena, &rows->code, err);
     if (status == WL_OK)
+        status = prof_load_forms(profile, PROF_ALL, arena, &rows->forms, err);
+    if (status == WL_OK)
         status = prof_load_kind_instructions(profile, arena, &instructions, err);
     if (status == WL_OK)
         status = prof_load_touched(profile, arena, &touched, err);
@@ -104,6 +112,7 @@ wl_status model_rows_load(prof_db *profile, wl_arena *arena, model_rows **out, w
         status = prof_load_waits(profile, arena, &waits, err);
     if (status != WL_OK)
         return status;
+    rows->all = instructions;
     rows->instructions = CURSOR(instructions);
     rows->touched = CURSOR(touched);
     rows->reuses = CURSOR(reuses);
@@ -112,6 +121,25 @@ wl_status model_rows_load(prof_db *profile, wl_arena *arena, model_rows **out, w
     rows->changed = wl_new_array(arena, prof_instruction, most_of_launch(&instructions) + 1);
     return rows->changed ? WL_OK
                          : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+}
+
+static bool is_atomic(const obs_insn *c)
+{
+    return c->op == ACC_ATOMIC || c->op == ACC_REDUCTION;
+}
+
+void model_rows_combine(model_rows *rows, const prof_launch_rows *launches)
+{
+    for (uint32_t i = 0; i < rows->all.count; i++) {
+        prof_instruction *row = &rows->all.rows[i];
+        if (!is_atomic(&row->c) || row->c.active_lanes <= row->c.requests ||
+            !ana_is_combined(prof_find_code(&rows->code, row->kernel, row->c.pc),
+                             ana_form_of(&rows->forms, row->kernel, row->c.pc),
+                             prof_find_launch(launches, row->launch)))
+            continue;
+        row->c.active_lanes = row->c.requests;
+        row->c.turns = row->c.turns ? row->c.requests : 0;
+    }
 }
 
 static void rewind_cursor(cursor *c, uint32_t kernel)
@@ -149,11 +177,12 @@ static double at_least(double value, double least)
     return value > least ? value : least;
 }
 
-static const model_edit *edit_of(const model_change *change, const obs_insn *c)
+const model_edit *model_edit_of(const model_change *change, const obs_insn *c)
 {
     for (uint32_t i = 0; change && i < change->nedits; i++) {
         const model_edit *e = &change->edits[i];
-        if (e->pc == c->pc && e->object == c->object && e->space == c->space)
+        if (e->pc == c->pc && e->space == c->space &&
+            (e->object == c->object || e->object == MODEL_ANY_OBJECT))
             return e;
     }
     return NULL;
@@ -164,8 +193,25 @@ static uint64_t scaled(uint64_t count, double part)
     return (uint64_t)llround((double)count * part);
 }
 
+/* Its requests lie in the same proportions. */
+static void lay_out_like(obs_insn *c, const obs_insn *like)
+{
+    double part = like->requests ? (double)c->requests / (double)like->requests : 0;
+    c->uniform = scaled(like->uniform, part);
+    c->misaligned = scaled(like->misaligned, part);
+    c->strided = scaled(like->strided, part);
+    c->irregular = scaled(like->irregular, part);
+    c->stride = like->stride;
+    uint64_t others = c->uniform + c->misaligned + c->strided + c->irregular;
+    c->contiguous = c->requests > others ? c->requests - others : 0;
+}
+
 static void edit_layout(obs_insn *c, const model_edit *e)
 {
+    if (e->like) {
+        lay_out_like(c, e->like);
+        return;
+    }
     bool closer = e->sectors < e->requests; /* the lanes of a request have moved together */
     c->uniform = closer ? 0 : scaled(c->uniform, e->requests);
     c->misaligned = closer ? 0 : scaled(c->misaligned, e->requests);
@@ -243,7 +289,7 @@ static const prof_instruction *change_rows(const model_rows *rows, const prof_in
     moved_loads moved = {0};
     for (uint32_t i = 0; i < count; i++) {
         const obs_insn *c = &insns[i].c;
-        const model_edit *e = edit_of(change, c);
+        const model_edit *e = model_edit_of(change, c);
         rows->changed[i] = insns[i];
         moved.all += is_load_of(c, ACC_GLOBAL) ? (double)c->requests : 0;
         moved.shared += is_load_of(c, ACC_SHARED) ? (double)c->requests : 0;
@@ -270,11 +316,6 @@ static double touched_after(const model_change *change, uint32_t object)
 }
 
 /* ---- the requests of one instruction ---- */
-
-static bool is_atomic(const obs_insn *c)
-{
-    return c->op == ACC_ATOMIC || c->op == ACC_REDUCTION;
-}
 
 /* Do most of its requests go to a single word? */
 static bool is_of_one_word(const obs_insn *c)
@@ -435,7 +476,9 @@ static void add_object(const model_device *d, model_traffic *t, const object_tra
     t->missed += part * of->loaded;
     t->missed_lines += part * of->loaded_lines;
     t->moved_again += reuse->loaded_anew * of->loaded + reuse->stored_anew * of->stored;
+    t->again_loaded += reuse->loaded_anew * of->loaded;
     t->footprint += at_most(touched * MODEL_SECTOR, size);
+    t->first_loaded += at_most(at_most(touched, size / MODEL_SECTOR), part * of->loaded);
 }
 
 /* What the maps do not tell of: each launch's are not kept where many are alike. It is taken from
@@ -446,12 +489,18 @@ static void add_unmapped(shares *last, uint32_t kernel, const object_traffic *ma
     double asked = t->sectors * MODEL_SECTOR;
     bool any = t->footprint > 0 && asked > 0;
     if (any)
-        *last = (shares){kernel, mapped->loaded > 0 ? t->missed / mapped->loaded : 1,
-                         t->footprint / asked, t->moved_again / t->sectors};
+        *last = (shares){kernel,
+                         mapped->loaded > 0 ? t->missed / mapped->loaded : 1,
+                         t->footprint / asked,
+                         t->moved_again / t->sectors,
+                         part_of(t->first_loaded, mapped->loaded),
+                         part_of(t->again_loaded, mapped->loaded)};
     else if (last->kernel != kernel)
-        *last = (shares){kernel, 1, 1, 0};
+        *last = (shares){kernel, 1, 1, 0, 1, 0};
     t->missed += last->missed * (t->loaded - mapped->loaded);
     t->missed_lines += last->missed * (t->loaded_lines - mapped->loaded_lines);
+    t->first_loaded += last->first_loaded * (t->loaded - mapped->loaded);
+    t->again_loaded += last->again_loaded * (t->loaded - mapped->loaded);
     if (!any) {
         t->footprint = last->footprint * asked;
         t->moved_again = last->again * t->sectors;
@@ -611,10 +660,10 @@ void model_work_fill(model_work *w, double blocks)
 {
     model_traffic *t = &w->traffic;
     double *const counts[] = {
-        &w->blocks,       &w->shared_turns,  &w->shared_extra, &t->requests,     &t->lines,
-        &t->sectors,      &t->loads,         &t->loaded,       &t->loaded_lines, &t->missed,
-        &t->missed_lines, &t->moved_again,   &t->stored,       &t->stored_lines, &t->atomic_lanes,
-        &t->atomic_turns, &t->integer_turns, &t->float_turns};
+        &w->blocks,       &w->shared_turns, &w->shared_extra,  &t->requests,     &t->lines,
+        &t->sectors,      &t->loads,        &t->loaded,        &t->loaded_lines, &t->missed,
+        &t->missed_lines, &t->moved_again,  &t->again_loaded,  &t->stored,       &t->stored_lines,
+        &t->atomic_lanes, &t->atomic_turns, &t->integer_turns, &t->float_turns};
     double times = blocks / w->blocks;
     if (times <= 1)
         return;

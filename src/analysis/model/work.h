@@ -18,6 +18,8 @@ typedef struct model_traffic {
     double stored, stored_lines; /* that are written to L2 */
     double footprint;            /* bytes that are touched */
     double moved_again;          /* sectors that device memory moves beside them */
+    /* Sectors of these that loads ask for: of `footprint`, the first time; and again. */
+    double first_loaded, again_loaded;
     double atomic_lanes, atomic_turns;
     /* Atomics that the busiest slice of L2 carries out one after the other, by type. */
     double integer_turns, float_turns;
@@ -46,6 +48,9 @@ typedef struct model_rows model_rows;
 /* Of all launches, in the arena. */
 wl_status model_rows_load(prof_db *profile, wl_arena *arena, model_rows **out, wl_error *err);
 
+/* Once, before launches are asked for: atomics that the compiler combines have one lane a request. */
+void model_rows_combine(model_rows *rows, const prof_launch_rows *launches);
+
 /* The next launch asked for is the kernel's first. */
 void model_rows_rewind(model_rows *rows, uint32_t kernel);
 /* Launches are asked for once each, by kernel and id; `change` NULL: as they are. False where the
@@ -61,6 +66,9 @@ void model_predict(const cuda_device *device, const model_work *work, uint32_t r
                    ana_model *out);
 model_benefits model_benefits_of(const cuda_device *device, const model_work *work,
                                  uint32_t resident);
+model_roofline model_roofline_of(const cuda_device *device, const model_work *work,
+                                 const prof_launch *launch);
+void model_roofline_add(model_roofline *sum, const model_roofline *of, double times);
 double model_sms(const cuda_device *device); /* multiprocessors */
 /* Does all that the launch touches fit into L2? */
 bool model_stays_in_l2(const cuda_device *device, const model_traffic *traffic);

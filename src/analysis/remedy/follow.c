@@ -1,4 +1,4 @@
-/* The counts that are left after a remedy, pattern by pattern. */
+/* The counts that are left after the remedy of a finding. */
 #include "analysis/remedy/follow.h"
 
 static bool is_updated(const obs_insn *c)
@@ -45,70 +45,63 @@ static void combine_lanes(const obs_insn *c, double excess, model_edit *e)
     e->lanes = lanes > 0 ? smaller(1, e->requests * requests / lanes) : 1;
 }
 
-static model_edit edit_of(const ana_draft *d, const obs_insn *c, double excess)
+static remedy_kind kind_of(ana_pattern pattern)
 {
-    model_edit e = {c->pc, c->object, c->space, 1, 1, 1, 1, 1, 0, 0};
-    switch (d->pattern) {
-    case ANA_HOT:
-    case ANA_SCATTERED_ATOMICS: stage(c, excess, &e); break;
-    case ANA_SAME_ADDRESS: combine_lanes(c, excess, &e); break;
-    case ANA_LOCAL_MEMORY: e.sectors = e.requests = left(c->sectors, excess); break;
-    case ANA_SHARED_WARP_LOCAL: e.shuffles = c->op == ACC_LOAD; /* fallthrough */
-    case ANA_SHARED_THREAD_LOCAL: e.wavefronts = e.requests = left(c->wavefronts, excess); break;
-    case ANA_BANK_CONFLICT: e.wavefronts = left(c->wavefronts, excess); break;
-    case ANA_STRIDED: e.touched = left(c->sectors, excess); /* fallthrough */
+    switch (pattern) {
+    case ANA_HOT: return REMEDY_STAGE;
+    case ANA_SCATTERED_ATOMICS: return REMEDY_PRIVATE;
+    case ANA_SAME_ADDRESS: return REMEDY_COMBINE;
+    case ANA_LOCAL_MEMORY: return REMEDY_UNSPILL;
+    case ANA_SHARED_WARP_LOCAL: return REMEDY_SHUFFLES;
+    case ANA_SHARED_THREAD_LOCAL: return REMEDY_REGISTERS;
+    case ANA_BANK_CONFLICT: return REMEDY_PAD;
+    case ANA_STRIDED: return REMEDY_SPLIT;
+    case ANA_MISALIGNED: return REMEDY_ALIGN;
+    case ANA_TOO_FEW_BLOCKS: return REMEDY_BLOCKS;
+    default: return REMEDY_NEIGHBOURS;
+    }
+}
+
+static model_edit edit_of(remedy_kind kind, const obs_insn *c, double excess)
+{
+    model_edit e = MODEL_EDIT_NOTHING(c->pc, c->object, c->space);
+    switch (kind) {
+    case REMEDY_STAGE:
+    case REMEDY_PRIVATE: stage(c, excess, &e); break;
+    case REMEDY_COMBINE: combine_lanes(c, excess, &e); break;
+    case REMEDY_UNSPILL: e.sectors = e.requests = left(c->sectors, excess); break;
+    case REMEDY_SHUFFLES: e.shuffles = c->op == ACC_LOAD; /* fallthrough */
+    case REMEDY_REGISTERS: e.wavefronts = e.requests = left(c->wavefronts, excess); break;
+    case REMEDY_PAD: e.wavefronts = left(c->wavefronts, excess); break;
+    case REMEDY_SPLIT: e.touched = left(c->sectors, excess); /* fallthrough */
     default: lay_out(c, excess, &e);
     }
     return e;
 }
 
-bool remedy_follow(const ana_draft *d, wl_arena *arena, model_change *out)
+static void count_edit(ana_remedy *r, const obs_insn *c, const model_edit *e)
+{
+    r->before.requests += (double)c->requests;
+    r->before.sectors += (double)c->sectors;
+    r->before.wavefronts += (double)c->wavefronts;
+    r->after.requests += e->requests * (double)c->requests;
+    r->after.sectors += e->sectors * (double)c->sectors;
+    r->after.wavefronts += e->wavefronts * (double)c->wavefronts + e->staged * (double)c->requests;
+}
+
+bool remedy_follow(const ana_draft *d, wl_arena *arena, ana_remedy *out)
 {
     model_edit *edits = wl_new_array(arena, model_edit, (size_t)d->ninsns + 1);
-    *out = (model_change){.edits = edits};
+    *out = (ana_remedy){.kind = kind_of(d->pattern), .change = {.edits = edits}};
     if (!edits)
         return false;
-    out->fill = d->pattern == ANA_TOO_FEW_BLOCKS;
-    for (uint32_t i = 0; i < d->ninsns; i++)
-        if (d->insn_excess[i] > 0)
-            edits[out->nedits++] = edit_of(d, &d->insns[i].c, d->insn_excess[i]);
-    return true;
-}
-
-/* What both leave of an instruction: what each takes away is not the same. */
-static void join_edit(model_edit *to, const model_edit *e)
-{
-    double *const parts[] = {&to->requests, &to->sectors, &to->wavefronts, &to->lanes};
-    const double others[] = {e->requests, e->sectors, e->wavefronts, e->lanes};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        double both = *parts[i] + others[i] - 1;
-        *parts[i] = both > 0 ? both : 0;
+    out->change.fill = out->kind == REMEDY_BLOCKS;
+    for (uint32_t i = 0; i < d->ninsns; i++) {
+        if (!(d->insn_excess[i] > 0))
+            continue;
+        model_edit *e = &edits[out->change.nedits++];
+        *e = edit_of(out->kind, &d->insns[i].c, d->insn_excess[i]);
+        count_edit(out, &d->insns[i].c, e);
     }
-    to->touched = smaller(to->touched, e->touched);
-    to->staged = e->staged > to->staged ? e->staged : to->staged;
-    to->shuffles = e->shuffles > to->shuffles ? e->shuffles : to->shuffles;
-}
-
-static void add_edit(model_edit *edits, uint32_t *count, const model_edit *e)
-{
-    for (uint32_t i = 0; i < *count; i++)
-        if (edits[i].pc == e->pc && edits[i].object == e->object && edits[i].space == e->space) {
-            join_edit(&edits[i], e);
-            return;
-        }
-    edits[(*count)++] = *e;
-}
-
-bool remedy_join(wl_arena *arena, const model_change *a, const model_change *b, model_change *out)
-{
-    model_edit *edits = wl_new_array(arena, model_edit, (size_t)a->nedits + b->nedits + 1);
-    model_change both = {.edits = edits, .fill = a->fill || b->fill};
-    if (!edits)
-        return false;
-    for (uint32_t i = 0; i < a->nedits; i++)
-        add_edit(edits, &both.nedits, &a->edits[i]);
-    for (uint32_t i = 0; i < b->nedits; i++)
-        add_edit(edits, &both.nedits, &b->edits[i]);
-    *out = both;
     return true;
 }

@@ -7,12 +7,8 @@
 #define WL_ANALYSIS_REMEDY_FOLLOW_H
 
 #include "analysis/input.h"
-#include "analysis/model/model.h"
+#include "analysis/remedy/remedy.h"
 
-/* The change, in the arena. False when
- * memory is exhausted. */
-bool remedy_follow(const ana_draft *draft, wl_arena *arena, model_change *out);
-/* Both changes, in the arena; `out` may be one of them. False when memory is exhausted. */
-bool remedy_join(wl_arena *arena, const model_change *a, const model_change *b, model_change *out);
-
+/* The draft's remedy, but for its advice and worth, in the arena. False when memory is exhausted. */
+bool remedy_follow(const ana_draft *draft, wl_arena *arena, ana_remedy *out);
 #endif

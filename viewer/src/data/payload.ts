@@ -24,9 +24,25 @@ export type Resource =
   | "blocks"
   | "latency"
   | "launch";
+export type Limit = "registers" | "shared" | "threads" | "blocks" | "grid";
 export type Why = "asked" | "typical" | "outlier" | "traced";
 export type Op = "load" | "store" | "atomic" | "reduction";
 export type Space = "global" | "shared" | "local" | "const";
+export type Remedy =
+  | "swap-indices"
+  | "widen-blocks"
+  | "pad-shared-array"
+  | "stage-in-shared-memory"
+  | "let-lanes-take-neighbours"
+  | "pass-tiles-through-shared-memory"
+  | "align"
+  | "split-records"
+  | "combine-atomics"
+  | "private-copies"
+  | "keep-in-registers"
+  | "exchange-by-shuffles"
+  | "start-more-blocks"
+  | "keep-out-of-local-memory";
 export type Pattern =
   | "hot"
   | "hot-random"
@@ -44,7 +60,7 @@ export type Pattern =
   | "local-memory";
 export type Scope = "program" | "object" | "kernel" | "kernel-and-object";
 export type Unit = "sectors" | "wavefronts" | "bytes" | "warp instructions";
-export type Gain = "full" | "cached" | "latency" | "shuffles" | "hidden" | "tiny";
+export type Gain = "full" | "cached" | "latency" | "shuffles" | "hidden" | "covered" | "tiny";
 export type Level = "error" | "warning" | "info" | "debug";
 
 /** An instruction of a kernel and of what it calls, in order. */
@@ -118,6 +134,31 @@ export interface Benefits {
   least_memory: number; // Of moving once what is accessed.
 }
 
+/** Operations of one kind. */
+export interface Arithmetic {
+  name: Resource; // The resource that does them.
+  words: string; // As "FP32".
+  /** Of active lanes; a multiply-add is one, of a matrix instruction each of its multiply-adds. */
+  operations: number;
+  ceiling: number; // Operations a second that the device was measured to do at most.
+}
+
+/** What a level of memory moves. Atomics in global memory are in none. */
+export interface LevelBytes {
+  name: Resource; // The resource that is busy with it.
+  words: string; // As "device memory".
+  bytes: number; // Of whole sectors, needed or not; of shared memory whole wavefronts of 128 bytes.
+  ceiling: number; // Bytes a second that the device was measured to move at most.
+  reachable: number; // Bytes a second that it moves of accesses like these, by the model.
+}
+
+/** Operations of a launch against the bytes that each level of memory moves. */
+export interface Roofline {
+  /** Of floating point; of integers where there is none. Empty where nothing is computed. */
+  arithmetic: Arithmetic[];
+  levels: LevelBytes[]; // The nearest to the lanes first; none that moves nothing.
+}
+
 /** How long a launch should take, and what bounds it. */
 export interface Prediction {
   seconds: number; // Its start included.
@@ -126,6 +167,36 @@ export interface Prediction {
   bound: Resource; // The resource that takes longest.
   resources: ResourceTime[]; // Longest first; none that takes nothing.
   benefits: Benefits; // By the equations of Sim et al., see docs/model.md.
+  roofline: Roofline;
+  measured?: number; // Seconds of a launch; absent where these were not measured.
+  efficiency?: number; // The part of `measured` for which `bound` is busy, by the model.
+}
+
+export interface OccupancyLimit {
+  name: Limit;
+  words: string; // They end "limited by".
+}
+
+export interface OccupancyStep {
+  of: Limit; // The limit that is changed.
+  /** registers: of a thread; shared: bytes of a block; threads, blocks: threads of a block;
+   * grid: its blocks. */
+  now: number;
+  wanted: number; // Likewise.
+  blocks: number; // That are resident then.
+  warps: number; // Likewise.
+}
+
+/** Warps that are resident on a multiprocessor at once. */
+export interface Occupancy {
+  warps: number; // On the one that has most of the grid's blocks.
+  most: number; // That it holds.
+  blocks: number; // That these warps are of.
+  used: number; // Multiprocessors that have a block.
+  sms: number; // All of them.
+  limits: OccupancyLimit[]; // What keeps more out; empty where no more can be.
+  estimated?: true; // Registers limit, but how many there are was estimated from PTX.
+  step?: OccupancyStep; // The smallest change that lets more in; absent where no single one does.
 }
 
 export interface Kernel {
@@ -147,10 +218,14 @@ export interface Kernel {
   module?: string;
   file?: number;
   line?: number;
+  machine_code?: number; // As in kernels[] of stats.
+  machine_code_missing?: string;
   thread_instructions?: number;
   mix: Mix[]; // Executed by warps, over the observed launches.
   /** Of a launch, on average; absent where the counts or the device's figures are not known. */
   model?: Prediction;
+  model_missing?: string; // Why there is none, a sentence; where that is known.
+  occupancy?: Occupancy; // Of the costliest launch; absent where the device is not known.
   /** The part that holds its instructions, a list of Code as JSON; absent where they found no
    * room. */
   code?: number;
@@ -268,6 +343,28 @@ export interface Saving {
   /** What the verdict goes by: the part of the kernel's time, its launch apart; of one that
    * takes hardly longer than its launch, with a grid that fills the device. */
   of_full?: number;
+  small?: true; // `of_full` is with a grid that fills the device.
+}
+
+/** Counts of memory instructions. */
+export interface Counts {
+  requests: number;
+  sectors: number;
+  wavefronts: number;
+}
+
+/** A change of the program that mends a finding. */
+export interface Change {
+  name: Remedy;
+  title: string; // In a few words.
+  advice: string; // What to change.
+  conditions: string[]; // What must hold for the program to stay right.
+  /** The counts come from running the kernel's addresses again with the change; else they are
+   * the fewest that the data needs. */
+  counted: boolean;
+  before: Counts; // Of the instructions that it changes, over all observed launches.
+  after: Counts; // With the change.
+  gain?: Saving; // By itself; absent where the device was never measured.
 }
 
 export interface FindingLine {
@@ -323,6 +420,7 @@ export interface Finding {
   gain: Gain; // Fixing those that are not full gains little; they come last.
   gain_note?: string; // Why it gains little.
   worth?: Saving; // Predicted to be saved.
+  remedies?: Change[]; // What may be done about it, the first what is advised.
   summary: string;
   lines: FindingLine[]; // The costliest first.
   evidence: Evidence[];

@@ -152,7 +152,7 @@ export function BenefitPicture({ k }: { k: Kernel }) {
   return (
     <>
       <h2>What could be gained</h2>
-      <figure class="benefits">
+      <figure class="plot benefits">
         <Chart chart={chart} />
         <figcaption>
           <Gains b={b} total={total} />

@@ -1,4 +1,4 @@
-import type { Finding, Pattern } from "../data/payload";
+import type { Finding, Pattern, Remedy } from "../data/payload";
 
 /** What each remedy does, as a picture and a few lines of code; docs/patterns tells it at length.
  *
@@ -254,7 +254,33 @@ const NARROW_BLOCK: Sketch = {
 };
 
 /** What suits a finding: requests of narrow blocks tell how wide these are. */
-export const sketchOf = (f: Pick<Finding, "pattern" | "evidence">): Sketch | undefined =>
-  f.pattern === "uncoalesced" && f.evidence.some((e) => e.name === "block_width")
-    ? NARROW_BLOCK
-    : SKETCHES[f.pattern];
+/** Where lanes run along the rows of one array and across those of another. */
+const TILES: Sketch = {
+  legend: "a row is a sector of what is stored; numbers: the warp that uses the word",
+  before: {
+    picture: { grid: repeat("0 1 2 3 4 5 6 7", 4) },
+    note: "lanes run along rows of in, and across rows of out",
+    code: "out[x * n + y] = in[y * n + x];",
+  },
+  after: {
+    picture: {
+      grid: ["0 0 0 0 0 0 0 0", "1 1 1 1 1 1 1 1", "2 2 2 2 2 2 2 2", "3 3 3 3 3 3 3 3"],
+    },
+    note: "lanes run along rows of both",
+    code: "__shared__ float tile[32][33];\ntile[ty][tx] = in[y * n + x];\n__syncthreads();\nout[(x0 + ty) * n + y0 + tx] = tile[tx][ty];",
+  },
+};
+
+const OF_REMEDIES: Partial<Record<Remedy, Sketch | undefined>> = {
+  "pass-tiles-through-shared-memory": TILES,
+  "swap-indices": SKETCHES["false-sharing"],
+};
+
+type Advised = Pick<Finding, "pattern" | "evidence" | "remedies">;
+
+/** By what is advised where that is not what the pattern has most often; else by the pattern. */
+export const sketchOf = (f: Advised): Sketch | undefined => {
+  const remedy = f.remedies?.[0];
+  const narrow = f.pattern === "uncoalesced" && f.evidence.some((e) => e.name === "block_width");
+  return (remedy && OF_REMEDIES[remedy.name]) ?? (narrow ? NARROW_BLOCK : SKETCHES[f.pattern]);
+};

@@ -2,9 +2,12 @@ import { showsKernel } from "../data/filter";
 import type { LineRow, Model } from "../data/model";
 import { findingsAt, kernelExcess, lineExcess, lineUnit, sourceLine } from "../data/model";
 import type { Finding, Instruction, Kernel } from "../data/payload";
+import { savingWords } from "../data/saving";
 import { BenefitPicture } from "../pictures/benefits";
 import { MixPicture } from "../pictures/mix";
-import { PredictionPicture } from "../pictures/prediction";
+import { OccupancyPicture } from "../pictures/occupancy";
+import { BoundFigures, boundSentence, PredictionPicture } from "../pictures/prediction";
+import { RooflinePicture } from "../pictures/roofline";
 import { filter } from "../state/filter";
 import { findingHref, href } from "../state/route";
 import { CardList } from "../widgets/cards";
@@ -214,8 +217,26 @@ function Facts({ k }: { k: Kernel }) {
   return <p class="who muted">{parts.filter(Boolean).join(" · ")}</p>;
 }
 
-/** The numbered findings, with what those `of` them cost. */
-export function FindingLinks({ m, of }: { m: Model; of: (f: Finding) => boolean }) {
+/** What to change, and what that is worth. */
+function Advice({ m, finding }: { m: Model; finding: Finding }) {
+  const group = m.payload.groups[finding.number - 1];
+  const saving = savingWords(finding, group);
+  return (
+    <p class="advice">
+      {saving && <span class={finding.gain === "full" ? "goodtext" : "warntext"}>{saving} </span>}
+      {group?.advice}
+    </p>
+  );
+}
+
+interface LinksProps {
+  m: Model;
+  of: (f: Finding) => boolean;
+  advised?: boolean;
+}
+
+/** The numbered findings, with what those `of` them cost; and what to do about them. */
+export function FindingLinks({ m, of, advised }: LinksProps) {
   const found = m.payload.findings.filter(of);
   const firsts = found.filter((f, i) => f.number !== found[i - 1]?.number);
   if (firsts.length === 0) return <p class="muted">No findings here.</p>;
@@ -232,6 +253,7 @@ export function FindingLinks({ m, of }: { m: Model; of: (f: Finding) => boolean 
             {count(sum(finding.number, (f) => f.excess))} {finding.unit},{" "}
             {percent(sum(finding.number, (f) => f.share_of_program))}
           </span>
+          {advised && <Advice m={m} finding={finding} />}
         </li>
       ))}
     </ul>
@@ -296,6 +318,14 @@ function Source({ m, rows }: { m: Model; rows: LineRow[] }) {
   );
 }
 
+/** Where the number of its instructions comes from, which its prediction starts from. */
+export function countedWords(k: Kernel): string {
+  const why = k.machine_code_missing ? `: ${k.machine_code_missing}` : "";
+  return k.machine_code
+    ? `Instructions counted from machine code for sm_${k.machine_code}${why}.`
+    : `Instructions estimated from PTX${why}.`;
+}
+
 /** A kernel, line by line. */
 export function KernelView({ m, id }: { m: Model; id: number | undefined }) {
   const kernel = m.kernelById.get(id ?? -1) ?? listedKernels(m)[0] ?? m.payload.kernels[0];
@@ -310,9 +340,18 @@ export function KernelView({ m, id }: { m: Model; id: number | undefined }) {
           <h1 class="mono name">{kernel.name}</h1>
           <Facts k={kernel} />
         </header>
-        <FindingLinks m={m} of={(f) => f.kernel === kernel.id} />
+        {kernel.model && <p class="bound">{boundSentence(kernel.model)}</p>}
+        {kernel.model_missing && (
+          <p class="muted unbound">What bounds it is not known. {kernel.model_missing}</p>
+        )}
+        <BoundFigures k={kernel} />
+        <h2>What to do</h2>
+        <FindingLinks m={m} of={(f) => f.kernel === kernel.id} advised />
         <PredictionPicture k={kernel} />
+        {kernel.model && <p class="muted">{countedWords(kernel)}</p>}
+        <RooflinePicture k={kernel} />
         <BenefitPicture k={kernel} />
+        <OccupancyPicture k={kernel} />
         {kernel.mix.length > 0 && <h2>Instructions</h2>}
         <MixPicture k={kernel} />
         <h2>Lines</h2>

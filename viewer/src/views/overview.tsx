@@ -1,5 +1,6 @@
 import { isIdleVariable, kernelOf, type Model, placesOf, sourceLine, wholeOf } from "../data/model";
-import type { MemoryObject } from "../data/payload";
+import type { MemoryObject, Saving } from "../data/payload";
+import { savedAtFullSize } from "../data/saving";
 import { href } from "../state/route";
 import { FactRow } from "../widgets/fact";
 import { bytes, exact, middle, percent, plural, seconds } from "../widgets/format";
@@ -169,6 +170,19 @@ function device(m: Model): string {
 
 const FIRST = 3;
 
+function Saved({ worth }: { worth: Saving }) {
+  const full = savedAtFullSize(worth);
+  return (
+    <>
+      <span class="big num">{seconds(worth.seconds)}</span>{" "}
+      <span class="muted">
+        predicted to be saved: {percent(worth.of_program)} of the time
+        {full !== undefined && `, ${percent(full)} of the kernel's where the grid fills the device`}
+      </span>
+    </>
+  );
+}
+
 /** The costliest findings that are worth fixing, with the line to change. */
 function FixFirst({ m }: { m: Model }) {
   const all = m.payload.groups.map((group, i) => ({ group, number: i + 1 }));
@@ -197,13 +211,8 @@ function FixFirst({ m }: { m: Model }) {
             f && (
               <li key={number}>
                 <a href={href("finding", number)}>
-                  {group.worth && f.gain === "full" ? (
-                    <>
-                      <span class="big num">{seconds(group.worth.seconds)}</span>{" "}
-                      <span class="muted">
-                        predicted to be saved: {percent(group.worth.of_program)} of the time
-                      </span>
-                    </>
+                  {group.worth && group.worth.seconds > 0 && f.gain === "full" ? (
+                    <Saved worth={group.worth} />
                   ) : (
                     <>
                       <span class="big num">{percent(group.share_of_program)}</span>{" "}

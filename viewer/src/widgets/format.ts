@@ -11,6 +11,9 @@ export function ratio(n: number): string {
   return n >= 100 ? n.toFixed(0) : n >= 10 ? n.toFixed(1) : n.toFixed(2);
 }
 
+/** A ratio of which small ones matter, too: 0.016. */
+export const intensity = (n: number): string => (n > 0 && n < 0.1 ? n.toPrecision(2) : ratio(n));
+
 export function percent(share: number): string {
   const value = share * 100;
   // The number and its sign stay on one line.
@@ -35,6 +38,19 @@ export function seconds(s: number): string {
   if (s < 1e-3) return `${(s * 1e6).toPrecision(3)} µs`;
   if (s < 1) return `${(s * 1e3).toPrecision(3)} ms`;
   return `${s.toPrecision(3)} s`;
+}
+
+const RATES = ["", "k", "M", "G", "T", "P", "E"];
+
+/** A rate, or an amount, in powers of 1,000, ready for its unit: "4.33 T", "602 G". */
+export function rate(n: number): string {
+  let value = n;
+  let unit = 0;
+  while (Math.abs(value) >= 999.5 && unit < RATES.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${Number(value.toPrecision(3))}\u00a0${RATES[unit]}`;
 }
 
 export const dim = (d: readonly number[]): string => {

@@ -19,12 +19,15 @@ import type {
   Shapes,
   Unit,
 } from "../../data/payload";
+import { changeWords, otherWords } from "../../data/remedy";
+import { savedAtFullSize, savedPart } from "../../data/saving";
 import { BankPicture } from "../../pictures/banks";
 import { HeatStrip } from "../../pictures/heatstrip";
 import { combined, ideal, lanesOf, sectorsOf } from "../../pictures/layout";
 import { RemedySketch } from "../../pictures/remedy";
 import { SectorPicture, scaleFor } from "../../pictures/sectors";
 import { findingHref, href } from "../../state/route";
+import { Figure } from "../../widgets/figure";
 import { bytes, count, dim, exact, percent, plural, ratio, seconds } from "../../widgets/format";
 import { KernelName, ObjectName } from "../names";
 import { Code, Excerpt, type Mark, Place } from "../source";
@@ -33,15 +36,6 @@ import { isCounted } from "./sure";
 import { Verdict } from "./verdict";
 
 const BYTES_PER_WORD = 4;
-
-function Figure({ value, label, title }: { value: string; label: string; title?: string }) {
-  return (
-    <div class="figure" title={title}>
-      <b class="num">{value}</b>
-      <span>{label}</span>
-    </div>
-  );
-}
 
 const TRAFFIC = "avoidable sectors and wavefronts, of all sectors and wavefronts";
 const WHOLE: Record<Unit, string> = {
@@ -69,10 +63,13 @@ const ofTime = (f: Finding): string =>
     : `, which takes ${percent(f.kernel_share_of_time)} of the GPU time`;
 
 const ofKernel = (gain: Saving): string =>
-  gain.of_kernel === undefined ? "" : `: ${percent(gain.of_kernel)} of the kernel's time`;
+  gain.of_kernel === undefined || gain.seconds <= 0
+    ? ""
+    : `: ${percent(savedPart(gain.of_kernel))} of the kernel's time`;
 
 function Figures({ group, finding }: { group: Group; finding: Finding }) {
   const { unit } = finding;
+  const full = savedAtFullSize(group.worth);
   const one = unit === "wavefronts" ? "wavefront" : "sector";
   const moves = finding.evidence.find((e) => e.name === "transfers_per_sector")?.value;
   const lines = guilty(finding);
@@ -84,9 +81,16 @@ function Figures({ group, finding }: { group: Group; finding: Finding }) {
     <div class="figures">
       {group.worth && finding.gain === "full" && (
         <Figure
-          value={seconds(group.worth.seconds)}
+          value={group.worth.seconds > 0 ? seconds(group.worth.seconds) : "nothing"}
           label={`predicted to be saved${ofKernel(group.worth)}`}
-          title={`Eight of ten measured gains lie from ${seconds(Math.max(0, group.worth.low))} to ${seconds(group.worth.high)}.`}
+          title={`Eight of ten measured gains lie from ${seconds(Math.max(0, group.worth.low))} to ${seconds(Math.max(0, group.worth.high))}.`}
+        />
+      )}
+      {full !== undefined && finding.gain === "full" && (
+        <Figure
+          value={percent(full)}
+          label="of the kernel's time where the grid fills the device"
+          title="The kernel takes hardly longer than its launch: it is judged as it would be on larger data."
         />
       )}
       <Figure
@@ -394,6 +398,25 @@ function mapOf(m: Model, f: Finding, object: number): string {
   return href("object", object, query);
 }
 
+/** What has to hold for the advice, what it changes as counted, and what else would do. */
+function Remedies({ group, finding }: { group: Group; finding: Finding }) {
+  const [first, ...others] = finding.remedies ?? [];
+  if (!first) return null;
+  const changes = group.count === 1 ? changeWords(first) : "";
+  return (
+    <dl class="told">
+      <dt>Provided</dt>
+      <dd>{first.conditions.join(" ")}</dd>
+      {changes && <dt>Then</dt>}
+      {changes && <dd>{changes}</dd>}
+      {others.length > 0 && <dt>Or</dt>}
+      {others.map((r) => (
+        <dd key={r.name}>{otherWords(r)}</dd>
+      ))}
+    </dl>
+  );
+}
+
 export function FindingDetail({ m, group, finding }: Props) {
   return (
     <article class="detail">
@@ -405,6 +428,7 @@ export function FindingDetail({ m, group, finding }: Props) {
       <section class="remedy" aria-labelledby="remedy-title">
         <h2 id="remedy-title">What to change</h2>
         <p>{group.advice}</p>
+        <Remedies group={group} finding={finding} />
         <RemedySketch finding={finding} />
       </section>
       <Pictures m={m} finding={finding} />

@@ -1,6 +1,7 @@
 import { showsGroup } from "../../data/filter";
 import { kernelOf, type Model, objectOf, placesOf } from "../../data/model";
 import type { Group } from "../../data/payload";
+import { savedPart } from "../../data/saving";
 import { filter } from "../../state/filter";
 import { href, route } from "../../state/route";
 import { CardList } from "../../widgets/cards";
@@ -18,13 +19,14 @@ function Card({ m, group, number }: { m: Model; group: Group; number: number }) 
   const object = objectOf(m, finding.object);
   const line = finding.lines[0];
   const kernel = kernelOf(m, finding.kernel);
+  const share = savedPart(group.worth?.of_program ?? group.share_of_program);
   return (
     <>
       <span class="rank">{number}</span>
       <span class="title">{finding.title}</span>
       <Bar
-        share={group.worth?.of_program ?? group.share_of_program}
-        label={percent(group.worth?.of_program ?? group.share_of_program)}
+        share={share}
+        label={group.worth && group.worth.of_program <= 0 ? "saves nothing" : percent(share)}
       />
       <span class="where mono">
         {[

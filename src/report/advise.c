@@ -1,0 +1,127 @@
+/* `advise`: what to change, what saves most first. */
+#include "report/terminal.h"
+
+enum { INDENT = 5 };
+
+static const ana_finding *finding_of(const rep_terminal *t, const ana_finding_group *g)
+{
+    return &t->d->findings->rows[g->first];
+}
+
+static void draw_sentence(const rep_terminal *t, const char *style, const char *text)
+{
+    if (!text || !*text)
+        return;
+    fprintf(t->out, "%*s%s", INDENT, "", style);
+    rep_wrap_open(t, INDENT, INDENT, text);
+    fprintf(t->out, "%s\n", t->s.off);
+}
+
+/* "saves about 515 us (502 us to 528 us), 92 % of the kernel's time and 90 % of the program's" */
+static const char *saving_text(const rep_terminal *t, const ana_finding_group *g)
+{
+    const ana_worth *w = &g->worth;
+    if (!w->known)
+        return wl_arena_printf(t->arena, "%s of the program's traffic",
+                               rep_percent(t->arena, g->cost.share_of_program));
+    const char *of_kernel = g->nkernels == 1
+                                ? wl_arena_printf(t->arena, "%s of the kernel's time and ",
+                                                  rep_percent(t->arena, w->of_kernel))
+                                : "";
+    return wl_arena_printf(t->arena, "Predicted to save %s (%s to %s): %s%s of the program's%s.",
+                           rep_seconds(t->arena, w->seconds),
+                           rep_seconds(t->arena, w->low > 0 ? w->low : 0),
+                           rep_seconds(t->arena, w->high), of_kernel ? of_kernel : "",
+                           rep_percent(t->arena, w->of_program), g->nkernels == 1 ? "" : " time");
+}
+
+static const char *place_text(const rep_terminal *t, const ana_finding_group *g)
+{
+    const ana_finding *f = finding_of(t, g);
+    const ana_line *l = g->nlines ? &g->lines[0] : NULL;
+    const char *place = l ? rep_place(t->arena, l->file, l->line) : NULL;
+    const prof_kernel *kernel = prof_find_kernel(&t->d->kernels, f->kernel);
+    return wl_arena_printf(t->arena, "%s%s%s  %s",
+                           kernel ? rep_printable(t, kernel->short_name) : "", place ? ", " : "",
+                           place ? rep_printable(t, rep_base_name(place)) : "",
+                           ana_pattern_get(f->pattern)->name);
+}
+
+/* What else mends it, in a few words and with what it saves. */
+static void draw_others(const rep_terminal *t, const ana_finding *f)
+{
+    const char *text = "";
+    for (uint32_t i = 1; text && i < f->nremedies; i++) {
+        const ana_remedy *r = &f->remedies[i];
+        const char *saves = r->worth.known && r->worth.seconds > 0
+                                ? wl_arena_printf(t->arena, " (saves %s)",
+                                                  rep_seconds(t->arena, r->worth.seconds))
+                                : "";
+        text = wl_arena_printf(t->arena, "%s%s%s%s", text, *text ? "; " : "", remedy_title(r->kind),
+                               saves ? saves : "");
+    }
+    if (text && *text)
+        draw_sentence(t, t->s.dim, wl_arena_printf(t->arena, "Or: %s.", text));
+}
+
+static void draw_change(const rep_terminal *t, const ana_finding_group *g)
+{
+    const ana_finding *f = finding_of(t, g);
+    const char *condition = remedy_condition(f->remedies->kind);
+    fprintf(t->out, "\n%3u. %s%s%s  ", f->number, t->s.bold, remedy_title(f->remedies->kind),
+            t->s.off);
+    rep_wrap_at(t, INDENT, INDENT + 2 + (unsigned)rep_width(remedy_title(f->remedies->kind)),
+                place_text(t, g));
+    draw_sentence(t, "", g->advice && *g->advice ? g->advice : f->advice);
+    draw_sentence(t, t->s.dim, wl_arena_printf(t->arena, "Condition: %s", condition));
+    draw_sentence(t, t->s.warn, rep_remedy_text(t->d, t->arena, g));
+    draw_sentence(t, t->s.good, saving_text(t, g));
+    draw_others(t, f);
+}
+
+static bool is_told(const rep_terminal *t, const ana_finding_group *g)
+{
+    const ana_finding *f = finding_of(t, g);
+    return f->nremedies && (t->o->all || f->gain == ANA_GAIN_FULL);
+}
+
+static void draw_changes(const rep_terminal *t)
+{
+    const ana_findings *all = t->d->findings;
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < all->ngroups; i++) {
+        if (!is_told(t, &all->groups[i]))
+            continue;
+        told++;
+        draw_change(t, &all->groups[i]);
+    }
+    const char *left = rep_plural(t->arena, all->ngroups - told, "change", "changes");
+    if (!told)
+        rep_wrap(t, 0, "No change of how this program's kernels use memory is worth making.");
+    if (told && told < all->ngroups)
+        fputc('\n', t->out);
+    if (told < all->ngroups && left)
+        rep_wrap(t, 0, wl_arena_printf(t->arena, "%s would gain little; --all tells why.", left));
+}
+
+static void draw_reasons(const rep_terminal *t)
+{
+    const ana_findings *all = t->d->findings;
+    for (uint32_t i = 0; t->o->all && i < all->ngroups; i++) {
+        const ana_finding *f = finding_of(t, &all->groups[i]);
+        if (f->gain != ANA_GAIN_FULL)
+            rep_wrap(t, 0, wl_arena_printf(t->arena, "%u: %s", f->number, f->gain_note));
+    }
+}
+
+wl_status rep_advise(const rep_data *data, const rep_text_options *options, FILE *out,
+                     wl_error *err)
+{
+    rep_terminal t;
+    if (!rep_terminal_open(data, options, out, &t))
+        return wl_fail(err, WL_NOMEM, "not enough memory for the report");
+    draw_changes(&t);
+    draw_reasons(&t);
+    wl_arena_free(t.arena);
+    return rep_done(out, false, err);
+}

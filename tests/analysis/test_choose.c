@@ -1,0 +1,133 @@
+/* Which remedy is told of findings, and what it covers: without a model, by what was counted. */
+#include "analysis/choose.h"
+#include "support/test.h"
+
+#include <string.h>
+
+typedef struct fixture {
+    wl_arena *arena;
+    ana_thresholds thresholds;
+    gain_input in;
+    gain_kernel kernel;
+    ana_remedy remedies[3][2];
+    ana_finding findings[3];
+} fixture;
+
+static int set_up(void **state)
+{
+    static fixture f;
+    static const ana_models none = {0};
+    f = (fixture){.arena = wl_arena_new(), .thresholds = ana_thresholds_default()};
+    f.in = (gain_input){.thresholds = &f.thresholds, .models = &none, .arena = f.arena};
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    wl_arena_free(((fixture *)*state)->arena);
+    return 0;
+}
+
+/* The finding's own remedy, and one that was tried. */
+static void put(fixture *f, int at, uint64_t excess, remedy_kind own, remedy_kind tried, bool two)
+{
+    f->remedies[at][0] = (ana_remedy){.kind = own, .advice = "own", .remedy = "own"};
+    f->remedies[at][1] = (ana_remedy){
+        .kind = tried, .counted = true, .advice = "tried", .remedy = "tried"};
+    f->findings[at] = (ana_finding){.cost.excess = excess,
+                                    .remedy = "own",
+                                    .advice = "own",
+                                    .nremedies = two ? 2 : 1,
+                                    .remedies = f->remedies[at]};
+}
+
+static void swapping_is_told_once(void **state)
+{
+    fixture *f = *state;
+    put(f, 0, 10, REMEDY_STAGE, REMEDY_SWAP, true);
+    put(f, 1, 20, REMEDY_NEIGHBOURS, REMEDY_SWAP, true);
+    put(f, 2, 30, REMEDY_STAGE, REMEDY_SWAP, false);
+    assert_true(choose_remedies(&f->in, &f->kernel, f->findings, 3));
+    assert_string_equal(f->findings[0].covered_by, remedy_title(REMEDY_SWAP));
+    assert_string_equal(f->findings[0].advice, "own");
+    assert_null(f->findings[1].covered_by);
+    assert_string_equal(f->findings[1].advice, "tried");
+    assert_int_equal(f->findings[1].remedies[0].kind, REMEDY_SWAP);
+    assert_int_equal(f->findings[1].remedies[1].kind, REMEDY_NEIGHBOURS);
+    assert_null(f->findings[2].covered_by);
+    assert_string_equal(f->findings[2].advice, "own");
+}
+
+/* A padding of known size is told in place of one of no known size. */
+static void a_tried_padding_replaces_the_other(void **state)
+{
+    fixture *f = *state;
+    put(f, 0, 10, REMEDY_PAD, REMEDY_PAD, true);
+    assert_true(choose_remedies(&f->in, &f->kernel, f->findings, 1));
+    assert_int_equal(f->findings[0].nremedies, 1);
+    assert_true(f->findings[0].remedies[0].counted);
+    assert_string_equal(f->findings[0].advice, "tried");
+}
+
+/* ---- changes together ---- */
+
+static const model_edit half = {.pc = 1,
+                                .object = 2,
+                                .requests = 1,
+                                .sectors = 0.5,
+                                .wavefronts = 1,
+                                .lanes = 1,
+                                .touched = 1},
+                        quarter = {.pc = 1,
+                                   .object = MODEL_ANY_OBJECT,
+                                   .requests = 1,
+                                   .sectors = 0.75,
+                                   .wavefronts = 1,
+                                   .lanes = 1,
+                                   .touched = 1},
+                        elsewhere = {.pc = 3,
+                                     .object = 2,
+                                     .requests = 1,
+                                     .sectors = 0.5,
+                                     .wavefronts = 1,
+                                     .lanes = 1,
+                                     .touched = 1};
+
+static void changes_of_one_instruction_add_up(void **state)
+{
+    fixture *f = *state;
+    const model_change a = {1, &half, false}, b = {1, &quarter, false}, c = {1, &elsewhere, true};
+    model_change both;
+    assert_true(remedy_overlap(&a, &b));
+    assert_false(remedy_overlap(&a, &c));
+    assert_true(remedy_join(f->arena, &a, &b, &both));
+    assert_int_equal(both.nedits, 1);
+    assert_float_equal(both.edits[0].sectors, 0.25, 1e-9);
+    assert_true(remedy_join(f->arena, &both, &c, &both));
+    assert_int_equal(both.nedits, 2);
+    assert_true(both.fill);
+}
+
+static void every_remedy_has_its_words(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < REMEDY_COUNT; kind++) {
+        assert_true(strlen(remedy_name((remedy_kind)kind)) > 0);
+        assert_true(strlen(remedy_title((remedy_kind)kind)) > 0);
+        const char *condition = remedy_condition((remedy_kind)kind);
+        assert_int_equal(condition[strlen(condition) - 1], '.');
+    }
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(swapping_is_told_once),
+        T(a_tried_padding_replaces_the_other),
+        T(changes_of_one_instruction_add_up),
+        T(every_remedy_has_its_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+/* What launches would do with a change of their kernel, worked out by hand. */
+#include <string.h>
+
+#include "replay/session.h"
+#include "support/test.h"
+
+#define HEAD ".version 8.3\n.target sm_90\n.address_size 64\n"
+/* %d2 becomes the address of out[i][j] in rows of 64 words: i goes with x, j with y. */
+#define PLACE                                                               \
+    "  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n" \
+    "  mad.lo.u32 %r4, %r1, %r2, %r3;\n"                                    \
+    "  mov.u32 %r1, %ctaid.y; mov.u32 %r2, %ntid.y; mov.u32 %r3, %tid.y;\n" \
+    "  mad.lo.u32 %r5, %r1, %r2, %r3; mad.lo.u32 %r5, %r4, 64, %r5;\n"      \
+    "  ld.param.u64 %d1, [out]; mul.wide.u32 %d2, %r5, 4; add.u64 %d2, %d1, %d2;\n"
+#define REGISTERS ".reg .u32 %r<8>; .reg .u64 %d<4>; .reg .pred %p;\n"
+
+static const char ptx[] = HEAD
+    ".visible .entry columns(.param .u64 out)\n{ " REGISTERS PLACE
+    "  st.global.u32 [%d2], 0; ret; }\n"
+    /* x and y exchanged, a word further */
+    ".visible .entry shifted(.param .u64 out)\n{ " REGISTERS
+    "  mov.u32 %r1, %ctaid.y; mov.u32 %r2, %ntid.y; mov.u32 %r3, %tid.y;\n"
+    "  mad.lo.u32 %r4, %r1, %r2, %r3;\n"
+    "  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n"
+    "  mad.lo.u32 %r5, %r1, %r2, %r3; mad.lo.u32 %r5, %r4, 64, %r5;\n"
+    "  ld.param.u64 %d1, [out]; mul.wide.u32 %d2, %r5, 4; add.u64 %d2, %d1, %d2;\n"
+    "  st.global.u32 [%d2 + 4], 0; ret; }\n"
+    /* the same with an array that has the block's shape */
+    ".visible .entry tiled(.param .u64 out)\n{ " REGISTERS
+    "  .shared .align 4 .b8 tile[1024];\n" PLACE
+    "  mov.u32 %r6, tile; st.shared.u32 [%r6], 0; st.global.u32 [%d2], 0; ret; }\n"
+    /* the same, but warps matter */
+    ".visible .entry lanes(.param .u64 out)\n{ " REGISTERS PLACE
+    "  mov.u32 %r6, %laneid; st.global.u32 [%d2], %r6; ret; }\n"
+    /* the same where data decides */
+    ".visible .entry gather(.param .u64 out)\n{ " REGISTERS PLACE
+    "  ld.global.u32 %r6, [%d2]; mul.wide.u32 %d3, %r6, 4; add.u64 %d3, %d1, %d3;\n"
+    "  st.global.u32 [%d3], 0; ret; }\n"
+    /* tile[tid.x][tid.y] of 32 rows of words, and of doubles */
+    ".visible .entry words(.param .u64 out)\n{ " REGISTERS "  .shared .align 4 .b8 tile[4096];\n"
+    "  mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, tile;\n"
+    "  mad.lo.u32 %r3, %r1, 128, %r3; mad.lo.u32 %r3, %r2, 4, %r3; st.shared.u32 [%r3], 0; ret; }\n"
+    ".visible .entry doubles(.param .u64 out)\n{ " REGISTERS "  .shared .align 8 .b8 tile[8192];\n"
+    "  mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, tile;\n"
+    "  mad.lo.u32 %r3, %r1, 256, %r3; mad.lo.u32 %r3, %r2, 8, %r3; mov.u64 %d1, 0;\n"
+    "  st.shared.u64 [%r3], %d1; ret; }\n"
+    /* s[2 * tid]: no rows */
+    ".visible .entry pairs(.param .u64 out)\n{ " REGISTERS "  .shared .align 4 .b8 s[2048];\n"
+    "  mov.u32 %r1, %tid.x; mov.u32 %r3, s; mad.lo.u32 %r3, %r1, 8, %r3; st.shared.u32 [%r3], 0;\n"
+    "  ret; }\n";
+
+enum { OUT = 1, MODULE = 1 };
+static const uint64_t base = 0x7f0000000000;
+
+typedef struct fixture {
+    replay_session *session;
+    cap_trials trials;
+    wl_error err;
+} fixture;
+
+static void see(fixture *f, const cap_record *record)
+{
+    assert_int_equal(replay_see(f->session, record, &f->err), WL_OK);
+}
+
+static int begin(void **state)
+{
+    static fixture f;
+    const replay_settings settings = {.threads = 1, .blocks = {.automatic = true}};
+    f = (fixture){0};
+    assert_int_equal(replay_session_new(&settings, NULL, NULL, &f.session, &f.err), WL_OK);
+    see(&f, &(cap_record){.type = CAP_DEVICE,
+                          .device = {.cc_major = 9, .num_sms = 132, .global_bytes = 1 << 30}});
+    see(&f, &(cap_record){
+                .type = CAP_MODULE,
+                .module = {.id = MODULE, .name = "m", .code = ptx, .length = sizeof ptx - 1}});
+    see(&f, &(cap_record){.type = CAP_OBJECT,
+                          .object = {.id = OUT, .base = base, .bytes = 64 * 64 * 4, .name = ""}});
+    *state = &f;
+    return 0;
+}
+
+static int end(void **state)
+{
+    replay_session_free(((fixture *)*state)->session);
+    return 0;
+}
+
+/* Replays the launch, and tries it. */
+static void try_kernel(fixture *f, const char *kernel, const uint32_t grid[2],
+                       const uint32_t block[2])
+{
+    replay_outcome out;
+    cap_note note = {.id = 1,
+                     .module = MODULE,
+                     .kernel = kernel,
+                     .grid = {grid[0], grid[1], 1},
+                     .block = {block[0], block[1], 1},
+                     .cluster = {1, 1, 1},
+                     .params = (const char *)&base,
+                     .nparams = sizeof base};
+    assert_int_equal(replay_note(f->session, &note, &out, &f->err), WL_OK);
+    assert_int_equal(out.kind, REPLAY_LAUNCH);
+    out.launch.params = note.params;
+    out.launch.nparams = note.nparams;
+    assert_int_equal(replay_trials(f->session, &out.launch, &f->trials, &f->err), WL_OK);
+}
+
+#define TRY(f, kernel, gx, gy, bx, by) \
+    try_kernel((f), (kernel), (const uint32_t[]){gx, gy}, (const uint32_t[]){bx, by})
+
+static uint64_t sectors_of_rows(const obs_insn *rows, uint32_t count)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += rows[i].sectors;
+    return sum;
+}
+
+static void expect_transposed(const obs_trial *t, uint32_t x, uint32_t y, uint64_t before,
+                              uint64_t after)
+{
+    assert_int_equal(t->kind, OBS_TRIAL_TRANSPOSED);
+    assert_int_equal(t->block[0], x);
+    assert_int_equal(t->block[1], y);
+    assert_int_equal(t->blocks, 16);
+    assert_int_equal(sectors_of_rows(t->before, t->nbefore), before);
+    assert_int_equal(sectors_of_rows(t->after, t->nafter), after);
+}
+
+/* 128 warps store to 32 rows each; then each along one row: 128 bytes. The block keeps its shape,
+ * since nothing else depends on it. */
+static void lanes_run_along_rows(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "columns", 2, 8, 32, 8);
+    assert_int_equal(f->trials.count, 1);
+    expect_transposed(f->trials.trials, 32, 8, 128 * 32, 128 * 4);
+    assert_int_equal(f->trials.trials[0].after[0].contiguous, 128);
+    assert_int_equal(f->trials.trials[0].pc, 2); /* mov.u32 %r3, %tid.x */
+}
+
+/* A warp has 8 words of each of 4 rows then: a sector each. */
+static void shape_of_blocks_is_exchanged(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "tiled", 2, 8, 32, 8);
+    assert_int_equal(f->trials.count, 1);
+    expect_transposed(f->trials.trials, 8, 32, 128 * 32, 128 * 4);
+    assert_int_equal(f->trials.trials[0].after[0].space == ACC_GLOBAL
+                         ? f->trials.trials[0].after[0].contiguous
+                         : 0,
+                     0);
+}
+
+static void expect_widened(const cap_trials *trials, uint64_t before, uint64_t after)
+{
+    assert_int_equal(trials->count, 2); /* the first exchanges x and y */
+    const obs_trial *t = &trials->trials[1];
+    assert_int_equal(t->kind, OBS_TRIAL_WIDENED);
+    assert_int_equal(t->block[0], 32);
+    assert_int_equal(t->block[1], 4);
+    assert_int_equal(sectors_of_rows(t->before, t->nbefore), before);
+    assert_int_equal(sectors_of_rows(t->after, t->nafter), after);
+}
+
+/* Blocks of 8 x 16 over 64 x 64 threads: a warp has 8 words of 4 rows, each row a word off the
+ * boundary: 2 sectors each. Then 32 words of one row: 5 sectors. */
+static void narrow_blocks_are_widened(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "shifted", 8, 4, 8, 16);
+    expect_widened(&f->trials, 128 * 8, 128 * 5);
+}
+
+/* The grid of blocks of 32 x 8 would not come out even over 64 x 24 threads. */
+static void uneven_grids_exchange_the_shape(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "columns", 2, 3, 32, 8);
+    assert_int_equal(f->trials.count, 1);
+    assert_int_equal(f->trials.trials[0].block[0], 8);
+    assert_int_equal(f->trials.trials[0].block[1], 32);
+}
+
+static void what_cannot_be_tried(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "lanes", 2, 8, 32, 8);
+    assert_int_equal(f->trials.count, 0);
+    TRY(f, "gather", 2, 8, 32, 8);
+    assert_int_equal(f->trials.count, 0);
+    TRY(f, "columns", 64, 1, 1, 64); /* lanes run along y as it is */
+    assert_int_equal(f->trials.count, 0);
+}
+
+/* The second launch of a shape tells nothing new. */
+static void shapes_are_tried_once(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "columns", 2, 8, 32, 8);
+    assert_int_equal(f->trials.count, 1);
+    TRY(f, "columns", 2, 8, 32, 8);
+    assert_int_equal(f->trials.count, 0);
+    TRY(f, "columns", 4, 8, 16, 8); /* may be widened, too */
+    assert_int_equal(f->trials.count, 2);
+}
+
+static void expect_padded(const cap_trials *trials, uint32_t pitch, uint32_t pad, uint64_t before,
+                          uint64_t after)
+{
+    assert_int_equal(trials->count, 1);
+    const obs_trial *t = trials->trials;
+    assert_int_equal(t->kind, OBS_TRIAL_PADDED);
+    assert_true(strstr("tile s", trials->shared[t->array].name) != NULL);
+    assert_int_equal(t->pitch, pitch);
+    assert_int_equal(t->pad, pad);
+    assert_int_equal(t->nbefore, 1);
+    assert_int_equal(t->nafter, 1);
+    assert_int_equal(t->before[0].wavefronts, before);
+    assert_int_equal(t->after[0].wavefronts, after);
+    assert_int_equal(t->after[0].object, t->array);
+}
+
+/* 32 warps, each to one bank; with a word more a row, each to all banks. */
+static void rows_of_words_are_padded(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "words", 1, 1, 32, 32);
+    expect_padded(&f->trials, 128, 4, 32 * 32, 32);
+}
+
+/* Two halves of a warp; 16 lanes to one pair of banks. A double after each 256 bytes suffices; after
+ * each 128 it would not. */
+static void rows_of_doubles_are_padded(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "doubles", 1, 1, 32, 32);
+    expect_padded(&f->trials, 256, 8, 32 * 32, 32 * 2);
+}
+
+/* 256 threads: 8 warps to every second bank, twice; a word after every 32. Lanes 0 to 15 then fall
+ * into even banks, the others into odd ones. */
+static void arrays_without_rows_are_padded(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "pairs", 4, 1, 256, 1);
+    expect_padded(&f->trials, 128, 4, 4 * 8 * 2, 4 * 8);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        T(lanes_run_along_rows),
+        T(shape_of_blocks_is_exchanged),
+        T(uneven_grids_exchange_the_shape),
+        T(narrow_blocks_are_widened),
+        T(what_cannot_be_tried),
+        T(shapes_are_tried_once),
+        T(rows_of_words_are_padded),
+        T(rows_of_doubles_are_padded),
+        T(arrays_without_rows_are_padded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
