@@ -312,7 +312,7 @@ static wl_status detect_in_kernel(detect_run *run, const prof_kernel *kernel, wl
     status = status == WL_OK ? run_in_kernel(run, &input, &drafts, err) : status;
     status = status == WL_OK ? tell_drafts(run, &input, &drafts, err) : status;
     status = status == WL_OK ? detect_merge(run, first, input.scratch, err) : status;
-    if (status == WL_OK)
+    if (status == WL_OK && run->found.count > first)
         status = remedy_add_tried(&input, &run->found.data[first], run->found.count - first, err);
     if (status == WL_OK && !note_left_over(run, &input, drafts.unnamed))
         status = ana_nomem(err);
