@@ -1,11 +1,16 @@
 // Atomics: on one address and on many, in L2 and in shared memory.
 #include "measure.h"
 
-enum pattern { ONE_LANE, SAME, SIDE_BY_SIDE, OWN_SECTOR };
+enum pattern { ONE_LANE, SAME, SAME_ROW, SIDE_BY_SIDE, OWN_SECTOR };
 
 __device__ size_t place(pattern p, size_t thread)
 {
-    return p == SIDE_BY_SIDE ? thread % (1 << 22) : p == OWN_SECTOR ? thread * 8 % (1 << 22) : 0;
+    switch (p) {
+    case SAME_ROW: return thread % 32;
+    case SIDE_BY_SIDE: return thread % (1 << 22);
+    case OWN_SECTOR: return thread * 8 % (1 << 22);
+    default: return 0;
+    }
 }
 
 // `zeros` and `one` keep the compiler from knowing that the lanes have one address, or what they add: it would add them up itself.
@@ -15,7 +20,9 @@ template <class T, pattern p> __global__ void global_atomics(T *base, const uint
         return;
     T *at = base + place(p, (size_t)blockIdx.x * blockDim.x + threadIdx.x) + zeros[threadIdx.x % 32];
     for (int r = 0; r < rounds; r++) {
-        if (sizeof(T) == 8)
+        if (sizeof(T) == 8 && (T)0.5 > 0)
+            asm volatile("red.global.add.f64 [%0], %1;" ::"l"(at), "d"((double)one) : "memory");
+        else if (sizeof(T) == 8)
             asm volatile("red.global.add.u64 [%0], %1;" ::"l"(at), "l"((uint64_t)one) : "memory");
         else if ((T)0.5 > 0)
             asm volatile("red.global.add.f32 [%0], %1;" ::"l"(at), "f"((float)one) : "memory");
@@ -58,24 +65,32 @@ static double latency()
     return cycles() / 4096;
 }
 
-template <pattern p> __global__ void __launch_bounds__(1024) shared_atomics(uint64_t *cycles, const uint32_t *zeros, int rounds, int one)
+template <class T, pattern p> __global__ void __launch_bounds__(1024) shared_atomics(uint64_t *cycles, const uint32_t *zeros, int rounds, int one)
 {
-    __shared__ uint32_t words[1024];
+    __shared__ T words[1024];
     words[threadIdx.x] = 0;
     uint32_t at = (uint32_t)__cvta_generic_to_shared(words + (p == SIDE_BY_SIDE ? threadIdx.x : zeros[threadIdx.x % 32]));
     block_timer timer;
     timer.start(cycles);
     if (p != ONE_LANE || threadIdx.x % 32 == 0)
-        for (int r = 0; r < rounds; r++)
-            asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(at), "r"(one) : "memory");
+        for (int r = 0; r < rounds; r++) {
+            if (sizeof(T) == 8)
+                asm volatile("red.shared.add.f64 [%0], %1;" ::"r"(at), "d"((double)one) : "memory");
+            else if ((T)0.5 > 0)
+                asm volatile("red.shared.add.f32 [%0], %1;" ::"r"(at), "f"((float)one) : "memory");
+            else
+                asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(at), "r"(one) : "memory");
+        }
     __syncthreads();
     timer.stop();
 }
 
-template <pattern p> static double shared_rate()
+// Lanes that were served in a clock. The compiler makes a loop of additions of floating point: each turn serves the lanes that no other
+// one has overtaken.
+template <class T, pattern p> static double shared_rate()
 {
-    const int rounds = 1024;
-    shared_atomics<p><<<1, 1024>>>(block_cycles(), (uint32_t *)memory(64 << 20) + (12 << 20), rounds, 1);
+    const int rounds = (T)0.5 > 0 ? 64 : 1024;
+    shared_atomics<T, p><<<1, 1024>>>(block_cycles(), (uint32_t *)memory(64 << 20) + (12 << 20), rounds, 1);
     return (p == ONE_LANE ? 32.0 : 1024.0) * rounds / cycles();
 }
 
@@ -86,10 +101,17 @@ const figure atomic_figures[] = {
     {"atomic_same_lanes_f32", per_second<float, SAME, 16>},
     {"atomic_same_requests_f32", per_second<float, ONE_LANE, 64>},
     {"atomic_same_lanes_u64", per_second<unsigned long long, SAME, 16>},
+    {"atomic_same_row", per_second<uint32_t, SAME_ROW, 64>},
+    {"atomic_same_row_f32", per_second<float, SAME_ROW, 64>},
+    {"atomic_same_row_f64", per_second<double, SAME_ROW, 64>},
     {"atomic_lanes", per_second<uint32_t, SIDE_BY_SIDE, 256>},
     {"atomic_lanes_f32", per_second<float, SIDE_BY_SIDE, 256>},
     {"atomic_sectors", per_second<uint32_t, OWN_SECTOR, 64>},
-    {"shared_atomic_lanes", shared_rate<SIDE_BY_SIDE>},
-    {"shared_atomic_same", shared_rate<SAME>},
-    {"shared_atomic_same_requests", shared_rate<ONE_LANE>},
+    {"shared_atomic_lanes", shared_rate<uint32_t, SIDE_BY_SIDE>},
+    {"shared_atomic_same", shared_rate<uint32_t, SAME>},
+    {"shared_atomic_same_requests", shared_rate<uint32_t, ONE_LANE>},
+    {"shared_atomic_lanes_f32", shared_rate<float, SIDE_BY_SIDE>},
+    {"shared_atomic_lanes_f64", shared_rate<double, SIDE_BY_SIDE>},
+    {"shared_atomic_same_f32", shared_rate<float, SAME>},
+    {"shared_atomic_same_f64", shared_rate<double, SAME>},
     {}};

@@ -44,16 +44,6 @@ static double alone()
     return (now() - begin) / 200;
 }
 
-template <int threads> static void blocks()
-{
-    empty<<<1 << 20, threads>>>();
-}
-
-template <int threads> static double blocks_per_second()
-{
-    return (1 << 20) / seconds(blocks<threads>);
-}
-
 __global__ void spin(uint64_t *out, long nanoseconds)
 {
     uint64_t begin, end, ticks = clock64();
@@ -63,6 +53,36 @@ __global__ void spin(uint64_t *out, long nanoseconds)
     while (end < begin + nanoseconds);
     out[0] = 0;
     out[1] = (clock64() - ticks) * 1000000000 / (end - begin);
+}
+
+// One empty kernel between two events, in a stream that is busy meanwhile or has nothing else to do.
+template <bool busy> static double timed()
+{
+    cudaEvent_t begin, end;
+    float milliseconds;
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
+    CHECK(cudaDeviceSynchronize());
+    if (busy)
+        spin<<<1, 1>>>(block_cycles(), 1000000);
+    CHECK(cudaEventRecord(begin));
+    empty<<<1, 32>>>();
+    CHECK(cudaEventRecord(end));
+    CHECK(cudaEventSynchronize(end));
+    CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
+    CHECK(cudaEventDestroy(begin));
+    CHECK(cudaEventDestroy(end));
+    return milliseconds / 1000;
+}
+
+template <int threads> static void blocks()
+{
+    empty<<<1 << 20, threads>>>();
+}
+
+template <int threads> static double blocks_per_second()
+{
+    return (1 << 20) / seconds(blocks<threads>);
 }
 
 static double clock_rate()
@@ -75,6 +95,8 @@ const figure launch_figures[] = {
     {"launch_in_a_row", in_a_row},
     {"launch_host", host_in_a_row},
     {"launch_alone", alone},
+    {"launch_timed", timed<true>},
+    {"launch_timed_idle", timed<false>},
     {"blocks_32", blocks_per_second<32>},
     {"blocks_256", blocks_per_second<256>},
     {"blocks_1024", blocks_per_second<1024>},

@@ -59,8 +59,9 @@ def first_of_kernels(launches, count=OF_KERNEL):
 
 
 def run(command, folder, limit):
-    """Its output; what it had done when it was stopped counts, too."""
-    return subprocess.run(["timeout", "-k", "5", str(limit), *command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    """Its output; what it had done when it was stopped counts, too. Its kernels are loaded at once."""
+    environment = {**os.environ, "CUDA_MODULE_LOADING": "EAGER"}
+    return subprocess.run(["timeout", "-k", "5", str(limit), *command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", check=False).stdout
 
 

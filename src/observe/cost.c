@@ -152,7 +152,7 @@ static void count_lane_by_lane(const acc_request *access, const obs_active *acti
         obs_sectors(active, cost);
 }
 
-static bool is_global_atomic(const acc_request *access)
+bool obs_is_global_atomic(const acc_request *access)
 {
     return access->space == ACC_GLOBAL && (access->op == ACC_ATOMIC || access->op == ACC_REDUCTION);
 }
@@ -174,7 +174,7 @@ obs_cost obs_cost_run(const acc_request *access, const obs_run *run)
         obs_active active = gather_active_lanes(access, lane, addr);
         count_lane_by_lane(access, &active, &cost);
     }
-    if (is_global_atomic(access))
+    if (obs_is_global_atomic(access))
         cost.turns = cost.sectors + (run->stride ? 0 : run->count - 1);
     return cost;
 }
@@ -239,9 +239,17 @@ obs_cost obs_cost_irregular(const acc_request *access)
     if (ones & (ones + 1)) /* with gaps; without, another shape would be a run */
         shape_of_active(&active, access->space == ACC_LOCAL, &cost);
     count_lane_by_lane(access, &active, &cost);
-    if (is_global_atomic(access))
+    if (obs_is_global_atomic(access))
         cost.turns = cost.sectors + obs_further_turns(&active);
     return cost;
+}
+
+void obs_cost_by_slice(const acc_request *access, uint64_t slices[OBS_SLICES])
+{
+    uint8_t lane[OBS_LANES];
+    uint64_t addr[OBS_LANES];
+    obs_active active = gather_active_lanes(access, lane, addr);
+    obs_turns_by_slice(&active, slices);
 }
 
 bool obs_is_pieces(const acc_request *access, uint32_t width)

@@ -40,7 +40,11 @@
 
 #include "observe/observe.h"
 
-enum { OBS_LANES = 32 };
+/* L2 consists of slices, each of which changes one sector after the other. Pieces of so many bytes
+ * lie in one slice, and slices are taken to be so many: on an H200 words that share such a piece are
+ * changed at the rate of a single word, and the most that it changes is 64 times that rate
+ * (bench/device: atomic_row_sectors, atomic_sectors). */
+enum { OBS_LANES = 32, OBS_SLICES = 64, OBS_SLICE_PIECE = 512 };
 
 typedef enum obs_shape {
     OBS_SHAPE_UNIFORM,
@@ -77,6 +81,10 @@ bool obs_find_run(const acc_request *access, obs_run *run);
 obs_cost obs_cost_run(const acc_request *access, const obs_run *run);
 obs_cost obs_cost_irregular(const acc_request *access);
 
+bool obs_is_global_atomic(const acc_request *access);
+/* Adds the turns of an atomic in global memory to the slices of L2 that have its sectors. */
+void obs_cost_by_slice(const acc_request *access, uint64_t slices[OBS_SLICES]);
+
 /* Is the request made of pieces of rows, in a block that is `width` threads wide (a power of two
  * below OBS_LANES)? Then threads of one threadIdx.y and z take neighbouring elements, as
  * threadIdx.x runs, and what they take lies apart from what the threads before them take, or
@@ -99,6 +107,8 @@ void obs_sectors(const obs_active *active, obs_cost *cost);
 bool obs_sectors_simd(const obs_active *active, obs_cost *cost);
 void obs_sectors_local(const obs_active *active, obs_cost *cost);
 uint32_t obs_further_turns(const obs_active *active); /* beside one for each sector */
+/* Adds the turns to the slices of L2 that have the sectors in which lanes begin. */
+void obs_turns_by_slice(const obs_active *active, uint64_t slices[OBS_SLICES]);
 void obs_wavefronts(const obs_active *active, acc_op op, uint32_t flags, obs_cost *cost);
 
 /* For 32 keys with a slot in the upper five bits: over groups of `per_group` slots, the sum of the

@@ -44,6 +44,18 @@ static bool collect_rows(obs_launch *launch, row_list *list)
     return true;
 }
 
+static uint64_t turns_of_busiest_slice(obs_row *const *rows, size_t count)
+{
+    uint64_t most = 0;
+    for (uint32_t slice = 0; rows[0]->slices && slice < OBS_SLICES; slice++) {
+        uint64_t turns = 0;
+        for (size_t i = 0; i < count; i++)
+            turns += rows[i]->slices[slice];
+        most = turns > most ? turns : most;
+    }
+    return most;
+}
+
 /* Rows of one key become one; its stride is the commonest of all of them, and it is made of pieces
  * where most requests are. */
 static bool merge_rows_of_key(obs_row *const *rows, size_t count, obs_insn *out)
@@ -62,6 +74,7 @@ static bool merge_rows_of_key(obs_row *const *rows, size_t count, obs_insn *out)
         }
     }
     out->stride = obs_strides_commonest(&strides);
+    out->slice_turns = turns_of_busiest_slice(rows, count);
     out->flags |= 2 * pieces > out->requests ? OBS_PIECES : 0;
     wl_vec_free(&strides);
     return all;

@@ -11,6 +11,7 @@ static void row_free(obs_row *row)
     for (obs_row *next; row; row = next) {
         next = row->next;
         wl_vec_free(&row->strides);
+        free(row->slices);
         free(row);
     }
 }
@@ -365,9 +366,14 @@ static uint32_t width_of_pieces(const obs_config *config)
 
 static obs_row *row_new(obs_worker *worker, const acc_request *access)
 {
+    bool sliced = obs_is_global_atomic(access);
     obs_row *row = calloc(1, sizeof *row);
-    if (!row)
+    uint64_t *slices = row && sliced ? calloc(OBS_SLICES, sizeof *slices) : NULL;
+    if (!row || (sliced && !slices)) {
+        free(row);
         return NULL;
+    }
+    row->slices = slices;
     row->insn = (obs_insn){.pc = access->pc,
                            .object = access->object,
                            .space = (uint8_t)access->space,

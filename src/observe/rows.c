@@ -147,6 +147,8 @@ static uint32_t count_pattern(obs_row *row, const acc_request *access, bool know
 
 uint32_t obs_row_count(obs_row *row, const acc_request *access, const obs_run *run, bool known)
 {
+    if (row->slices)
+        obs_cost_by_slice(access, row->slices);
     return run ? count_run(row, access, run) : count_pattern(row, access, known);
 }
 
@@ -201,6 +203,7 @@ void obs_insn_add(obs_insn *to, const obs_insn *from)
     to->wavefronts += from->wavefronts;
     to->wavefronts_min += from->wavefronts_min;
     to->turns += from->turns;
+    to->slice_turns += from->slice_turns;
     to->uniform += from->uniform;
     to->contiguous += from->contiguous;
     to->misaligned += from->misaligned;

@@ -45,6 +45,7 @@ typedef struct obs_row {
     uint64_t low, high; /* shared memory: the array's offsets; else 0, UINT64_MAX */
     obs_strides strides;
     uint64_t strides_lost; /* strided requests whose stride found no memory */
+    uint64_t *slices;      /* of atomics in global memory: turns of OBS_SLICES, else NULL */
     uint32_t width;        /* of the block, where its requests may be pieces of rows; else 0 */
     uint64_t pieces;       /* requests that are */
 } obs_row;

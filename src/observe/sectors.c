@@ -113,34 +113,47 @@ void obs_sectors(const obs_active *active, obs_cost *cost)
         sectors_of_any(active, cost);
 }
 
-/* Takes the places that lie in one sector out of *several; how many lanes the busiest of them has
- * beside the first. */
-static uint32_t further_of_sector(const obs_active *active, const uint8_t *lanes, uint32_t *several)
+/* A bit for a lane of each sector; turns[that lane] are its turns: the lanes that change the busiest
+ * place in it. */
+static uint32_t turns_by_sector(const obs_active *active, uint8_t turns[OBS_LANES])
 {
-    uint64_t sector = active->addr[__builtin_ctz(*several)] / OBS_SECTOR_BYTES;
-    uint32_t most = 0;
-    for (uint32_t m = *several; m; m &= m - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(m);
-        if (active->addr[i] / OBS_SECTOR_BYTES != sector)
-            continue;
-        most = lanes[i] - 1u > most ? lanes[i] - 1u : most;
-        *several &= ~(1u << i);
+    uint8_t place[OBS_LANES], lanes[OBS_LANES] = {0}, same[OBS_LANES];
+    uint64_t sector[OBS_LANES];
+    obs_distinct(active->addr, active->count, place);
+    for (uint32_t i = 0; i < active->count; i++) {
+        sector[i] = active->addr[i] / OBS_SECTOR_BYTES;
+        lanes[place[i]]++;
+        turns[i] = 0;
     }
-    return most;
+    uint32_t sectors = obs_distinct(sector, active->count, same);
+    for (uint32_t i = 0; i < active->count; i++)
+        if (lanes[i] > turns[same[i]])
+            turns[same[i]] = lanes[i];
+    return sectors;
 }
 
 uint32_t obs_further_turns(const obs_active *active)
 {
-    uint8_t place[OBS_LANES], lanes[OBS_LANES] = {0};
-    uint32_t several = 0, further = 0; /* several: places that more than one lane changes */
-    uint32_t places = obs_distinct(active->addr, active->count, place);
-    if ((uint32_t)__builtin_popcount(places) == active->count)
-        return 0;
-    for (uint32_t i = 0; i < active->count; i++)
-        several |= (uint32_t)(lanes[place[i]]++ > 0) << place[i];
-    while (several)
-        further += further_of_sector(active, lanes, &several);
-    return further;
+    uint8_t turns[OBS_LANES];
+    uint32_t sum = 0;
+    for (uint32_t left = turns_by_sector(active, turns); left; left &= left - 1)
+        sum += turns[__builtin_ctz(left)] - 1u;
+    return sum;
+}
+
+/* Of any distance between addresses: which bits choose the slice is not published. */
+static uint32_t slice_of(uint64_t address)
+{
+    return (uint32_t)(address / OBS_SLICE_PIECE * 0x9e3779b97f4a7c15u >> 32) % OBS_SLICES;
+}
+
+void obs_turns_by_slice(const obs_active *active, uint64_t slices[OBS_SLICES])
+{
+    uint8_t turns[OBS_LANES];
+    for (uint32_t left = turns_by_sector(active, turns); left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        slices[slice_of(active->addr[i])] += turns[i];
+    }
 }
 
 /* Word k of the lanes 8 j .. 8 j + 7 is one sector: the union of these lanes' words, summed over

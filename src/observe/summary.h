@@ -38,6 +38,7 @@ typedef struct obs_insn {
     uint64_t
         wavefronts_min; /* with the same lanes, width and distinct words, without bank conflicts */
     uint64_t turns;     /* of atomics in global memory, else 0: see cost.h */
+    uint64_t slice_turns; /* those of the slice of L2 that has most */
     /* How the requests' addresses look; each request counts in exactly one. */
     uint64_t uniform;    /* all active lanes the same address */
     uint64_t contiguous; /* neighbouring lanes take neighbouring elements, first one on a sector

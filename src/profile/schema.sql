@@ -201,7 +201,7 @@ CREATE TABLE instructions (
   executions INTEGER NOT NULL, execution_lanes INTEGER NOT NULL,
   requests INTEGER NOT NULL, active_lanes INTEGER NOT NULL,
   sectors INTEGER NOT NULL, sectors_min INTEGER NOT NULL,
-  wavefronts INTEGER NOT NULL, wavefronts_min INTEGER NOT NULL, turns INTEGER,
+  wavefronts INTEGER NOT NULL, wavefronts_min INTEGER NOT NULL, turns INTEGER, slice_turns INTEGER,
   uniform INTEGER NOT NULL, contiguous INTEGER NOT NULL, misaligned INTEGER NOT NULL,
   strided INTEGER NOT NULL, irregular INTEGER NOT NULL, stride INTEGER NOT NULL,
   PRIMARY KEY (launch, position)
@@ -345,7 +345,8 @@ CREATE TABLE trial_instructions (
   bytes INTEGER NOT NULL, flags INTEGER NOT NULL,
   requests INTEGER NOT NULL, active_lanes INTEGER NOT NULL,
   sectors INTEGER NOT NULL, sectors_min INTEGER NOT NULL,
-  wavefronts INTEGER NOT NULL, wavefronts_min INTEGER NOT NULL, turns INTEGER NOT NULL,
+  wavefronts INTEGER NOT NULL, wavefronts_min INTEGER NOT NULL,
+  turns INTEGER NOT NULL, slice_turns INTEGER NOT NULL,
   uniform INTEGER NOT NULL, contiguous INTEGER NOT NULL, misaligned INTEGER NOT NULL,
   strided INTEGER NOT NULL, irregular INTEGER NOT NULL, stride INTEGER NOT NULL,
   PRIMARY KEY (trial, after, position)
@@ -448,7 +449,7 @@ FROM launches l JOIN blocks b ON b.launch = l.rows_of;
 CREATE VIEW launch_instructions AS
 SELECT l.kernel, l.id AS launch, i.position, i.pc, coalesce(m.becomes, i.object) AS object,
        i.space, i.access, i.bytes, i.flags, i.executions, i.execution_lanes, i.requests,
-       i.active_lanes, i.sectors, i.sectors_min, i.wavefronts, i.wavefronts_min, i.turns,
+       i.active_lanes, i.sectors, i.sectors_min, i.wavefronts, i.wavefronts_min, i.turns, i.slice_turns,
        i.uniform, i.contiguous, i.misaligned, i.strided, i.irregular, i.stride
 FROM launches l
 JOIN instructions i ON i.launch = l.rows_of
@@ -536,7 +537,7 @@ LEFT JOIN moves m ON m.id = l.moves AND m.object = t.object;
 CREATE VIEW kind_instructions AS
 SELECT l.kernel, l.count, l.first AS launch, i.position, i.pc, coalesce(m.becomes, i.object) AS object,
        i.space, i.access, i.bytes, i.flags, i.executions, i.execution_lanes, i.requests,
-       i.active_lanes, i.sectors, i.sectors_min, i.wavefronts, i.wavefronts_min, i.turns,
+       i.active_lanes, i.sectors, i.sectors_min, i.wavefronts, i.wavefronts_min, i.turns, i.slice_turns,
        i.uniform, i.contiguous, i.misaligned, i.strided, i.irregular, i.stride
 FROM launch_kinds l
 JOIN instructions i ON i.launch = l.rows_of
@@ -610,7 +611,7 @@ SELECT l.kernel, i.launch, i.position, i.pc, coalesce(m.becomes, i.object) AS ob
        sum(l.n * i.requests) AS requests, sum(l.n * i.active_lanes) AS active_lanes,
        sum(l.n * i.sectors) AS sectors, sum(l.n * i.sectors_min) AS sectors_min,
        sum(l.n * i.wavefronts) AS wavefronts, sum(l.n * i.wavefronts_min) AS wavefronts_min,
-       sum(l.n * i.turns) AS turns,
+       sum(l.n * i.turns) AS turns, sum(l.n * i.slice_turns) AS slice_turns,
        sum(l.n * i.uniform) AS uniform, sum(l.n * i.contiguous) AS contiguous,
        sum(l.n * i.misaligned) AS misaligned, sum(l.n * i.strided) AS strided,
        sum(l.n * i.irregular) AS irregular, i.stride,
@@ -645,7 +646,7 @@ LEFT JOIN names w ON w.kind = 'way' AND w.value = l.way;
 CREATE VIEW v_instructions AS
 SELECT i.launch, k.short_name AS kernel, i.pc, c.op, c.text, s.name AS space, a.name AS access,
        o.name AS object, f.path AS file, c.line, i.executions, i.requests, i.sectors, i.sectors_min,
-       i.wavefronts, i.wavefronts_min, i.turns, i.active_lanes,
+       i.wavefronts, i.wavefronts_min, i.turns, i.slice_turns, i.active_lanes,
        i.uniform, i.contiguous, i.misaligned, i.strided, i.irregular, i.stride
 FROM launch_instructions i
 JOIN kernels k ON k.id = i.kernel

@@ -165,9 +165,9 @@ static uint64_t scaled_count(uint64_t count, double share)
 
 void replay_scale_row(obs_insn *c, double share)
 {
-    uint64_t *const counts[] = {&c->active_lanes,   &c->sectors, &c->sectors_min, &c->wavefronts,
-                                &c->wavefronts_min, &c->turns,   &c->uniform,     &c->contiguous,
-                                &c->misaligned,     &c->strided, &c->irregular};
+    uint64_t *const counts[] = {&c->active_lanes,   &c->sectors,    &c->sectors_min, &c->wavefronts,
+                                &c->wavefronts_min, &c->turns,      &c->slice_turns, &c->uniform,
+                                &c->contiguous,     &c->misaligned, &c->strided,     &c->irregular};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         *counts[i] = scaled_count(*counts[i], share);
     c->requests = c->uniform + c->contiguous + c->misaligned + c->strided + c->irregular;

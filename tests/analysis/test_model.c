@@ -403,27 +403,26 @@ static void lines_of_a_profile(void **state)
     }
 }
 
-/* Eight atomic requests of floats on an object of 4096 bytes, which eight slices share. */
-static cap_record launch_of_atomics(uint64_t of_one_word)
+/* Eight atomic requests of floats. */
+static cap_record launch_of_atomics(uint64_t slice_turns)
 {
     cap_record launch = story_launch(1, 0, 0x7f0000000000);
     obs_insn *c = &launch.launch.summary.insns[1];
     c->op = ACC_REDUCTION;
     c->turns = 1000000;
-    c->uniform = of_one_word;
-    c->strided = c->requests - of_one_word;
+    c->slice_turns = slice_turns;
     return launch;
 }
 
 static void atomics_of_many_words(prof_builder *builder)
 {
-    cap_record launch = launch_of_atomics(4);
+    cap_record launch = launch_of_atomics(125000);
     story_expect(prof_add(builder, &launch, &err), &err);
 }
 
 static void atomics_of_one_word(prof_builder *builder)
 {
-    cap_record launch = launch_of_atomics(5);
+    cap_record launch = launch_of_atomics(1000000);
     story_expect(prof_add(builder, &launch, &err), &err);
 }
 

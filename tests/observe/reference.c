@@ -182,26 +182,37 @@ static obs_shape shape(const acc_request *access, int64_t *stride)
 
 /* ---- turns ---- */
 
-/* One for each sector; where lanes begin in a sector at the same address, one more for each but the
- * first, at the address that has most. */
-static uint32_t turns(const acc_request *access)
+/* The lanes that begin in the sector at the address that has most. */
+static uint32_t turns_of_sector(const acc_request *access, uint64_t sector)
+{
+    uint32_t most = 0;
+    for (uint64_t a = sector * 32; a < sector * 32 + 32; a++) {
+        uint32_t lanes = 0;
+        for (uint32_t i = 0; i < 32; i++)
+            lanes += active(access, i) && access->addr[i] == a;
+        most = lanes > most ? lanes : most;
+    }
+    return most;
+}
+
+static set sectors_of_begins(const acc_request *access)
 {
     set begun = {malloc(32 * sizeof(uint64_t)), 0};
-    uint32_t all = (uint32_t)count_pieces(access, 32);
     for (uint32_t i = 0; i < 32; i++)
         if (active(access, i))
             begun.items[begun.count++] = access->addr[i] / 32;
     unique(&begun);
-    for (size_t s = 0; s < begun.count; s++) {
-        uint32_t most = 0;
-        for (uint64_t a = begun.items[s] * 32; a < begun.items[s] * 32 + 32; a++) {
-            uint32_t lanes = 0;
-            for (uint32_t i = 0; i < 32; i++)
-                lanes += active(access, i) && access->addr[i] == a;
-            most = lanes > most ? lanes : most;
-        }
-        all += most - 1;
-    }
+    return begun;
+}
+
+/* One for each sector; where lanes begin in a sector at the same address, one more for each but the
+ * first, at the address that has most. */
+static uint32_t turns(const acc_request *access)
+{
+    set begun = sectors_of_begins(access);
+    uint32_t all = (uint32_t)count_pieces(access, 32);
+    for (size_t s = 0; s < begun.count; s++)
+        all += turns_of_sector(access, begun.items[s]) - 1;
     free(begun.items);
     return all;
 }
@@ -219,6 +230,20 @@ obs_cost ref_cost(const acc_request *access)
     if (access->space == ACC_GLOBAL && (access->op == ACC_ATOMIC || access->op == ACC_REDUCTION))
         cost.turns = turns(access);
     return cost;
+}
+
+static uint64_t slice_of(uint64_t address)
+{
+    uint64_t mixed = (address >> 9) * 11400714819323198485u; /* 2^64 by the golden ratio */
+    return (mixed >> 32) & 63;
+}
+
+static void count_slices(ref_row *row, const acc_request *access)
+{
+    set begun = sectors_of_begins(access);
+    for (size_t s = 0; s < begun.count; s++)
+        row->slices[slice_of(begun.items[s] * 32)] += turns_of_sector(access, begun.items[s]);
+    free(begun.items);
 }
 
 /* ---- sums ---- */
@@ -247,6 +272,8 @@ void ref_row_add(ref_row *row, const acc_request *access)
     row->insn.wavefronts += cost.wavefronts;
     row->insn.wavefronts_min += cost.wavefronts_min;
     row->insn.turns += cost.turns;
+    if (cost.turns)
+        count_slices(row, access);
     row->insn.uniform += cost.shape == OBS_SHAPE_UNIFORM;
     row->insn.contiguous += cost.shape == OBS_SHAPE_CONTIGUOUS;
     row->insn.misaligned += cost.shape == OBS_SHAPE_MISALIGNED;
@@ -273,6 +300,9 @@ void ref_row_finish(ref_row *row)
         row->insn.stride = row->strides[i].stride;
         best = row->strides[i].count;
     }
+    for (uint32_t i = 0; i < OBS_SLICES; i++)
+        if (row->slices[i] > row->insn.slice_turns)
+            row->insn.slice_turns = row->slices[i];
 }
 
 /* ---- heat ---- */

@@ -15,6 +15,7 @@ typedef struct ref_row {
         uint64_t count;
     } strides[512];
     uint32_t nstrides;
+    uint64_t slices[OBS_SLICES]; /* turns of atomics */
 } ref_row;
 
 enum { REF_SECTORS = 4096, REF_PCS = 64 };
@@ -33,7 +34,7 @@ typedef struct ref_heat {
 } ref_heat;
 
 void ref_row_add(ref_row *row, const acc_request *access); /* access is on the row's object only */
-void ref_row_finish(ref_row *row);                         /* sets insn.stride */
+void ref_row_finish(ref_row *row);                         /* sets insn.stride and slice_turns */
 void ref_heat_add(ref_heat *heat, const acc_request *access);
 obs_owner ref_owner(const ref_heat *heat, uint32_t sector, uint32_t word);
 

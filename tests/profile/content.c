@@ -33,7 +33,8 @@ static const char *const stable[] = {
     "ORDER BY launch, class",
     "SELECT launch, object, pc, space, access, bytes, flags, executions, execution_lanes, "
     "requests, "
-    "active_lanes, sectors, sectors_min, wavefronts, wavefronts_min, turns, uniform, contiguous, "
+    "active_lanes, sectors, sectors_min, wavefronts, wavefronts_min, turns, slice_turns, uniform, "
+    "contiguous, "
     "misaligned, strided, irregular, stride FROM launch_instructions "
     "ORDER BY launch, pc, object, space, access",
     "SELECT launch, block, first_pc, ninsns, executions, lanes FROM launch_blocks "

@@ -147,10 +147,10 @@ static void tell_note(prof_builder *b, uint32_t id, uint32_t module, const char 
 
 static obs_summary summary_of_launch(void)
 {
-    static obs_insn insns[] = {{1, 1, ACC_SHARED, ACC_REDUCTION, 271, 272, 273, 274, 275, 276, 277,
-                                278, 285, 279, 280, 281, 282, 283, 284},
-                               {3, 202, ACC_GLOBAL, ACC_STORE, 171, 172, 173, 174, 175, 176, 177,
-                                178, 0, 179, 180, 181, 182, 183, -184}};
+    static obs_insn insns[] = {{1,   1,   ACC_SHARED, ACC_REDUCTION, 271, 272, 273, 274, 275, 276,
+                                277, 278, 285,        286,           279, 280, 281, 282, 283, 284},
+                               {3,   202, ACC_GLOBAL, ACC_STORE, 171, 172, 173, 174, 175, 176,
+                                177, 178, 0,          0,         179, 180, 181, 182, 183, -184}};
     static obs_block_count blocks[] = {{0, 7, 191, 192}, {7, 4, 193, 194}};
     static obs_heat_row row = {.sector = BASE / 32, .history = 1, .word = {1}, .reads = 1};
     static uint32_t pcs[] = {1, 3, 5};
@@ -210,10 +210,11 @@ static obs_summary summary_of_launch(void)
 static void tell_trials(prof_builder *b)
 {
     static obs_shared shared[] = {{"", 0, 65536}, {"_ZZ5scalePfE4tile", 64, 128}};
-    static obs_insn before[] = {{1, 1, ACC_SHARED, ACC_REDUCTION, 401, 402, 403, 404, 405, 406, 407,
-                                 408, 409, 410, 411, 412, 413, 414, 415}};
-    static obs_insn after[] = {{3, 202, ACC_GLOBAL, ACC_STORE, 421, 422, 423, 424, 425, 426, 427,
-                                428, 429, 430, 431, 432, 433, 434, -435}};
+    static obs_insn before[] = {{1,   1,   ACC_SHARED, ACC_REDUCTION, 401, 402, 403,
+                                 404, 405, 406,        407,           408, 409, 416,
+                                 410, 411, 412,        413,           414, 415}};
+    static obs_insn after[] = {{3,   202, ACC_GLOBAL, ACC_STORE, 421, 422, 423, 424, 425, 426,
+                                427, 428, 429,        436,       430, 431, 432, 433, 434, -435}};
     static obs_trial trials[] = {
         {.kind = OBS_TRIAL_TRANSPOSED,
          .blocks = 440,
@@ -459,12 +460,14 @@ static const expected_row expected[] = {
     {"instructions", "launch = 1 AND position = 0",
      "launch=1 position=0 pc=1 object=5 space=1 access=3 bytes=271 flags=272 "
      "executions=191 execution_lanes=192 requests=273 active_lanes=274 sectors=275 "
-     "sectors_min=276 wavefronts=277 wavefronts_min=278 turns=285 uniform=279 contiguous=280 "
+     "sectors_min=276 wavefronts=277 wavefronts_min=278 turns=285 slice_turns=286 uniform=279 "
+     "contiguous=280 "
      "misaligned=281 strided=282 irregular=283 stride=284"},
     {"instructions", "launch = 1 AND position = 1",
      "launch=1 position=1 pc=3 object=2 space=0 access=1 bytes=171 flags=172 "
      "executions=191 execution_lanes=192 requests=173 active_lanes=174 sectors=175 "
-     "sectors_min=176 wavefronts=177 wavefronts_min=178 turns=NULL uniform=179 contiguous=180 "
+     "sectors_min=176 wavefronts=177 wavefronts_min=178 turns=NULL slice_turns=NULL uniform=179 "
+     "contiguous=180 "
      "misaligned=181 strided=182 irregular=183 stride=-184"},
     {"blocks", "launch = 1 AND block = 3",
      "launch=1 block=3 first_pc=7 ninsns=4 executions=193 lanes=194"},
@@ -531,10 +534,12 @@ static const expected_row expected[] = {
     {"trial_instructions", "trial = 1 AND after = 0",
      "trial=1 after=0 position=0 pc=1 object=5 space=1 access=3 bytes=401 flags=402 requests=403 "
      "active_lanes=404 sectors=405 sectors_min=406 wavefronts=407 wavefronts_min=408 turns=409 "
+     "slice_turns=416 "
      "uniform=410 contiguous=411 misaligned=412 strided=413 irregular=414 stride=415"},
     {"trial_instructions", "trial = 1 AND after = 1",
      "trial=1 after=1 position=0 pc=3 object=2 space=0 access=1 bytes=421 flags=422 requests=423 "
      "active_lanes=424 sectors=425 sectors_min=426 wavefronts=427 wavefronts_min=428 turns=429 "
+     "slice_turns=436 "
      "uniform=430 contiguous=431 misaligned=432 strided=433 irregular=434 stride=-435"},
     {"uses", "object = 3",
      "launch=1 object=3 space=0 known=2 elements=195 touched=4 loads=12 stores=11 "

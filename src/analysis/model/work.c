@@ -7,9 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Neighbouring words lie in one slice of L2 in pieces of about this size. */
-enum { SLICE_PIECE = 512 };
-
 /* ---- rows of one launch ---- */
 
 typedef struct row_key { /* what rows of launches begin with */
@@ -128,6 +125,14 @@ static bool is_atomic(const obs_insn *c)
     return c->op == ACC_ATOMIC || c->op == ACC_REDUCTION;
 }
 
+/* Those of each slice become more or fewer in proportion. */
+static void set_turns(obs_insn *c, uint64_t turns)
+{
+    double part = c->turns ? (double)turns / (double)c->turns : 0;
+    c->slice_turns = (uint64_t)llround((double)c->slice_turns * part);
+    c->turns = c->turns ? turns : 0;
+}
+
 void model_rows_combine(model_rows *rows, const prof_launch_rows *launches)
 {
     for (uint32_t i = 0; i < rows->all.count; i++) {
@@ -138,7 +143,7 @@ void model_rows_combine(model_rows *rows, const prof_launch_rows *launches)
                              prof_find_launch(launches, row->launch)))
             continue;
         row->c.active_lanes = row->c.requests;
-        row->c.turns = row->c.turns ? row->c.requests : 0;
+        set_turns(&row->c, row->c.requests);
     }
 }
 
@@ -227,7 +232,7 @@ static void edit_counts(obs_insn *c, const model_edit *e)
     c->wavefronts = scaled(c->wavefronts, e->wavefronts);
     c->active_lanes = scaled(c->active_lanes, e->lanes);
     double turns = (double)c->turns * at_most(e->lanes, e->sectors);
-    c->turns = c->turns ? (uint64_t)llround(at_least(turns, (double)c->sectors)) : 0;
+    set_turns(c, (uint64_t)llround(at_least(turns, (double)c->sectors)));
     edit_layout(c, e);
 }
 
@@ -336,14 +341,6 @@ static double lines_of(const obs_insn *c)
                     (double)c->requests);
 }
 
-/* Those of one slice of L2, over which the words are spread. */
-static double turns_of_slice(const obs_insn *c, const prof_object *object)
-{
-    bool spread = object && !is_of_one_word(c);
-    double pieces = spread ? (double)object->bytes / SLICE_PIECE : 1;
-    return (double)c->turns / at_least(pieces, 1);
-}
-
 /* ".f32" and the like: L2 takes longer for them. */
 static bool is_of_floats(const model_rows *rows, const prof_instruction *i)
 {
@@ -351,10 +348,9 @@ static bool is_of_floats(const model_rows *rows, const prof_instruction *i)
     return code && (strstr(code->op, ".f") || strstr(code->op, ".bf"));
 }
 
-static void add_atomics(const model_rows *rows, const prof_instruction *i,
-                        const prof_object *object, model_traffic *t)
+static void add_atomics(const model_rows *rows, const prof_instruction *i, model_traffic *t)
 {
-    double turns = turns_of_slice(&i->c, object);
+    double turns = (double)i->c.slice_turns;
     t->atomic_lanes += (double)i->c.active_lanes;
     t->atomic_turns += (double)i->c.turns;
     *(is_of_floats(rows, i) ? &t->float_turns : &t->integer_turns) += turns;
@@ -522,7 +518,7 @@ static void add_requests(model_rows *rows, const prof_instruction *insns, uint32
             w->shared_turns += turns_of_shared(c);
             w->shared_extra += turns_of_shared(c) - (double)c->wavefronts_min;
         } else if (c->space == ACC_GLOBAL && is_atomic(c))
-            add_atomics(rows, &insns[i], prof_find_object(&rows->objects, c->object), &w->traffic);
+            add_atomics(rows, &insns[i], &w->traffic);
         else if (c->space == ACC_GLOBAL || c->space == ACC_LOCAL)
             add_global(&w->traffic, c);
     }
