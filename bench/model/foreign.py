@@ -9,9 +9,10 @@ COMMANDS has a program a line: its set, its name, the folder to run in, the comm
 the first launches count, of each program a few: a row of FOREIGN.csv each. `predicted` is from a
 profile made in the emulator, without a GPU; `measured` lies between two events around the launch,
 as `warplens profile --device-times all` tells it; `alone` is what ncu counts for the kernel, and
-hit rates are ncu's, too, with caches as they were. So that no program with many launches decides,
-figures are also told with all programs weighing the same. --stated fails where the page does not
-have the rows that are printed.
+hit rates are ncu's, too, with caches as they were. Where the table is there already, --predict
+keeps what was measured of launches that stay the same, and programs that COMMANDS does not name.
+So that no program with many launches decides, figures are also told with all programs weighing the
+same. --stated fails where the page does not have the rows that are printed.
 """
 import argparse
 import collections
@@ -34,7 +35,8 @@ import predict
 OF_KERNEL, OF_PROGRAM = 4, 12  # launches
 MEASURES = {"measured": "between events", "alone": "by ncu"}
 LEAST_SECTORS = 1000  # of a cache that hit rates are told of: fewer are noise
-PREDICTED = ["set", "program", "arguments", "kernel", "launch", "grid", "block", "predicted", "low", "high", "bound", "l1_predicted", "l2_predicted"]
+LAUNCH = ["set", "program", "arguments", "kernel", "launch", "grid", "block"]
+PREDICTED = [*LAUNCH, "predicted", "low", "high", "bound", "l1_predicted", "l2_predicted"]
 MEASURED = ["measured", "alone", "l1_measured", "l1_sectors", "l2_measured", "l2_sectors", "gpu", "driver", "date"]
 LOADS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld"
 READS = "lts__t_sectors_srcunit_tex_op_read"
@@ -96,19 +98,31 @@ def chosen(launches):
     return [one for _, one in sorted(sorted(numbered, key=lambda one: (one[1][0], one[0]))[:OF_PROGRAM])]
 
 
+def row_of(of, name, command, number, launch):
+    m = launch["model"]
+    return {"set": of, "program": name, "arguments": shlex.join(command[1:]), "kernel": launch["kernel"], "launch": str(number),
+            "grid": text_of(launch["grid"]), "block": text_of(launch["block"]), "bound": m["bound"],
+            **{to: f"{m[key]:.9f}" for to, key in (("predicted", "seconds"), ("low", "low"), ("high", "high"))},
+            **{key + "_predicted": f"{m[key + '_hit_rate']:.4f}" for key in ("l1", "l2") if key + "_hit_rate" in m}}
+
+
+def launch_of(row):
+    """What a launch is known by, however it is predicted."""
+    return tuple(row[name] for name in LAUNCH)
+
+
 def predict_all(o):
-    with open(o.foreign, "w", newline="") as f:
-        table = csv.DictWriter(f, PREDICTED + MEASURED, restval="", lineterminator="\n")
-        table.writeheader()
-        for of, name, folder, command in commands(o.predict):
-            found = [one for one in chosen(emulated(o, name, folder, command)) if "model" in one[1]]
-            for number, launch in found:
-                m = launch["model"]
-                table.writerow({"set": of, "program": name, "arguments": shlex.join(command[1:]), "kernel": launch["kernel"], "launch": number,
-                                "grid": text_of(launch["grid"]), "block": text_of(launch["block"]), "bound": m["bound"],
-                                **{to: f"{m[key]:.9f}" for to, key in (("predicted", "seconds"), ("low", "low"), ("high", "high"))},
-                                **{key + "_predicted": f"{m[key + '_hit_rate']:.4f}" for key in ("l1", "l2") if key + "_hit_rate" in m}})
-            print(f"{name}: {len(found)} launches", flush=True)
+    """Written when all are predicted: what was measured outlives an end before that."""
+    before = read_rows(o.foreign) if os.path.exists(o.foreign) else []
+    measured = {launch_of(row): {name: row[name] for name in MEASURED} for row in before}
+    programs = list(commands(o.predict))
+    named = {(of, name) for of, name, _, _ in programs}
+    rows = [row for row in before if (row["set"], row["program"]) not in named]
+    for of, name, folder, command in programs:
+        found = [row_of(of, name, command, *one) for one in chosen(emulated(o, name, folder, command)) if "model" in one[1]]
+        rows += [row | measured.get(launch_of(row), {}) for row in found]
+        print(f"{name}: {len(found)} launches", flush=True)
+    write_rows(o.foreign, rows)
 
 
 # ---- measuring ----
@@ -310,7 +324,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("foreign")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--predict", metavar="COMMANDS", help="run them in the emulator, and write a new table")
+    what.add_argument("--predict", metavar="COMMANDS", help="run them in the emulator, and write their rows anew")
     what.add_argument("--measure", metavar="COMMANDS", help="run those not measured yet on this machine's GPU, and fill in the table")
     what.add_argument("--show", action="store_true", help="what was predicted and measured before")
     parser.add_argument("--warplens", default="warplens")
