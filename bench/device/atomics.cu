@@ -100,6 +100,7 @@ const figure atomic_figures[] = {
     {"atomic_same_lanes", per_second<uint32_t, SAME, 16>},
     {"atomic_same_lanes_f32", per_second<float, SAME, 16>},
     {"atomic_same_requests_f32", per_second<float, ONE_LANE, 64>},
+    {"atomic_same_requests_f64", per_second<double, ONE_LANE, 64>},
     {"atomic_same_lanes_u64", per_second<unsigned long long, SAME, 16>},
     {"atomic_same_row", per_second<uint32_t, SAME_ROW, 64>},
     {"atomic_same_row_f32", per_second<float, SAME_ROW, 64>},

@@ -18,11 +18,6 @@ static void many()
         empty<<<1, 32>>>();
 }
 
-static double in_a_row()
-{
-    return seconds(many) / 1000;
-}
-
 static double host_in_a_row()
 {
     many();
@@ -55,24 +50,40 @@ __global__ void spin(uint64_t *out, long nanoseconds)
     out[1] = (clock64() - ticks) * 1000000000 / (end - begin);
 }
 
-// One empty kernel between two events, in a stream that is busy meanwhile or has nothing else to do.
-template <bool busy> static double timed()
+// Between two events around so many empty kernels, in a stream that is busy until all have been launched, or has nothing else to do.
+static double between_events(int kernels, long busy_nanoseconds)
 {
     cudaEvent_t begin, end;
     float milliseconds;
     CHECK(cudaEventCreate(&begin));
     CHECK(cudaEventCreate(&end));
     CHECK(cudaDeviceSynchronize());
-    if (busy)
-        spin<<<1, 1>>>(block_cycles(), 1000000);
+    if (busy_nanoseconds)
+        spin<<<1, 1>>>(block_cycles(), busy_nanoseconds);
     CHECK(cudaEventRecord(begin));
-    empty<<<1, 32>>>();
+    for (int i = 0; i < kernels; i++)
+        empty<<<1, 32>>>();
     CHECK(cudaEventRecord(end));
     CHECK(cudaEventSynchronize(end));
     CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
     CHECK(cudaEventDestroy(begin));
     CHECK(cudaEventDestroy(end));
     return milliseconds / 1000;
+}
+
+static double in_a_row()
+{
+    return between_events(500, 10000000) / 500;
+}
+
+static double timed()
+{
+    return between_events(1, 1000000);
+}
+
+static double timed_idle()
+{
+    return between_events(1, 0);
 }
 
 template <int threads> static void blocks()
@@ -95,8 +106,8 @@ const figure launch_figures[] = {
     {"launch_in_a_row", in_a_row},
     {"launch_host", host_in_a_row},
     {"launch_alone", alone},
-    {"launch_timed", timed<true>},
-    {"launch_timed_idle", timed<false>},
+    {"launch_timed", timed},
+    {"launch_timed_idle", timed_idle},
     {"blocks_32", blocks_per_second<32>},
     {"blocks_256", blocks_per_second<256>},
     {"blocks_1024", blocks_per_second<1024>},

@@ -210,8 +210,8 @@ static void what_is_serial(void **state)
     w = ten_blocks(800, 0);
     w.shared_extra = 1000; /* a hundred of each, of two cycles */
     ASSERT_CYCLES(benefits_of(&w, 1).serialisation, 200, GHZ);
-    w.traffic.integer_turns = 1000;
-    w.traffic.float_turns = 500;
+    w.traffic.slice[MODEL_SUM_INTEGER].same = 1000;
+    w.traffic.slice[MODEL_SUM_FLOAT].same = 500;
     ASSERT_CYCLES(benefits_of(&w, 1).serialisation, 200 + 1000 + 1000, GHZ);
 }
 

@@ -55,6 +55,14 @@ static cuda_device device_of_ten(void)
         {CUDA_FIGURE_atomic_sectors, 2e10},
         {CUDA_FIGURE_atomic_same_requests, 1e9},
         {CUDA_FIGURE_atomic_same_requests_f32, 0.5e9},
+        {CUDA_FIGURE_atomic_same_requests_f64, 0.25e9},
+        {CUDA_FIGURE_atomic_same_row, 16e9}, /* 2e9 sectors */
+        {CUDA_FIGURE_atomic_same_row_f32, 8e9},
+        {CUDA_FIGURE_atomic_same_row_f64, 2e9}, /* 0.5e9 sectors */
+        {CUDA_FIGURE_shared_atomic_same_f32, 0.025},
+        {CUDA_FIGURE_shared_atomic_same_f64, 0.02},
+        {CUDA_FIGURE_shared_atomic_lanes_f32, 8},
+        {CUDA_FIGURE_shared_atomic_lanes_f64, 4},
         {CUDA_FIGURE_blocks_32, 1e9},
         {CUDA_FIGURE_blocks_256, 0.5e9},
         {CUDA_FIGURE_blocks_1024, 0.25e9},
@@ -189,9 +197,30 @@ static void atomics(void **state)
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_ATOMICS], 1e6 / 1e11);
     w.traffic.atomic_turns = 1e6;
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_ATOMICS], 1e6 / 2e10);
-    w.traffic.integer_turns = 3e5;
-    w.traffic.float_turns = 2e5;
-    ASSERT_NEAR(predict(&w, 8).resources[MODEL_ATOMICS], 3e5 / 1e9 + 2e5 / 0.5e9);
+    w.traffic.slice[MODEL_SUM_INTEGER].same = 3e5;
+    w.traffic.slice[MODEL_SUM_FLOAT].same = 2e5;
+    w.traffic.slice[MODEL_SUM_DOUBLE].same = 1e5;
+    double same = 3e5 / 1e9 + 2e5 / 0.5e9 + 1e5 / 0.25e9;
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_ATOMICS], same);
+    w.traffic.slice[MODEL_SUM_INTEGER].apart = 6e5;
+    w.traffic.slice[MODEL_SUM_FLOAT].apart = 3e5;
+    w.traffic.slice[MODEL_SUM_DOUBLE].apart = 2e5;
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_ATOMICS],
+                same + 6e5 / 2e9 + 3e5 / 1e9 + 2e5 / 0.5e9);
+}
+
+/* Integers have none: they take turns of shared memory. */
+static void atomics_that_are_loops(void **state)
+{
+    (void)state;
+    model_work w = {.blocks = 10, .warps = 8};
+    w.spins[MODEL_SUM_FLOAT] = (model_atomics){.same = 100, .apart = 800};
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_SHARED],
+                (10 / 0.025 * 8 / 32 + 80 / 8.0) * 1e-9); /* on each multiprocessor */
+    w.spins[MODEL_SUM_DOUBLE] = (model_atomics){.same = 50, .apart = 400};
+    w.spins[MODEL_SUM_FLOAT] = (model_atomics){0};
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_SHARED],
+                (5 / 0.02 * 8 / 32 + 40 / 4.0) * 1e-9);
 }
 
 static void starting_blocks(void **state)
@@ -410,6 +439,7 @@ static cap_record launch_of_atomics(uint64_t slice_turns)
     obs_insn *c = &launch.launch.summary.insns[1];
     c->op = ACC_REDUCTION;
     c->turns = 1000000;
+    c->sectors = 750000;
     c->slice_turns = slice_turns;
     return launch;
 }
@@ -423,6 +453,9 @@ static void atomics_of_many_words(prof_builder *builder)
 static void atomics_of_one_word(prof_builder *builder)
 {
     cap_record launch = launch_of_atomics(1000000);
+    obs_insn *c = &launch.launch.summary.insns[1];
+    c->uniform = c->requests;
+    c->contiguous = c->misaligned = c->strided = c->irregular = 0;
     story_expect(prof_add(builder, &launch, &err), &err);
 }
 
@@ -430,8 +463,9 @@ static void turns_of_a_profile(void **state)
 {
     (void)state;
     double rate = figure_of_h200(CUDA_FIGURE_atomic_same_requests_f32);
+    double sectors = figure_of_h200(CUDA_FIGURE_atomic_same_row_f32) / 8;
     ana_models models = models_of("h200", atomics_of_many_words);
-    ASSERT_NEAR(models.rows[0].resources[MODEL_ATOMICS], 1e6 / 8 / rate);
+    ASSERT_NEAR(models.rows[0].resources[MODEL_ATOMICS], 31250 / rate + 93750 / sectors);
     models = models_of("h200", atomics_of_one_word);
     ASSERT_NEAR(models.rows[0].resources[MODEL_ATOMICS], 1e6 / rate);
 }
@@ -734,6 +768,7 @@ int main(void)
         cmocka_unit_test(device_memory),
         cmocka_unit_test(hit_rates),
         cmocka_unit_test(atomics),
+        cmocka_unit_test(atomics_that_are_loops),
         cmocka_unit_test(starting_blocks),
         cmocka_unit_test(latency),
         cmocka_unit_test(latency_of_barriers),

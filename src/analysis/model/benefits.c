@@ -101,16 +101,6 @@ static paper_device device_of_launch(const cuda_device *d, const model_work *w,
 
 /* ---- the launch ---- */
 
-/* Turns of atomics on one word, which all multiprocessors wait for. */
-static double contention_of(const cuda_device *d, const model_traffic *t)
-{
-    double integer = FIGURE_OF(d, atomic_same_requests);
-    double floating = FIGURE_OF(d, atomic_same_requests_f32);
-    double seconds = (integer > 0 ? t->integer_turns / integer : 0) +
-                     (floating > 0 ? t->float_turns / floating : 0);
-    return seconds * FIGURE_OF(d, clock);
-}
-
 static double miss_ratio_of(const model_traffic *t)
 {
     double all = t->loaded + t->stored;
@@ -144,7 +134,7 @@ static paper_launch launch_of_work(const cuda_device *d, const model_work *w, ui
         .ilp = fmax(w->ilp, 1),
         .mlp = fmax(w->mlp, 1),
         .extra_wavefronts = w->shared_extra,
-        .contention = contention_of(d, t),
+        .contention = model_seconds_of_slice(d, t) * FIGURE_OF(d, clock),
     };
     spread_warps(d, w, resident, &l);
     return l;

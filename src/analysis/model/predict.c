@@ -45,13 +45,29 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
+/* Of loops of compare and swap: each turn lets one lane of those that want a word go on, and takes as
+ * long as the block has warps that try. */
+static double clocks_of_spins(const cuda_device *d, const model_work *w)
+{
+    enum { MEASURED_WARPS = 32 };
+    double clocks = 0, warps = w->warps / MEASURED_WARPS;
+#define X(id, same, row, words)
+#define SPIN(id, same_figure, apart_figure)                                         \
+    clocks += w->spins[MODEL_SUM_##id].same * warps / FIGURE_OF(d, same_figure) + \
+              w->spins[MODEL_SUM_##id].apart / FIGURE_OF(d, apart_figure);
+#include "analysis/model/atomics.def"
+#undef X
+    return clocks;
+}
+
 static void add_caches(const cuda_device *d, const model_work *w, double share, double *clocks)
 {
     const model_traffic *t = &w->traffic;
     double bytes = t->sectors * MODEL_SECTOR;
     clocks[MODEL_L1] = share *
                        larger(t->lines / FIGURE_OF(d, l1_lines), bytes / FIGURE_OF(d, l1_wide));
-    clocks[MODEL_SHARED] = share * w->shared_turns / FIGURE_OF(d, shared_passes);
+    clocks[MODEL_SHARED] =
+        share * (w->shared_turns / FIGURE_OF(d, shared_passes) + clocks_of_spins(d, w));
 }
 
 /* ---- resources of the whole device, in seconds ---- */
@@ -64,13 +80,27 @@ static double seconds_in_l2(const cuda_device *d, double sectors, double lines,
                   lines * MODEL_SECTOR / FIGURE_OF(d, l2_sectors));
 }
 
+static double part_of(double some, double all)
+{
+    return all > 0 ? some / all : 0;
+}
+
+double model_seconds_of_slice(const cuda_device *d, const model_traffic *t)
+{
+    double seconds = 0;
+#define X(id, same_figure, row_figure, words)                                       \
+    seconds += part_of(t->slice[MODEL_SUM_##id].same, FIGURE_OF(d, same_figure)) + \
+               part_of(t->slice[MODEL_SUM_##id].apart * (words), FIGURE_OF(d, row_figure));
+#include "analysis/model/atomics.def"
+#undef X
+    return seconds;
+}
+
 static double seconds_of_atomics(const cuda_device *d, const model_traffic *t)
 {
     double throughput = larger(t->atomic_lanes / FIGURE_OF(d, atomic_lanes),
                                t->atomic_turns / FIGURE_OF(d, atomic_sectors));
-    double turns = t->integer_turns / FIGURE_OF(d, atomic_same_requests) +
-                   t->float_turns / FIGURE_OF(d, atomic_same_requests_f32);
-    return larger(throughput, turns);
+    return larger(throughput, model_seconds_of_slice(d, t));
 }
 
 bool model_stays_in_l2(const cuda_device *d, const model_traffic *t)

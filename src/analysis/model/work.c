@@ -182,6 +182,11 @@ static double at_least(double value, double least)
     return value > least ? value : least;
 }
 
+static double part_of(double some, double all)
+{
+    return all > 0 ? some / all : 0;
+}
+
 const model_edit *model_edit_of(const model_change *change, const obs_insn *c)
 {
     for (uint32_t i = 0; change && i < change->nedits; i++) {
@@ -341,19 +346,26 @@ static double lines_of(const obs_insn *c)
                     (double)c->requests);
 }
 
-/* ".f32" and the like: L2 takes longer for them. */
-static bool is_of_floats(const model_rows *rows, const prof_instruction *i)
+static model_sum sum_of(const model_rows *rows, const prof_instruction *i)
 {
     const prof_code *code = prof_find_code(&rows->code, i->kernel, i->c.pc);
-    return code && (strstr(code->op, ".f") || strstr(code->op, ".bf"));
+    if (!code || (!strstr(code->op, ".f") && !strstr(code->op, ".bf")))
+        return MODEL_SUM_INTEGER;
+    return strstr(code->op, ".f64") ? MODEL_SUM_DOUBLE : MODEL_SUM_FLOAT;
 }
 
+/* Further turns in a sector are of lanes that change one word. */
 static void add_atomics(const model_rows *rows, const prof_instruction *i, model_traffic *t)
 {
-    double turns = (double)i->c.slice_turns;
-    t->atomic_lanes += (double)i->c.active_lanes;
-    t->atomic_turns += (double)i->c.turns;
-    *(is_of_floats(rows, i) ? &t->float_turns : &t->integer_turns) += turns;
+    const obs_insn *c = &i->c;
+    model_atomics *slice = &t->slice[sum_of(rows, i)];
+    double turns = (double)c->slice_turns;
+    double same = is_of_one_word(c) ? turns
+                                    : turns * (1 - part_of((double)c->sectors, (double)c->turns));
+    slice->same += at_least(same, 0);
+    slice->apart += turns - at_least(same, 0);
+    t->atomic_lanes += (double)c->active_lanes;
+    t->atomic_turns += (double)c->turns;
 }
 
 static void add_global(model_traffic *t, const obs_insn *c)
@@ -427,11 +439,6 @@ static void add_uses(const model_device *d, const prof_reuse *r, object_reuse *s
         sum->loaded_anew += r->loads;
         sum->stored_anew += r->stores;
     }
-}
-
-static double part_of(double some, double all)
-{
-    return all > 0 ? some / all : 0;
 }
 
 /* False where the order of accesses to it is not known. */
@@ -509,14 +516,26 @@ static double turns_of_shared(const obs_insn *c)
     return (double)(is_atomic(c) && is_of_one_word(c) ? c->active_lanes : c->wavefronts);
 }
 
+static void add_shared(const model_rows *rows, const prof_instruction *i, model_work *w)
+{
+    const obs_insn *c = &i->c;
+    model_sum sum = is_atomic(c) ? sum_of(rows, i) : MODEL_SUM_INTEGER;
+    if (sum != MODEL_SUM_INTEGER) {
+        model_atomics *spins = &w->spins[sum];
+        *(is_of_one_word(c) ? &spins->same : &spins->apart) += (double)c->active_lanes;
+        return;
+    }
+    w->shared_turns += turns_of_shared(c);
+    w->shared_extra += turns_of_shared(c) - (double)c->wavefronts_min;
+}
+
 static void add_requests(model_rows *rows, const prof_instruction *insns, uint32_t ninsns,
                          model_work *w)
 {
     for (uint32_t i = 0; i < ninsns; i++) {
         const obs_insn *c = &insns[i].c;
         if (c->space == ACC_SHARED) {
-            w->shared_turns += turns_of_shared(c);
-            w->shared_extra += turns_of_shared(c) - (double)c->wavefronts_min;
+            add_shared(rows, &insns[i], w);
         } else if (c->space == ACC_GLOBAL && is_atomic(c))
             add_atomics(rows, &insns[i], &w->traffic);
         else if (c->space == ACC_GLOBAL || c->space == ACC_LOCAL)
@@ -611,6 +630,7 @@ static void try_change(model_rows *rows, const model_device *d, const launch_row
     double before = w->traffic.hit_rate;
     w->traffic = (model_traffic){0};
     w->shared_turns = w->shared_extra = 0;
+    memset(w->spins, 0, sizeof w->spins);
     const prof_instruction *now = change_rows(rows, l->insns, l->ninsns, change, w);
     add_requests(rows, now, l->ninsns, w);
     add_touched_objects(rows, d, l, now, change, w);
@@ -652,6 +672,12 @@ bool model_work_of(model_rows *rows, const model_device *device, const prof_laun
     return true;
 }
 
+static void fill_atomics(model_atomics *a, double times)
+{
+    a->same *= times;
+    a->apart *= times;
+}
+
 void model_work_fill(model_work *w, double blocks)
 {
     model_traffic *t = &w->traffic;
@@ -659,12 +685,16 @@ void model_work_fill(model_work *w, double blocks)
         &w->blocks,       &w->shared_turns, &w->shared_extra,  &t->requests,     &t->lines,
         &t->sectors,      &t->loads,        &t->loaded,        &t->loaded_lines, &t->missed,
         &t->missed_lines, &t->moved_again,  &t->again_loaded,  &t->stored,       &t->stored_lines,
-        &t->atomic_lanes, &t->atomic_turns, &t->integer_turns, &t->float_turns};
+        &t->atomic_lanes, &t->atomic_turns};
     double times = blocks / w->blocks;
     if (times <= 1)
         return;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         *counts[i] *= times;
+    for (uint32_t sum = 0; sum < MODEL_SUMS; sum++) {
+        fill_atomics(&t->slice[sum], times);
+        fill_atomics(&w->spins[sum], times);
+    }
     for (uint32_t cost = 0; cost < IR_COST_COUNT; cost++)
         w->machine[cost] *= times;
 }

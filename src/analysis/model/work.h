@@ -7,6 +7,19 @@
 
 enum { MODEL_SECTOR = 32, MODEL_LINE = 128 }; /* bytes */
 
+typedef enum model_sum { /* what an atomic adds up */
+#define X(id, same, row, words) MODEL_SUM_##id,
+#include "analysis/model/atomics.def"
+#undef X
+    MODEL_SUMS
+} model_sum;
+
+/* Atomics of one type. In global memory turns of the busiest slice of L2, in shared memory lanes:
+ * those that change the word that others change, too, and those that change another. */
+typedef struct model_atomics {
+    double same, apart;
+} model_atomics;
+
 /* Of global memory, by all blocks of a launch. */
 typedef struct model_traffic {
     double requests;             /* loads and stores */
@@ -21,8 +34,7 @@ typedef struct model_traffic {
     /* Sectors of these that loads ask for: of `footprint`, the first time; and again. */
     double first_loaded, again_loaded;
     double atomic_lanes, atomic_turns;
-    /* Atomics that the busiest slice of L2 carries out one after the other, by type. */
-    double integer_turns, float_turns;
+    model_atomics slice[MODEL_SUMS];
 } model_traffic;
 
 typedef struct model_device { /* as a launch has it */
@@ -39,6 +51,7 @@ typedef struct model_work {
     double chain_loads, chain_shared;
     double shared_turns; /* passes through shared memory, of all blocks */
     double shared_extra; /* of these, those beyond the fewest that the words need */
+    model_atomics spins[MODEL_SUMS]; /* of shared memory, by loops of compare and swap */
     double ilp, mlp;     /* of a warp, the mean of the basic blocks; mlp -1: it loads nothing */
     model_traffic traffic;
 } model_work;
@@ -70,6 +83,8 @@ model_roofline model_roofline_of(const cuda_device *device, const model_work *wo
                                  const prof_launch *launch);
 void model_roofline_add(model_roofline *sum, const model_roofline *of, double times);
 double model_sms(const cuda_device *device); /* multiprocessors */
+/* Seconds for which the busiest slice of L2 changes words, one after the other. */
+double model_seconds_of_slice(const cuda_device *device, const model_traffic *traffic);
 /* Does all that the launch touches fit into L2? */
 bool model_stays_in_l2(const cuda_device *device, const model_traffic *traffic);
 /* Clocks from an instruction of the class to one that waits for it; 0 where no figure tells, and for
