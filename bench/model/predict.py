@@ -4,6 +4,9 @@
     bench/model/predict.py --warplens WARPLENS [--programs BUILT] [--sizes small] PREDICTED.csv
     bench/model/predict.py --show PREDICTED.csv [--residuals src/analysis/model/residuals.def]
 
+A prediction is what the device works. The times were taken between two events in a stream that had
+nothing else to do, so that what such events add to an empty kernel is added to each prediction first.
+
 Every variant runs once under `warplens profile --backend emulate`; its time is the sum of what the
 model says of its launches, those of the program's preparation (prepare_...) left out.
 """
@@ -71,6 +74,18 @@ def predict(o):
 def read(path, *columns):
     with open(path, newline="") as f:
         return {(row["program"], row["variant"], int(row["size"])): [row[name] for name in columns] for row in csv.DictReader(f)}
+
+
+def events():
+    """What two events add to a kernel, in a stream that waits for it."""
+    with open(os.path.join(measure.HERE, "..", "..", "devices", "h200.json")) as f:
+        figures = json.load(f)["measured"]["figures"]
+    return figures["launch_timed_idle"][0] - figures["launch_in_a_row"][0]
+
+
+def as_timed(predicted):
+    added = events()
+    return {key: [*(float(value) + added for value in row[:3]), row[3]] for key, row in predicted.items()}
 
 
 def ranks(values):
@@ -201,6 +216,7 @@ def main():
         wrong = list(differing(o.compare, predicted))
         print("\n".join([*wrong, f"{len(predicted)} predictions, {len(wrong)} other than in {o.compare}"]))
         sys.exit(1 if wrong else 0)
+    predicted = as_timed(predicted)
     good = [print_times(times, predicted), print_changes(times, predicted)]
     if o.residuals:
         write_residuals(o.residuals, residuals(times, predicted), [m / p for _, _, m, p in changes(times, predicted)])

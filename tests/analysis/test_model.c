@@ -148,7 +148,7 @@ static void l2(void **state)
     (void)state;
     model_work w = {.blocks = 1000, .warps = 8};
     w.traffic = (model_traffic){
-        .missed = 1e6, .missed_lines = 2.5e5, .stored = 1e5, .stored_lines = 1e5};
+        .missed = 1e6, .missed_lines = 2.5e5, .stored_bytes = 32e5, .stored_lines = 1e5};
     ana_model m = predict(&w, 8);
     /* bytes of loads, lines of stores */
     ASSERT_NEAR(m.resources[MODEL_L2], 32e6 / 1e12 + 1e5 / 1e10);
@@ -219,8 +219,7 @@ static void atomics_that_are_loops(void **state)
                 (10 / 0.025 * 8 / 32 + 80 / 8.0) * 1e-9); /* on each multiprocessor */
     w.spins[MODEL_SUM_DOUBLE] = (model_atomics){.same = 50, .apart = 400};
     w.spins[MODEL_SUM_FLOAT] = (model_atomics){0};
-    ASSERT_NEAR(predict(&w, 8).resources[MODEL_SHARED],
-                (5 / 0.02 * 8 / 32 + 40 / 4.0) * 1e-9);
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_SHARED], (5 / 0.02 * 8 / 32 + 40 / 4.0) * 1e-9);
 }
 
 static void starting_blocks(void **state)
@@ -278,6 +277,20 @@ static void latency_of_loads(void **state)
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], 3 * (hit * 40 + (1 - hit) * 240) * 1e-9);
     w.traffic.footprint = 2000000; /* more than L2 holds */
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], 3 * (hit * 40 + (1 - hit) * 640) * 1e-9);
+}
+
+/* An empty kernel has nothing to fetch and nothing to write back; a trip to L2 takes 240 clocks. */
+static void edges_of_a_launch(void **state)
+{
+    (void)state;
+    model_work w = {.blocks = 10, .warps = 8};
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LAUNCH], 3e-6);
+    w.traffic = (model_traffic){.requests = 10, .loads = 10};
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LAUNCH], 3e-6 + 2 * 240e-9);
+    w.traffic = (model_traffic){.requests = 10, .stored = 10};
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LAUNCH], 3e-6 + 3 * 240e-9);
+    w.traffic = (model_traffic){.atomic_lanes = 1};
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LAUNCH], 3e-6 + 2 * 240e-9);
 }
 
 /* What is busy longest, latency and the launch add up. */
@@ -359,9 +372,10 @@ static void counts_of_a_profile(void **state)
     double clock = figure_of_h200(CUDA_FIGURE_clock);
     ASSERT_NEAR(m->resources[MODEL_SHARED],
                 0.25 * 4 / figure_of_h200(CUDA_FIGURE_shared_passes) / clock);
-    /* a block touches two sectors of the 32 that loads ask for: eight come from L2, 64 go there */
+    /* A block touches two sectors of the 32 that loads ask for: eight come from L2. What the lanes
+     * store in 64 sectors fills 32. */
     ASSERT_NEAR(m->resources[MODEL_L2],
-                0.25 * (8 + 64) * 32 / figure_of_h200(CUDA_FIGURE_l2_one_sm));
+                0.25 * (8 + 32) * 32 / figure_of_h200(CUDA_FIGURE_l2_one_sm));
     ASSERT_NEAR(m->resources[MODEL_L1],
                 0.25 * (32 + 64) * 32 / figure_of_h200(CUDA_FIGURE_l1_wide) / clock);
     assert_true(m->resources[MODEL_ISSUE] > 0 && m->resources[MODEL_LATENCY] > 0);
@@ -546,9 +560,9 @@ static void reuse_of_a_profile(void **state)
     (void)state;
     double l2 = 0.25 * 32 / figure_of_h200(CUDA_FIGURE_l2_one_sm);
     ana_models models = models_of("h200", uses_that_l1_holds);
-    ASSERT_NEAR(models.rows[0].resources[MODEL_L2], (8 + 64) * l2);
+    ASSERT_NEAR(models.rows[0].resources[MODEL_L2], (8 + 32) * l2);
     models = models_of("h200", uses_that_l1_lacks);
-    ASSERT_NEAR(models.rows[0].resources[MODEL_L2], (32 + 64) * l2);
+    ASSERT_NEAR(models.rows[0].resources[MODEL_L2], (32 + 32) * l2);
     models = models_of("h200", uses_that_l2_holds);
     assert_true(models.rows[0].resources[MODEL_DRAM] == 0);
     models = models_of("h200", uses_that_l2_lacks);
@@ -585,11 +599,11 @@ static void launches_without_maps(void **state)
     (void)state;
     double rate = figure_of_h200(CUDA_FIGURE_l2_one_sm);
     ana_models models = models_of("h200", only_without_maps);
-    ASSERT_NEAR(models.rows[0].resources[MODEL_L2], 0.25 * (32 + 64) * 32 / rate);
+    ASSERT_NEAR(models.rows[0].resources[MODEL_L2], 0.25 * (32 + 32) * 32 / rate);
     models = models_of("h200", second_without_maps);
     assert_int_equal(models.count, 2);
-    ASSERT_NEAR(models.rows[0].resources[MODEL_L2], 0.25 * (8 + 64) * 32 / rate);
-    ASSERT_NEAR(models.rows[1].resources[MODEL_L2], 0.25 * (8 + 64) * 32 / rate);
+    ASSERT_NEAR(models.rows[0].resources[MODEL_L2], 0.25 * (8 + 32) * 32 / rate);
+    ASSERT_NEAR(models.rows[1].resources[MODEL_L2], 0.25 * (8 + 32) * 32 / rate);
     model_traffic alone = traffic_of(only_without_maps, 0),
                   like = traffic_of(second_without_maps, 1);
     assert_true(alone.first_loaded == 32 && alone.again_loaded == 0);
@@ -698,7 +712,7 @@ static void trials_that_change_nothing(void **state)
                         "Its blocks do not fit on the device.");
 }
 
-/* The store's 64 sectors, the 32 that are loaded (8 of them from L2), the array's 4 wavefronts. */
+/* The store's 64 sectors, half full, the 32 that are loaded (8 of them from L2), the array's 4 wavefronts. */
 static void trials_of_edits(void **state)
 {
     (void)state;
@@ -715,11 +729,11 @@ static void trials_of_edits(void **state)
     ASSERT_NEAR(m.resources[MODEL_L1], (32 + 32) * l1);
     ASSERT_NEAR(m.resources[MODEL_SHARED], 4 * pass);
     load.touched = 0.5; /* of its object, whoever loads it: one sector a block */
-    ASSERT_NEAR(try_edit(lab, load).resources[MODEL_L2], (4 + 64) * l2);
+    ASSERT_NEAR(try_edit(lab, load).resources[MODEL_L2], (4 + 32) * l2);
     array.wavefronts = 0.25;
     m = try_edit(lab, array);
     ASSERT_NEAR(m.resources[MODEL_SHARED], 1 * pass);
-    ASSERT_NEAR(m.resources[MODEL_L2], (8 + 64) * l2);
+    ASSERT_NEAR(m.resources[MODEL_L2], (8 + 32) * l2);
     array.shuffles = 3; /* for each of two requests */
     double shuffles = try_edit(lab, array).resources[MODEL_SHUFFLE] - m.resources[MODEL_SHUFFLE];
     ASSERT_NEAR(shuffles, 0.25 * 6 * 32 / figure_of_h200(CUDA_FIGURE_shuffle) / clock);
@@ -773,6 +787,7 @@ int main(void)
         cmocka_unit_test(latency),
         cmocka_unit_test(latency_of_barriers),
         cmocka_unit_test(latency_of_loads),
+        cmocka_unit_test(edges_of_a_launch),
         cmocka_unit_test(all_together),
         cmocka_unit_test_setup_teardown(counts_of_a_profile, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(lines_of_a_profile, arena_set_up, tear_down),

@@ -43,7 +43,8 @@ static void bytes_of_each_level(void **state)
 {
     (void)state;
     model_work w = {.blocks = 10, .warps = 8, .shared_turns = 5000};
-    w.traffic = (model_traffic){.sectors = 8000, .missed = 3000, .stored = 1000, .footprint = 1e6};
+    w.traffic = (model_traffic){
+        .sectors = 8000, .missed = 3000, .stored = 1000, .stored_bytes = 32000, .footprint = 1e6};
     model_roofline r = roofline_of(&w, NULL);
     assert_roof(r.levels[MODEL_LEVEL_SHARED], 5000 * 128, 0.5 * 128 * 1e10);
     assert_roof(r.levels[MODEL_LEVEL_L1], 8000 * 32, 100 * 1e10);

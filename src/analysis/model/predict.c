@@ -52,7 +52,7 @@ static double clocks_of_spins(const cuda_device *d, const model_work *w)
     enum { MEASURED_WARPS = 32 };
     double clocks = 0, warps = w->warps / MEASURED_WARPS;
 #define X(id, same, row, words)
-#define SPIN(id, same_figure, apart_figure)                                         \
+#define SPIN(id, same_figure, apart_figure)                                       \
     clocks += w->spins[MODEL_SUM_##id].same * warps / FIGURE_OF(d, same_figure) + \
               w->spins[MODEL_SUM_##id].apart / FIGURE_OF(d, apart_figure);
 #include "analysis/model/atomics.def"
@@ -66,18 +66,17 @@ static void add_caches(const cuda_device *d, const model_work *w, double share, 
     double bytes = t->sectors * MODEL_SECTOR;
     clocks[MODEL_L1] = share *
                        larger(t->lines / FIGURE_OF(d, l1_lines), bytes / FIGURE_OF(d, l1_wide));
-    clocks[MODEL_SHARED] =
-        share * (w->shared_turns / FIGURE_OF(d, shared_passes) + clocks_of_spins(d, w));
+    clocks[MODEL_SHARED] = share *
+                           (w->shared_turns / FIGURE_OF(d, shared_passes) + clocks_of_spins(d, w));
 }
 
 /* ---- resources of the whole device, in seconds ---- */
 
 /* L2 serves whole lines faster than single sectors of many. */
-static double seconds_in_l2(const cuda_device *d, double sectors, double lines,
+static double seconds_in_l2(const cuda_device *d, double bytes, double lines,
                             cuda_figure_key bandwidth)
 {
-    return larger(sectors * MODEL_SECTOR / figure(d, bandwidth),
-                  lines * MODEL_SECTOR / FIGURE_OF(d, l2_sectors));
+    return larger(bytes / figure(d, bandwidth), lines * MODEL_SECTOR / FIGURE_OF(d, l2_sectors));
 }
 
 static double part_of(double some, double all)
@@ -88,7 +87,7 @@ static double part_of(double some, double all)
 double model_seconds_of_slice(const cuda_device *d, const model_traffic *t)
 {
     double seconds = 0;
-#define X(id, same_figure, row_figure, words)                                       \
+#define X(id, same_figure, row_figure, words)                                      \
     seconds += part_of(t->slice[MODEL_SUM_##id].same, FIGURE_OF(d, same_figure)) + \
                part_of(t->slice[MODEL_SUM_##id].apart * (words), FIGURE_OF(d, row_figure));
 #include "analysis/model/atomics.def"
@@ -108,12 +107,21 @@ bool model_stays_in_l2(const cuda_device *d, const model_traffic *t)
     return t->footprint <= (double)d->l2_bytes;
 }
 
+/* What an empty kernel does without, and nothing hides: parameters and instructions come from L2
+ * before the first warp goes on, and what the last one stores has to arrive there. */
+static double clocks_of_edges(const cuda_device *d, const model_traffic *t)
+{
+    double trips = 2 * (t->requests + t->atomic_lanes > 0) + (t->stored > 0);
+    return trips * FIGURE_OF(d, l2_latency);
+}
+
 static void add_device(const cuda_device *d, const model_work *w, double share, double *seconds)
 {
     const model_traffic *t = &w->traffic;
-    double l2 = seconds_in_l2(d, t->missed, t->missed_lines, CUDA_FIGURE_l2_read) +
-                seconds_in_l2(d, t->stored, t->stored_lines, CUDA_FIGURE_l2_write);
-    double of_one = share * (t->missed + t->stored) * MODEL_SECTOR / FIGURE_OF(d, l2_one_sm);
+    double loaded = t->missed * MODEL_SECTOR;
+    double l2 = seconds_in_l2(d, loaded, t->missed_lines, CUDA_FIGURE_l2_read) +
+                seconds_in_l2(d, t->stored_bytes, t->stored_lines, CUDA_FIGURE_l2_write);
+    double of_one = share * (loaded + t->stored_bytes) / FIGURE_OF(d, l2_one_sm);
     seconds[MODEL_L2] = larger(l2, of_one);
     double again = t->moved_again * MODEL_SECTOR;
     if (!model_stays_in_l2(d, t))
@@ -124,7 +132,8 @@ static void add_device(const cuda_device *d, const model_work *w, double share, 
     seconds[MODEL_BLOCKS] = w->blocks / (w->warps <= 1    ? FIGURE_OF(d, blocks_32)
                                          : w->warps <= 16 ? FIGURE_OF(d, blocks_256)
                                                           : FIGURE_OF(d, blocks_1024));
-    seconds[MODEL_LAUNCH] = FIGURE_OF(d, launch_in_a_row);
+    seconds[MODEL_LAUNCH] = FIGURE_OF(d, launch_in_a_row) +
+                            clocks_of_edges(d, t) / FIGURE_OF(d, clock);
 }
 
 /* ---- latency ---- */

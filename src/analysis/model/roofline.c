@@ -80,7 +80,7 @@ static model_roof roof_of(double amount, double rate)
 static model_roof roof_of_l2(const cuda_device *d, const model_traffic *t)
 {
     model_roof loads = roof_of(t->missed * MODEL_SECTOR, FIGURE_OF(d, l2_read));
-    model_roof stores = roof_of(t->stored * MODEL_SECTOR, FIGURE_OF(d, l2_write));
+    model_roof stores = roof_of(t->stored_bytes, FIGURE_OF(d, l2_write));
     return (model_roof){loads.amount + stores.amount, loads.seconds + stores.seconds};
 }
 

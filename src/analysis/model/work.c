@@ -377,6 +377,8 @@ static void add_global(model_traffic *t, const obs_insn *c)
     if (c->op == ACC_STORE) {
         t->stored += (double)c->sectors;
         t->stored_lines += lines;
+        t->stored_bytes += at_most((double)c->active_lanes * c->bytes,
+                                   (double)c->sectors * MODEL_SECTOR);
     } else if (c->space == ACC_GLOBAL) {
         t->loads += (double)c->requests;
         t->loaded += (double)c->sectors;
@@ -534,9 +536,9 @@ static void add_requests(model_rows *rows, const prof_instruction *insns, uint32
 {
     for (uint32_t i = 0; i < ninsns; i++) {
         const obs_insn *c = &insns[i].c;
-        if (c->space == ACC_SHARED) {
+        if (c->space == ACC_SHARED)
             add_shared(rows, &insns[i], w);
-        } else if (c->space == ACC_GLOBAL && is_atomic(c))
+        else if (c->space == ACC_GLOBAL && is_atomic(c))
             add_atomics(rows, &insns[i], &w->traffic);
         else if (c->space == ACC_GLOBAL || c->space == ACC_LOCAL)
             add_global(&w->traffic, c);
@@ -682,10 +684,10 @@ void model_work_fill(model_work *w, double blocks)
 {
     model_traffic *t = &w->traffic;
     double *const counts[] = {
-        &w->blocks,       &w->shared_turns, &w->shared_extra,  &t->requests,     &t->lines,
-        &t->sectors,      &t->loads,        &t->loaded,        &t->loaded_lines, &t->missed,
-        &t->missed_lines, &t->moved_again,  &t->again_loaded,  &t->stored,       &t->stored_lines,
-        &t->atomic_lanes, &t->atomic_turns};
+        &w->blocks,       &w->shared_turns, &w->shared_extra, &t->requests,     &t->lines,
+        &t->sectors,      &t->loads,        &t->loaded,       &t->loaded_lines, &t->missed,
+        &t->missed_lines, &t->moved_again,  &t->again_loaded, &t->stored,       &t->stored_lines,
+        &t->stored_bytes, &t->atomic_lanes, &t->atomic_turns};
     double times = blocks / w->blocks;
     if (times <= 1)
         return;

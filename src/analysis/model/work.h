@@ -11,7 +11,7 @@ typedef enum model_sum { /* what an atomic adds up */
 #define X(id, same, row, words) MODEL_SUM_##id,
 #include "analysis/model/atomics.def"
 #undef X
-    MODEL_SUMS
+                         MODEL_SUMS
 } model_sum;
 
 /* Atomics of one type. In global memory turns of the busiest slice of L2, in shared memory lanes:
@@ -29,6 +29,7 @@ typedef struct model_traffic {
     double missed, missed_lines; /* of these, those that L1 asks L2 for */
     double hit_rate;             /* of loads, by which their latency goes */
     double stored, stored_lines; /* that are written to L2 */
+    double stored_bytes;         /* by lanes: of a sector only what is written is sent */
     double footprint;            /* bytes that are touched */
     double moved_again;          /* sectors that device memory moves beside them */
     /* Sectors of these that loads ask for: of `footprint`, the first time; and again. */
@@ -49,10 +50,10 @@ typedef struct model_work {
     double machine[IR_COST_COUNT]; /* warp instructions of all blocks */
     double chain[IR_COST_COUNT];   /* of a warp, on average, that wait for each other */
     double chain_loads, chain_shared;
-    double shared_turns; /* passes through shared memory, of all blocks */
-    double shared_extra; /* of these, those beyond the fewest that the words need */
+    double shared_turns;             /* passes through shared memory, of all blocks */
+    double shared_extra;             /* of these, those beyond the fewest that the words need */
     model_atomics spins[MODEL_SUMS]; /* of shared memory, by loops of compare and swap */
-    double ilp, mlp;     /* of a warp, the mean of the basic blocks; mlp -1: it loads nothing */
+    double ilp, mlp; /* of a warp, the mean of the basic blocks; mlp -1: it loads nothing */
     model_traffic traffic;
 } model_work;
 
