@@ -61,7 +61,7 @@ def first_of_kernels(launches, count=OF_KERNEL):
 
 
 def run(command, folder, limit):
-    """Its output; what it had done when it was stopped counts, too. Its kernels are loaded at once."""
+    """Its output; what it had done when it was stopped counts, too. Kernels are loaded at once."""
     environment = {**os.environ, "CUDA_MODULE_LOADING": "EAGER"}
     return subprocess.run(["timeout", "-k", "5", str(limit), *command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", check=False).stdout
@@ -98,6 +98,11 @@ def chosen(launches):
     return [one for _, one in sorted(sorted(numbered, key=lambda one: (one[1][0], one[0]))[:OF_PROGRAM])]
 
 
+def was_emulated(launch):
+    """To its end: a model of what ran until a launch failed predicts nothing."""
+    return "model" in launch and "failed" not in launch
+
+
 def row_of(of, name, command, number, launch):
     m = launch["model"]
     return {"set": of, "program": name, "arguments": shlex.join(command[1:]), "kernel": launch["kernel"], "launch": str(number),
@@ -119,7 +124,7 @@ def predict_all(o):
     named = {(of, name) for of, name, _, _ in programs}
     rows = [row for row in before if (row["set"], row["program"]) not in named]
     for of, name, folder, command in programs:
-        found = [row_of(of, name, command, *one) for one in chosen(emulated(o, name, folder, command)) if "model" in one[1]]
+        found = [row_of(of, name, command, *one) for one in chosen(emulated(o, name, folder, command)) if was_emulated(one[1])]
         rows += [row | measured.get(launch_of(row), {}) for row in found]
         print(f"{name}: {len(found)} launches", flush=True)
     write_rows(o.foreign, rows)
