@@ -4,12 +4,12 @@
     bench/model/foreign.py --predict COMMANDS FOREIGN.csv [--warplens PATH] [--profiles FOLDER]
     bench/model/foreign.py --measure COMMANDS FOREIGN.csv [--warplens PATH]     on a GPU, with ncu
     bench/model/foreign.py --show FOREIGN.csv [--set held] [--stated RESULTS.md] [--worst N]
+    bench/model/foreign.py --residuals src/analysis/model/residuals.def FOREIGN.csv
 
 COMMANDS has a program a line: its set, its name, the folder to run in, the command. Of each kernel
 the first launches count, of each program a few: a row of FOREIGN.csv each. `predicted` is from a
-profile made in the emulator, without a GPU; `measured` lies between two events around the launch,
-as `warplens profile --device-times all` tells it; `alone` is what ncu counts for the kernel, and
-hit rates are ncu's, too, with caches as they were. Where the table is there already, --predict
+profile made in the emulator, without a GPU; `measured` is what ncu counts for the kernel by itself
+(gpu__time_duration), and hit rates are ncu's, too, with clocks and caches as they are. Where the table is there already, --predict
 keeps what was measured of launches that stay the same, and programs that COMMANDS does not name.
 So that no program with many launches decides, figures are also told with all programs weighing the
 same. --stated fails where the page does not have the rows that are printed.
@@ -24,7 +24,6 @@ import math
 import os
 import shlex
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -33,11 +32,10 @@ import measure
 import predict
 
 OF_KERNEL, OF_PROGRAM = 4, 12  # launches
-MEASURES = {"measured": "between events", "alone": "by ncu"}
 LEAST_SECTORS = 1000  # of a cache that hit rates are told of: fewer are noise
 LAUNCH = ["set", "program", "arguments", "kernel", "launch", "grid", "block"]
 PREDICTED = [*LAUNCH, "predicted", "low", "high", "bound", "l1_predicted", "l2_predicted"]
-MEASURED = ["measured", "alone", "l1_measured", "l1_sectors", "l2_measured", "l2_sectors", "gpu", "driver", "date"]
+MEASURED = ["measured", "l1_measured", "l1_sectors", "l2_measured", "l2_sectors", "gpu", "driver", "date"]
 LOADS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld"
 READS = "lts__t_sectors_srcunit_tex_op_read"
 METRICS = ["gpu__time_duration.sum", LOADS + ".sum", LOADS + "_lookup_hit.sum", READS + ".sum", READS + "_lookup_hit.sum"]
@@ -133,29 +131,19 @@ def predict_all(o):
 # ---- measuring ----
 
 
-def timed(o, folder, command, count):
-    """The first launches of each kernel, with seconds between events."""
-    with tempfile.TemporaryDirectory() as scratch:
-        profile = os.path.join(scratch, "timed.wlprof")
-        run([o.warplens, "profile", "-q", "--backend", "inline", "--device-times", "all", "--collect", "replay", "--probes", "none", "--set",
-             "basic", "--replay-budget", "0.01s,100M", "-o", profile, "--", "timeout", "-k", "5", str(o.limit), *command], folder, 3 * o.limit)
-        return [(number, launch["kernel"], text_of(launch["grid"]), text_of(launch["block"]), launch.get("device_seconds"))
-                for number, launch in first_of_kernels(launches_of(profile, o.warplens), count)]
-
-
-def counted(o, folder, command, count):
-    """The same launches as ncu has them: function, grid, block, metrics."""
+def counted(o, folder, command):
+    """The first launches of each kernel as ncu has them: mangled name, grid, block, metrics."""
     with tempfile.TemporaryDirectory() as scratch:
         log = os.path.join(scratch, "ncu.csv")
         run(["ncu", "--target-processes", "all", "--clock-control", "none", "--cache-control", "none", "--kernel-name-base", "mangled",
-             "--kernel-id", f":::[1-{count}]", "--metrics", ",".join(METRICS), "--csv", "--page", "raw", "--print-units", "base", "--log-file",
-             log, "timeout", "-k", "5", str(o.limit), *command], folder, 3 * o.limit)
+             "--print-kernel-base", "mangled", "--kernel-id", f":::[1-{OF_KERNEL}]", "--metrics", ",".join(METRICS), "--csv", "--page", "raw",
+             "--print-units", "base", "--log-file", log, "timeout", "-k", "5", str(o.limit), *command], folder, 3 * o.limit)
         text = ""
         if os.path.exists(log):
             with open(log) as f:
                 text = f.read()
     at = text.find('"ID"')
-    return [(function_of(row["Kernel Name"]), of_ncu(row["Grid Size"]), of_ncu(row["Block Size"]), [number_of(row[m]) for m in METRICS])
+    return [(row["Kernel Name"], of_ncu(row["Grid Size"]), of_ncu(row["Block Size"]), [number_of(row[m]) for m in METRICS])
             for row in (csv.DictReader(io.StringIO(text[at:])) if at >= 0 else []) if row["ID"]]
 
 
@@ -167,29 +155,26 @@ def number_of(text):
     return float(text.replace(",", ""))
 
 
-def function_of(kernel):
-    """Its name alone: tools write types and template arguments each in their own way."""
-    for unnamed in "(anonymous namespace)::", "<unnamed>::":
-        kernel = kernel.replace(unnamed, "")
-    return (kernel.split("<")[0].split("(")[0].split() or [kernel])[-1]
+def demangled(names):
+    text = subprocess.run(["c++filt"], input="\n".join(names), check=True, capture_output=True, text=True).stdout
+    return text.splitlines()
 
 
-def join(rows, times, counts):
-    """Fills in what was measured of a program; counts only where all launches are the same."""
-    same = all(function_of(t[1]) == c[0] and t[2:4] == c[1:3] for t, c in zip(times[0], counts, strict=False)) if times else False
-    at = {one[:4]: i for i, one in enumerate(times[0])} if times else {}
+def join(rows, counts):
+    """Fills in what was counted of a program: by kernel and how often it had been launched, where that had the same size."""
+    seen, found = collections.Counter(), {}
+    for kernel, (_, grid, block, values) in zip(demangled([one[0] for one in counts]), counts, strict=True):
+        seen[kernel] += 1
+        found[kernel, str(seen[kernel]), grid, block] = values
     for row in rows:
-        i = at.get((int(row["launch"]), row["kernel"], row["grid"], row["block"]))
-        seconds = [run[i][4] for run in times if i is not None and i < len(run) and run[i][:4] == times[0][i][:4] and run[i][4]]
-        if seconds:
-            row["measured"] = f"{statistics.median(seconds):.9f}"
-        if seconds and same and i < len(counts):
-            put_counts(row, counts[i][3])
+        values = found.get(tuple(row[name] for name in ("kernel", "launch", "grid", "block")))
+        if values:
+            put_counts(row, values)
 
 
 def put_counts(row, values):
     nanoseconds, loads, load_hits, reads, read_hits = values
-    row["alone"] = f"{nanoseconds * 1e-9:.9f}"
+    row["measured"] = f"{nanoseconds * 1e-9:.9f}"
     for cache, asked, hits in (("l1", loads, load_hits), ("l2", reads, read_hits)):
         row[cache + "_sectors"] = f"{asked:.0f}"
         row[cache + "_measured"] = f"{hits / asked:.4f}" if asked else ""
@@ -202,12 +187,10 @@ def measure_all(o):
         of = [row for row in rows if row["program"] == program]
         if not of or of[0]["measured"]:
             continue
-        count = max(int(row["launch"]) for row in of)
-        times = [timed(o, folder, command, count) for _ in range(o.processes)]
-        join(of, times, counted(o, folder, command, count))
+        join(of, counted(o, folder, command))
         for row in of:
             row.update({"gpu": name, "driver": driver, "date": datetime.date.today().isoformat()} if row["measured"] else {})
-        print(f"{program}: {sum(bool(row['measured']) for row in of)} of {len(of)} timed, {sum(bool(row['alone']) for row in of)} counted", flush=True)
+        print(f"{program}: {sum(bool(row['measured']) for row in of)} of {len(of)} measured", flush=True)
         write_rows(o.foreign, rows)
 
 
@@ -254,15 +237,14 @@ def off_by(ratio):
     return max(ratio, 1 / ratio)
 
 
-def times_row(rows, by, same):
+def times_row(rows, same):
     """A row of the table of times."""
-    rows = [row for row in rows if row[by]]
     weight = weights(rows, same)
-    predicted, measured = ([float(row[name]) for row in rows] for name in ("predicted", by))
+    predicted, measured = ([float(row[name]) for row in rows] for name in ("predicted", "measured"))
     ratios = [p / m for p, m in zip(predicted, measured, strict=True)]
     inside = sum(w for row, w, m in zip(rows, weight, measured, strict=True) if float(row["low"]) <= m <= float(row["high"]))
     rank = correlation(predict.ranks(predicted), predict.ranks(measured), weight)
-    return (f"| {MEASURES[by]} | {'programs' if same else 'launches'} | {len(rows)} | {len({row['program'] for row in rows})} "
+    return (f"| {'programs' if same else 'launches'} | {len(rows)} | {len({row['program'] for row in rows})} "
             f"| {100 * quantile([abs(r - 1) for r in ratios], weight, 0.5):.0f} % | {quantile([off_by(r) for r in ratios], weight, 0.9):.2f}x "
             f"| {rank:.3f} | {100 * inside / sum(weight):.0f} % |")
 
@@ -289,6 +271,21 @@ def hits_row(rows, cache, same):
             f"| {quantile(errors, weight, 0.5):+.1f} |")
 
 
+def residuals(rows):
+    """Measured over predicted, by what bounds a launch and of all (""): launches, where the middle eight of ten lie."""
+    found = {}
+    for bound in {row["bound"] for row in rows} | {""}:
+        some = [row for row in rows if bound in ("", row["bound"])]
+        ratios, weight = [float(row["measured"]) / float(row["predicted"]) for row in some], weights(some, True)
+        found[bound] = (len(some), quantile(ratios, weight, 0.1), quantile(ratios, weight, 0.9))
+    return found
+
+
+def write_residuals(o):
+    found = residuals([row for row in read_rows(o.foreign) if row["measured"]])
+    predict.write_residuals(o.residuals, found, predict.ratios_of_changes())
+
+
 def worst(rows, count):
     """Kernels that are furthest off, by their median launch."""
     of = collections.defaultdict(list)
@@ -297,14 +294,14 @@ def worst(rows, count):
     middle = [sorted(found, key=lambda one: one[0])[len(found) // 2] for found in of.values()]
     for _, row in sorted(middle, key=lambda one: -one[0])[:count]:
         p, m = float(row["predicted"]), float(row["measured"])
-        print(f"{row['program']:18} {row['kernel'][:40]:40} measured {m * 1e6:9.1f} us, alone {float(row['alone'] or 0) * 1e6:9.1f} us, "
+        print(f"{row['program']:18} {row['kernel'][:40]:40} measured {m * 1e6:9.1f} us, "
               f"predicted {p * 1e6:9.1f} us, {p / m:5.2f}  {row['bound']}")
 
 
 def lines(rows):
     rows = [row for row in rows if row["measured"]]
     if rows:
-        yield from (times_row(rows, by, same) for by in MEASURES for same in (False, True))
+        yield from (times_row(rows, same) for same in (False, True))
         yield from bounds(rows)
         yield from (hits_row(rows, cache, same) for cache in ("l1", "l2") for same in (False, True))
 
@@ -332,10 +329,10 @@ def main():
     what.add_argument("--predict", metavar="COMMANDS", help="run them in the emulator, and write their rows anew")
     what.add_argument("--measure", metavar="COMMANDS", help="run those not measured yet on this machine's GPU, and fill in the table")
     what.add_argument("--show", action="store_true", help="what was predicted and measured before")
+    what.add_argument("--residuals", metavar="FILE", help="write what the ranges of predictions are taken from")
     parser.add_argument("--warplens", default="warplens")
     parser.add_argument("--profiles", metavar="FOLDER", help="for profiles, which are taken where they are there")
     parser.add_argument("--limit", type=int, default=30, metavar="SECONDS", help="of a program; what it did until then counts")
-    parser.add_argument("--processes", type=int, default=3)
     parser.add_argument("--set", default="held", help="the programs of this set (default: held)")
     parser.add_argument("--stated", metavar="RESULTS.md", help="fail where this page does not say the same")
     parser.add_argument("--worst", type=int, default=0, metavar="N", help="so many kernels that are furthest off")
@@ -345,6 +342,8 @@ def main():
         predict_all(o)
     elif o.measure:
         measure_all(o)
+    elif o.residuals:
+        write_residuals(o)
     else:
         sys.exit(1 if show(o) else 0)
 

@@ -2,7 +2,7 @@
 """Predicts the times of bench/model's programs without a GPU, and compares with those measured.
 
     bench/model/predict.py --warplens WARPLENS [--programs BUILT] [--sizes small] PREDICTED.csv
-    bench/model/predict.py --show PREDICTED.csv [--residuals src/analysis/model/residuals.def]
+    bench/model/predict.py --show PREDICTED.csv
 
 A prediction is what the device works. The times were taken between two events in a stream that had
 nothing else to do, so that what such events add to an empty kernel is added to each prediction first.
@@ -155,9 +155,9 @@ def write_residuals(path, found, ratios):
     rows.append(f"CHANGES({low:.2f}, {high:.2f}, {len(ratios)})\n")
     with open(path, "w") as f:
         f.write("/* Measured over predicted seconds of launches that a resource bounds, where eight of ten lie:\n"
-                " * X(ID, low, high, launches). Made by bench/model/predict.py --residuals from its programs; a\n"
+                " * X(ID, low, high, launches). Made by bench/model/foreign.py --residuals from foreign programs; a\n"
                 f" * resource that bounds fewer than {FEWEST} of them has the row of all. CHANGES: the same of measured\n"
-                " * over predicted speed-ups, by its pairs. */\n#ifndef CHANGES\n#define CHANGES(low, high, changes)\n#endif\n" + "".join(rows) + "#undef CHANGES\n")
+                " * over predicted speed-ups, by the pairs of predict.py. */\n#ifndef CHANGES\n#define CHANGES(low, high, changes)\n#endif\n" + "".join(rows) + "#undef CHANGES\n")
 
 
 def changes(times, predicted):
@@ -167,6 +167,13 @@ def changes(times, predicted):
             before, after = (program, variant, size), (program, pair["after"], size)
             if (program, variant) == (pair["program"], pair["before"]) and after in predicted:
                 yield pair, size, *(float(rows[before][0]) / float(rows[after][0]) for rows in (times, predicted))
+
+
+def ratios_of_changes():
+    """Measured over predicted, of the tables that are kept."""
+    times = read(os.path.join(measure.HERE, "times.csv"), "warm")
+    predicted = as_timed(read(os.path.join(measure.HERE, "predicted.csv"), "seconds", "low", "high", "bound"))
+    return [m / p for _, _, m, p in changes(times, predicted)]
 
 
 def print_changes(times, predicted):
@@ -203,7 +210,6 @@ def main():
     parser.add_argument("--compare", metavar="FILE.csv", help="fail where predictions differ from those")
     parser.add_argument("--times", default=os.path.join(measure.HERE, "times.csv"))
     parser.add_argument("--state", choices=("warm", "cold"), default="warm", help="with what they access in L2, or with L2 empty")
-    parser.add_argument("--residuals", metavar="FILE", help="write what the ranges of predictions are taken from")
     parser.add_argument("--show", action="store_true", help="what was predicted before")
     o = parser.parse_args()
     if not o.show:
@@ -218,8 +224,6 @@ def main():
         sys.exit(1 if wrong else 0)
     predicted = as_timed(predicted)
     good = [print_times(times, predicted), print_changes(times, predicted)]
-    if o.residuals:
-        write_residuals(o.residuals, residuals(times, predicted), [m / p for _, _, m, p in changes(times, predicted)])
     sys.exit(0 if all(good) else 1)
 
 

@@ -112,6 +112,7 @@ static bool add_term(ana_place *p, const term *t)
     p->block_unknown |= t->blocks > 0;
     p->iterations |= t->iterations > 0;
     p->unknown |= t->others > 0;
+    p->formless |= t->others > 0;
     p->counted |= t->counted > 0;
     p->loaded |= t->loaded > 0;
     return true;
@@ -147,7 +148,7 @@ bool ana_place_is_exact(const ana_place *p)
 
 bool ana_place_is_same_in_warps(const ana_place *p)
 {
-    return !p->unknown && !p->thread_unknown && !p->thread[0] && !p->thread[1] && !p->thread[2];
+    return !p->formless && !p->thread_unknown && !p->thread[0] && !p->thread[1] && !p->thread[2];
 }
 
 static bool stands_before(const prof_form *form, uint32_t kernel, uint32_t pc)

@@ -20,8 +20,9 @@ typedef struct ana_place {
      * block's index times something that is not known, so that `thread` or `block` is not whole
      * (nor is `thread` where a value has no form, but is the same in all blocks). */
     bool iterations, unknown, thread_unknown, block_unknown;
-    bool counted; /* unknown, since it follows from the result of an atomic update */
-    bool loaded;  /* unknown, since it follows from what memory holds */
+    bool formless; /* unknown, since a value has no form: it may differ from thread to thread */
+    bool counted;  /* unknown, since it follows from the result of an atomic update */
+    bool loaded;   /* unknown, since it follows from what memory holds */
 } ana_place;
 
 /* False where the form cannot be read, for example because it was cut off. */

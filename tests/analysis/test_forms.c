@@ -107,6 +107,8 @@ static void of_updates_that_are_combined(void **state)
     assert_true(is_combined("red.global.add.u32", "param0"));
     assert_true(is_combined("atom.global.add.s32", "4*ctaid.x + param0"));
     assert_true(is_combined("red.global.or.b32", "param0 + 4*i1"));
+    assert_true(is_combined("atom.global.add.u32", "param0 + 4*param1"));
+    assert_false(is_combined("atom.global.add.u32", "param0 + 4*v21"));
     assert_true(is_combined("red.global.max.s32", "param0"));
     assert_false(is_combined("red.global.add.f32", "param0"));
     assert_false(is_combined("atom.global.cas.b32", "param0"));
