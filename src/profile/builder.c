@@ -131,15 +131,7 @@ static void process_clear(process *p)
 
 static wl_status close_profile_file(prof_builder *b, wl_error *err)
 {
-    for (int i = 0; i < ST_COUNT; i++) {
-        sqlite3_finalize(b->stmt[i]);
-        b->stmt[i] = NULL;
-    }
-    for (int i = 0; i < TABLE_COUNT; i++) {
-        sqlite3_finalize(b->insert[i]);
-        b->insert[i] = NULL;
-    }
-    int rc = sqlite3_close(b->sql);
+    int rc = db_close(b->sql);
     b->sql = NULL;
     return rc == SQLITE_OK ? WL_OK : db_fail(NULL, rc, "write the profile", err);
 }

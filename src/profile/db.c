@@ -45,6 +45,22 @@ wl_status db_prepare(sqlite3 *sql, const char *text, sqlite3_stmt **out, wl_erro
     return rc == SQLITE_OK ? WL_OK : db_fail(sql, rc, "use the profile's tables", err);
 }
 
+/* A statement of this text that ran before, else a new one; kept until db_close(). */
+static wl_status prepare_once(sqlite3 *sql, const char *text, sqlite3_stmt **out, wl_error *err)
+{
+    for (*out = sqlite3_next_stmt(sql, NULL); *out; *out = sqlite3_next_stmt(sql, *out))
+        if (!sqlite3_stmt_busy(*out) && strcmp(sqlite3_sql(*out), text) == 0)
+            return WL_OK;
+    return db_prepare(sql, text, out, err);
+}
+
+int db_close(sqlite3 *sql)
+{
+    for (sqlite3_stmt *kept; sql && (kept = sqlite3_next_stmt(sql, NULL));)
+        sqlite3_finalize(kept);
+    return sqlite3_close(sql);
+}
+
 static int bind_one(sqlite3_stmt *stmt, int index, const db_value *value)
 {
     switch (value->type) {
@@ -242,14 +258,15 @@ wl_status db_load(sqlite3 *sql, const char *text, const db_value *values, size_t
 {
     *count = 0;
     sqlite3_stmt *stmt = NULL;
-    wl_status status = db_prepare(sql, text, &stmt, err);
+    wl_status status = prepare_once(sql, text, &stmt, err);
     if (status == WL_OK)
         status = bind_values(stmt, values, nvalues, err);
     bytes items = {0};
     db_row row = {.stmt = stmt, .arena = arena};
     for (bool done = false; status == WL_OK && !done;)
         status = load_row(&row, &items, size, fill, &done, err);
-    sqlite3_finalize(stmt);
+    sqlite3_reset(stmt);
+    sqlite3_clear_bindings(stmt);
     if (status == WL_OK) {
         void *copy = wl_arena_copy(arena, items.data ? items.data : (void *)"", items.count);
         if (!copy) {

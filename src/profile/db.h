@@ -27,6 +27,9 @@ wl_status db_fail(sqlite3 *sql, int rc, const char *doing, wl_error *err);
 wl_status db_exec(sqlite3 *sql, const char *text, wl_error *err);
 wl_status db_prepare(sqlite3 *sql, const char *text, sqlite3_stmt **out, wl_error *err);
 
+/* With all its statements; SQLite's result. */
+int db_close(sqlite3 *sql);
+
 /* ---- writing ---- */
 
 typedef enum db_type { DB_NULL, DB_INT, DB_REAL, DB_TEXT, DB_BLOB } db_type;
@@ -110,7 +113,8 @@ size_t db_mend_text(char *text, size_t length);
 /* Fills one element of `size` zeroed bytes. */
 typedef void db_fill(db_row *row, void *item);
 
-/* Runs `text` with the arguments bound and collects its rows in an array of the arena. */
+/* Runs `text` with the arguments bound and collects its rows in an array of the arena. The statement
+ * stays prepared until db_close(). */
 wl_status db_load(sqlite3 *sql, const char *text, const db_value *values, size_t nvalues,
                   size_t size, db_fill *fill, wl_arena *arena, uint32_t *count, void *rows,
                   wl_error *err);

@@ -26,8 +26,9 @@
     table_load((db)->sql, TABLE_##table, (from), NULL, 0, (arena), &(out)->count, &(out)->rows, \
                (err))
 
-/* Of one kernel, or of all for PROF_ALL. */
-#define OF_KERNEL "(?1 = 0 OR kernel = ?1) "
+/* Of one kernel, or of all for PROF_ALL. A range, for which SQLite uses an index as it does not for
+ * "?1 = 0 OR ...": who loads kernel after kernel would read all tables for each. */
+#define OF_KERNEL "kernel BETWEEN ?1 AND coalesce(nullif(?1, 0), 4294967295) "
 
 /* For structures that begin with their id. */
 static int compare_id(const void *key, const void *item)
@@ -322,14 +323,18 @@ static void fill_traffic(db_row *row, void *item)
     row->bad |= t->space >= ACC_SPACE_COUNT;
 }
 
+/* As the view kind_traffic, which would add up all launches' rows first. */
 wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_traffic_rows *out,
                             wl_error *err)
 {
-    return LOAD(db, arena, out, err, fill_traffic,
-                "SELECT kernel, count, launch, object, space, requests, sectors, sectors_min, "
-                "wavefronts, wavefronts_min FROM kind_traffic WHERE " OF_KERNEL
-                "ORDER BY kernel, object, space, launch",
-                db_int(kernel));
+    return LOAD(
+        db, arena, out, err, fill_traffic,
+        "SELECT kernel, count, first AS launch, coalesce(m.becomes, i.object) AS object, "
+        "i.space, sum(i.requests), sum(i.sectors), sum(i.sectors_min), sum(i.wavefronts), "
+        "sum(i.wavefronts_min) FROM launch_kinds l JOIN instructions i ON i.launch = l.rows_of "
+        "LEFT JOIN moves m ON m.id = l.moves AND m.object = i.object WHERE " OF_KERNEL
+        "GROUP BY l.id, i.object, i.space ORDER BY kernel, object, i.space, launch",
+        db_int(kernel));
 }
 
 /* ---- what the model of a launch's time starts from ---- */

@@ -211,7 +211,7 @@ wl_status prof_open(const char *path, prof_db **out, wl_error *err)
 void prof_close(prof_db *db)
 {
     if (db) {
-        sqlite3_close(db->sql);
+        db_close(db->sql);
         free(db);
     }
 }

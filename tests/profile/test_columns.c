@@ -361,7 +361,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    sqlite3_close(*state);
+    db_close(*state);
     return unlink(path_of_profile());
 }
 

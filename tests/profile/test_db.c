@@ -72,7 +72,7 @@ static wl_status load_numbers(const char *values, numbers *out)
         *out = rows[0];
     assert_int_equal(count, status == WL_OK);
     wl_arena_free(arena);
-    sqlite3_close(sql);
+    db_close(sql);
     return status;
 }
 
@@ -94,6 +94,53 @@ static void numbers_fit_or_the_profile_is_damaged(void **state)
     };
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++)
         assert_int_equal(load_numbers(damaged[i], NULL), WL_CORRUPT);
+}
+
+static wl_status load_sum(sqlite3 *sql, uint64_t to, wl_arena *arena, uint32_t *sum);
+
+static void fill_sum(db_row *row, void *item)
+{
+    uint32_t *sum = item, n = row_u32(row), rest = 0;
+    if (n > 1)
+        story_expect(load_sum(sqlite3_db_handle(row->stmt), n - 1, row->arena, &rest), &err);
+    *sum = n + rest;
+}
+
+/* 1 + 2 + ... + to, each by a statement within the one before. */
+static wl_status load_sum(sqlite3 *sql, uint64_t to, wl_arena *arena, uint32_t *sum)
+{
+    uint32_t count, *rows;
+    wl_status status = db_load(sql, "SELECT ?", DB_VALUES(db_int(to)), 1, sizeof *rows, fill_sum,
+                               arena, &count, &rows, &err);
+    *sum = status == WL_OK ? rows[0] : 0;
+    return status;
+}
+
+static uint32_t statements_of(sqlite3 *sql)
+{
+    uint32_t count = 0;
+    for (sqlite3_stmt *s = NULL; (s = sqlite3_next_stmt(sql, s));)
+        count++;
+    return count;
+}
+
+static void a_statement_is_prepared_once_and_runs_again(void **state)
+{
+    (void)state;
+    sqlite3 *sql = in_memory("");
+    wl_arena *arena = wl_arena_new();
+    uint32_t sum;
+    for (int i = 0; i < 2; i++) {
+        assert_true(load_sum(sql, 1, arena, &sum) == WL_OK && sum == 1);
+        assert_int_equal(load_sum(sql, UINT64_C(1) << 32, arena, &sum), WL_CORRUPT);
+        assert_int_equal(statements_of(sql), 1);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_true(load_sum(sql, 4, arena, &sum) == WL_OK && sum == 1 + 2 + 3 + 4);
+        assert_int_equal(statements_of(sql), 4); /* one that still runs is left alone */
+    }
+    wl_arena_free(arena);
+    assert_int_equal(db_close(sql), SQLITE_OK);
 }
 
 /* ---- text ---- */
@@ -185,14 +232,53 @@ static void values_of_a_profile_have_a_largest_size(void **state)
     unlink(path);
 }
 
+static void load_kernel(prof_db *db, uint32_t kernel, wl_arena *arena)
+{
+    prof_code_rows code;
+    prof_form_rows forms;
+    prof_launch_rows kinds;
+    prof_traffic_rows traffic;
+    prof_heat_info_rows heats;
+    prof_use_rows uses;
+    prof_sample_rows samples;
+    story_expect(prof_load_code(db, kernel, arena, &code, &err), &err);
+    story_expect(prof_load_forms(db, kernel, arena, &forms, &err), &err);
+    story_expect(prof_load_launch_kinds(db, kernel, arena, &kinds, &err), &err);
+    story_expect(prof_load_traffic(db, kernel, arena, &traffic, &err), &err);
+    story_expect(prof_load_heats(db, kernel, arena, &heats, &err), &err);
+    story_expect(prof_load_uses(db, kernel, arena, &uses, &err), &err);
+    story_expect(prof_load_kind_samples(db, kernel, arena, &samples, &err), &err);
+    assert_true(code.count && kinds.count && traffic.count && heats.count && uses.count &&
+                samples.count);
+}
+
+/* Else who loads kernel after kernel takes time that grows with the square of their number. */
+static void rows_of_a_kernel_are_found_without_reading_all(void **state)
+{
+    (void)state;
+    const char *path = make_profile("scans.wlprof");
+    prof_db *db;
+    wl_arena *arena = wl_arena_new();
+    story_expect(prof_open(path, &db, &err), &err);
+    load_kernel(db, 1, arena);
+    for (sqlite3_stmt *s = NULL; (s = sqlite3_next_stmt(db->sql, s));)
+        if (sqlite3_stmt_status(s, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0) > 0)
+            fail_msg("It reads a whole table: %s", sqlite3_sql(s));
+    prof_close(db);
+    wl_arena_free(arena);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_that_cannot_be_bound_fails),
         cmocka_unit_test(numbers_fit_or_the_profile_is_damaged),
+        cmocka_unit_test(a_statement_is_prepared_once_and_runs_again),
         cmocka_unit_test(text_is_mended),
         cmocka_unit_test(a_builder_closes_its_file_once),
         cmocka_unit_test(values_of_a_profile_have_a_largest_size),
+        cmocka_unit_test(rows_of_a_kernel_are_found_without_reading_all),
     };
     sqlite3_config(SQLITE_CONFIG_LOG, note_misuse, NULL); /* before its first use */
     return cmocka_run_group_tests(tests, NULL, NULL);
