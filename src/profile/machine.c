@@ -588,23 +588,42 @@ static bool holds_unrolled(const machine *m, uint32_t func, uint32_t loop)
     return false;
 }
 
-/* ptxas adds no accesses to memory, and merges or leaves out some: what a loop of the machine code
- * has is no more than its PTX has, and not far less. */
+/* Parameters of functions are passed in registers. */
+static bool accesses_parameter(const flow_function *f, uint32_t insn)
+{
+    uint32_t first = f->address_first[insn];
+    return first < f->address_first[insn + 1] && f->addresses[first].space == IR_SPACE_PARAM;
+}
+
+static double memory_of_ptx(const flow_function *f, uint32_t block)
+{
+    double expected[IR_COST_COUNT] = {0};
+    uint32_t first = f->blocks[block].first;
+    for (uint32_t i = first; i < first + f->blocks[block].count; i++)
+        if (!accesses_parameter(f, i))
+            ir_add_expansion(&f->func->insns[i], expected);
+    return memory_of(expected);
+}
+
+/* ptxas adds no accesses to memory, moves some out of loops, and merges or leaves out others: what a
+ * loop of the machine code has is no more than its PTX has with the loops within, and not far less
+ * than that without them. */
 static bool keeps_memory(const machine *m, uint32_t func, uint32_t loop)
 {
     const flow_function *f = &m->flow->funcs[func];
-    double ptx = 0, made = 0;
+    double own = 0, within = 0, made = 0;
     for (uint32_t b = 0; b < f->nblocks; b++) {
-        if (f->loops.of[b] != loop)
+        if (loop != FLOW_NONE && !flow_in_loop(&f->loops, loop, b))
             continue;
-        double expected[IR_COST_COUNT] = {0};
-        for (uint32_t i = 0; i < f->blocks[b].count; i++)
-            ir_add_expansion(&f->func->insns[f->blocks[b].first + i], expected);
-        ptx += memory_of(expected);
-        made += memory_of(m->out->by_block[func][b]);
+        if (f->loops.of[b] == loop) {
+            own += memory_of_ptx(f, b);
+            made += memory_of(m->out->by_block[func][b]);
+        } else {
+            within += memory_of_ptx(f, b);
+        }
     }
-    bool too_many = made > MOST_MEMORY * ptx + 0.5 && !holds_unrolled(m, func, loop);
-    return made >= LEAST_MEMORY * ptx && !too_many;
+    bool too_many = made > MOST_MEMORY * (own + within) + 0.5 && !holds_unrolled(m, func, loop);
+    return made >= LEAST_MEMORY * own && !too_many;
 }
 
 static bool is_trusted(const machine *m)
