@@ -1,11 +1,9 @@
-/* Hostile captures made into profiles. The input is a capture without its frames: type, two bytes
- * of length, payload, and so on; each record gets a frame with the right checksum, so that what is
- * fuzzed lies behind the reader. A profile that comes out of it must open. */
-#include "../support/records.h"
-#include "capture/records.h"
+/* Hostile captures made into profiles. The input is a capture without its frames (see
+ * unframed.h); each record gets one with the right checksum, so that what is fuzzed lies behind the
+ * reader. A profile that comes out of it must open. */
 #include "profile/profile.h"
+#include "unframed.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,41 +34,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-static void frame(cap_buffer *b, uint32_t type, const uint8_t *payload, size_t size)
-{
-    put_number(b, type, 4);
-    put_number(b, 0, 4);
-    put_number(b, size, 8);
-    put_number(b, cap_hash(type, 0, payload, size), 8);
-    put_bytes(b, payload, size);
-}
-
-static void write_capture(const uint8_t *data, size_t size)
-{
-    cap_buffer b = {0};
-    put_bytes(&b, cap_magic, 8);
-    put_number(&b, CAP_VERSION, 8);
-    while (size >= 3) {
-        size_t length = data[1] | (size_t)data[2] << 8;
-        length = length < size - 3 ? length : size - 3;
-        frame(&b, data[0], data + 3, length);
-        data += 3 + length;
-        size -= 3 + length;
-    }
-    int fd = open(capture, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (fd < 0 || write(fd, b.data, b.size) != (ssize_t)b.size)
-        abort();
-    close(fd);
-    cap_buffer_free(&b);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *captures[] = {capture};
     prof_options options = {.force = true, .no_sources = true};
     prof_db *db;
     wl_error err;
-    write_capture(data, size);
+    if (!write_framed(capture, data, size))
+        abort();
     if (prof_import(captures, 1, profile, &options, &err) == WL_OK) {
         if (prof_open(profile, &db, &err) != WL_OK)
             abort();

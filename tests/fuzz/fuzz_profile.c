@@ -249,6 +249,23 @@ static const char *const cells[][2] = {
     {"samples", "mapped"},
     {"samples", "alike"},
     {"samples", "requests"},
+    {"trials", "launch"},
+    {"trials", "kind"},
+    {"trials", "blocks"},
+    {"trials", "pc"},
+    {"trials", "block_x"},
+    {"trials", "object"},
+    {"trials", "pitch"},
+    {"trials", "pad"},
+    {"trial_instructions", "trial"},
+    {"trial_instructions", "after"},
+    {"trial_instructions", "pc"},
+    {"trial_instructions", "space"},
+    {"trial_instructions", "sectors"},
+    {"trial_instructions", "wavefronts"},
+    {"kernels", "machine_sm"},
+    {"kernels", "machine_missing"},
+    {"launch_kinds", "registers_by"},
 };
 
 /* In the input: cell, kind, length, then the value's bytes. */

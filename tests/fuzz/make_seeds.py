@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the fuzzers' seeds anew from seed.cu: make_seeds.py NVCC COLLECTORS, the latter
-build/release/lib/warplens/emulate.
+"""Makes the fuzzers' seeds anew from seed.cu: make_seeds.py NVCC PREFIX, the latter build/release.
 
 tests/fuzz/<fuzzer>/real-* is what this writes; everything else there was written or kept by hand.
 """
@@ -13,7 +12,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-COLLECTORS = os.path.abspath(sys.argv[2])
+PREFIX = os.path.abspath(sys.argv[2])
 CUDA = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[1])))
 
 FATBINS = {
@@ -23,6 +22,7 @@ FATBINS = {
     "relocatable": ["-rdc=true", "-gencode", "arch=compute_80,code=compute_80"],
     "cubin": ["-gencode", "arch=compute_80,code=sm_80", "-Xfatbin", "-compress-all"],
 }
+LAUNCH, BY_HAND = 8, (29, 24, 25, 26)  # types of records: the latter INDIRECT, GRAPH, GRAPH_RUN, STARTS
 PTX = {"lines": ["-arch=compute_90", "-lineinfo"], "plain": ["-arch=compute_75", "-O1"]}
 
 
@@ -45,17 +45,21 @@ def compiled(kind, flags, scratch):
 
 
 def capture(scratch):
-    """The bytes of one capture of the program; with a copy of the collector, so that it names no
-    folder of ours."""
-    program, folder, collector = (os.path.join(scratch, name) for name in ("seed", "captures", "lib/warplens/emulate"))
+    """The bytes of one capture of the program, with what replay adds; with a copy of the collector, so
+    that it names no folder of ours."""
+    program, folder, kept = (os.path.join(scratch, name) for name in ("seed", "captures", "kept"))
+    collector = os.path.join(scratch, "lib/warplens/emulate")
     os.mkdir(folder)
-    shutil.copytree(COLLECTORS, collector)
+    shutil.copytree(os.path.join(PREFIX, "lib/warplens/emulate"), collector)
     shutil.copytree(os.path.join(HERE, "../../devices"), os.path.join(scratch, "share/warplens/devices"))
     nvcc(scratch, "-lineinfo", "-arch=compute_90", "-o", program)
     subprocess.run([program], check=True, cwd="/", env={
         "LD_PRELOAD": os.path.join(collector, "libwarplens_emulate.so"), "WARPLENS_CAPTURE_DIR": folder,
         "WARPLENS_THREADS": "1", "WARPLENS_PROBES": "touch,frequency,shared", "WARPLENS_COMMAND": "profile seed"})
-    with open(glob.glob(os.path.join(folder, "*"))[0], "rb") as f:
+    os.link(glob.glob(os.path.join(folder, "*.wlcap"))[0], kept)  # import removes its own
+    warplens = os.path.join(PREFIX, "bin/warplens")
+    subprocess.run([warplens, "import", "-q", "-o", os.path.join(scratch, "profile"), folder], check=True)
+    with open(kept, "rb") as f:
         return f.read()
 
 
@@ -69,13 +73,27 @@ def records(content):
         at += size
 
 
-def unframed(content):
-    """What fuzz_import takes: records that are neither compressed nor long, each behind type and
-    length. The system's libraries get another name, for the fuzzer would read all their debugging
-    information again and again."""
+def short(content):
+    """(type, payload) of the records that are neither compressed nor long. The system's libraries get
+    another name, for the fuzzer would read all their debugging information again and again."""
     content = content.replace(b"/lib", b"/bil")
-    short = [(kind, payload) for kind, flags, payload in records(content) if flags == 0 and len(payload) < 1 << 16]
-    return b"".join(struct.pack("<BH", kind, len(payload)) + payload for kind, payload in short)
+    return [(kind, payload) for kind, flags, payload in records(content) if flags == 0 and len(payload) < 1 << 16]
+
+
+def unframed(pairs):
+    """What fuzz_import takes: records, each behind type and length."""
+    return b"".join(struct.pack("<BH", kind, len(payload)) + payload for kind, payload in pairs)
+
+
+def with_graphs(pairs):
+    """The same with records that seed.cu does not lead to, from the seeds that were written by hand,
+    behind the last launch."""
+    at = max(i for i, (kind, _) in enumerate(pairs) if kind == LAUNCH) + 1
+    added = []
+    for kind in BY_HAND:
+        with open(os.path.join(HERE, f"capture/payload-{kind}"), "rb") as f:
+            added.append((kind, f.read()[2:]))
+    return pairs[:at] + added + pairs[at:]
 
 
 def main():
@@ -91,7 +109,8 @@ def main():
         for kind, flags, payload in records(whole):
             if not flags:
                 write("capture", f"payload-{kind}", bytes([2, kind]) + payload)
-        write("import", "whole", unframed(whole))
+        write("import", "whole", unframed(short(whole)))
+        write("import", "graphs", unframed(with_graphs(short(whole))))
         print({kind: (flags, len(payload)) for kind, flags, payload in records(whole)})
 
 

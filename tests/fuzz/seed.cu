@@ -3,7 +3,7 @@
 
 template <typename T> __global__ void turn(T *to, const T *from, int n)
 {
-    __shared__ T tile[32][33];
+    __shared__ T tile[32][32]; // with bank conflicts, so that a padded one is tried
     int x = threadIdx.x, y = threadIdx.y;
     for (int row = y; row < n; row += blockDim.y)
         tile[row][x] = from[row * n + x];
@@ -26,7 +26,7 @@ int main()
     cudaMalloc(&a, 4096);
     cudaMalloc(&b, 4096);
     cudaMemset(a, 0, 4096);
-    turn<float><<<1, dim3(32, 4)>>>(b, a, 32);
+    turn<float><<<1, dim3(8, 4)>>>(b, a, 8);
     count<<<2, 64>>>(reinterpret_cast<int *>(b));
     bool done = cudaDeviceSynchronize() == cudaSuccess;
     cudaFree(a);
