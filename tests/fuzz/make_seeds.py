@@ -45,8 +45,8 @@ def compiled(kind, flags, scratch):
 
 
 def capture(scratch):
-    """The bytes of one capture of the program, with what replay adds; with a copy of the collector, so
-    that it names no folder of ours."""
+    """The bytes of one capture of the program, with what replay adds; with a copy of the collector,
+    so that it names no folder of ours."""
     program, folder, kept = (os.path.join(scratch, name) for name in ("seed", "captures", "kept"))
     collector = os.path.join(scratch, "lib/warplens/emulate")
     os.mkdir(folder)
@@ -74,8 +74,8 @@ def records(content):
 
 
 def short(content):
-    """(type, payload) of the records that are neither compressed nor long. The system's libraries get
-    another name, for the fuzzer would read all their debugging information again and again."""
+    """(type, payload) of the records that are neither compressed nor long. The system's libraries
+    get another name, for the fuzzer would read all their debugging information again and again."""
     content = content.replace(b"/lib", b"/bil")
     return [(kind, payload) for kind, flags, payload in records(content) if flags == 0 and len(payload) < 1 << 16]
 
@@ -86,8 +86,8 @@ def unframed(pairs):
 
 
 def with_graphs(pairs):
-    """The same with records that seed.cu does not lead to, from the seeds that were written by hand,
-    behind the last launch."""
+    """The same with records that seed.cu does not lead to, behind the last launch: from the seeds
+    that were written by hand."""
     at = max(i for i, (kind, _) in enumerate(pairs) if kind == LAUNCH) + 1
     added = []
     for kind in BY_HAND:
