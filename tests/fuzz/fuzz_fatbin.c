@@ -1,15 +1,27 @@
-/* Any bytes as a fat binary, an image and a cubin. */
+/* Any bytes as a fat binary, an image and a cubin with the machine code of its kernels. */
 #include "cuda/cubin.h"
 #include "cuda/fatbin.h"
+#include "sass/code.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static void read_cubin(const void *cubin, size_t size)
+{
+    cuda_layouts layouts;
+    sass_code code;
+    wl_arena *arena = wl_arena_new();
+    cuda_cubin_layouts(cubin, size, &layouts);
+    for (size_t i = 0; i < layouts.count; i++)
+        (void)sass_code_read(cubin, size, 90, layouts.list[i].kernel, arena, &code, NULL);
+    cuda_layouts_clear(&layouts);
+    wl_arena_free(arena);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cuda_fatbin fatbin;
     cuda_image image;
-    cuda_layouts layouts;
     unsigned char *cubin;
     size_t bytes;
     if (cuda_fatbin_read(data, size, &fatbin, NULL) == WL_OK) {
@@ -27,9 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
         cuda_image_clear(&image);
     }
-    if (cuda_image_cubin(data, size, 90, &cubin, &bytes, NULL) == WL_OK)
+    if (cuda_image_cubin(data, size, 90, &cubin, &bytes, NULL) == WL_OK) {
+        read_cubin(cubin, bytes);
         free(cubin);
-    cuda_cubin_layouts(data, size, &layouts);
-    cuda_layouts_clear(&layouts);
+    }
+    read_cubin(data, size);
     return 0;
 }

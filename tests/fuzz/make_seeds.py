@@ -102,6 +102,7 @@ def main():
         shutil.copy(os.path.join(HERE, "seed.cu"), scratch)
         for name, flags in FATBINS.items():
             write("fatbin", name, compiled("-fatbin", flags, scratch))
+        write("fatbin", "lines", compiled("-cubin", ["-arch=sm_90", "-lineinfo"], scratch))
         for name, flags in PTX.items():
             write("ptx", name, compiled("-ptx", flags, scratch))
         whole = capture(scratch)
