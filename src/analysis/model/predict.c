@@ -79,17 +79,17 @@ static double seconds_in_l2(const cuda_device *d, double bytes, double lines,
     return larger(bytes / figure(d, bandwidth), lines * MODEL_SECTOR / FIGURE_OF(d, l2_sectors));
 }
 
-static double part_of(double some, double all)
+static double seconds_at(double turns, double rate)
 {
-    return all > 0 ? some / all : 0;
+    return rate > 0 ? turns / rate : 0;
 }
 
 double model_seconds_of_slice(const cuda_device *d, const model_traffic *t)
 {
     double seconds = 0;
-#define X(id, same_figure, row_figure, words)                                      \
-    seconds += part_of(t->slice[MODEL_SUM_##id].same, FIGURE_OF(d, same_figure)) + \
-               part_of(t->slice[MODEL_SUM_##id].apart * (words), FIGURE_OF(d, row_figure));
+#define X(id, same_figure, row_figure, words)                                         \
+    seconds += seconds_at(t->slice[MODEL_SUM_##id].same, FIGURE_OF(d, same_figure)) + \
+               seconds_at(t->slice[MODEL_SUM_##id].apart * (words), FIGURE_OF(d, row_figure));
 #include "analysis/model/atomics.def"
 #undef X
     return seconds;

@@ -518,7 +518,7 @@ static double turns_of_shared(const obs_insn *c)
     return (double)(is_atomic(c) && is_of_one_word(c) ? c->active_lanes : c->wavefronts);
 }
 
-static void add_shared(const model_rows *rows, const prof_instruction *i, model_work *w)
+static void add_shared_requests(const model_rows *rows, const prof_instruction *i, model_work *w)
 {
     const obs_insn *c = &i->c;
     model_sum sum = is_atomic(c) ? sum_of(rows, i) : MODEL_SUM_INTEGER;
@@ -537,7 +537,7 @@ static void add_requests(model_rows *rows, const prof_instruction *insns, uint32
     for (uint32_t i = 0; i < ninsns; i++) {
         const obs_insn *c = &insns[i].c;
         if (c->space == ACC_SHARED)
-            add_shared(rows, &insns[i], w);
+            add_shared_requests(rows, &insns[i], w);
         else if (c->space == ACC_GLOBAL && is_atomic(c))
             add_atomics(rows, &insns[i], &w->traffic);
         else if (c->space == ACC_GLOBAL || c->space == ACC_LOCAL)
