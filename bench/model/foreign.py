@@ -9,8 +9,9 @@
 COMMANDS has a program a line: its set, its name, the folder to run in, the command. Of each kernel
 the first launches count, of each program a few: a row of FOREIGN.csv each. `predicted` is from a
 profile made in the emulator, without a GPU; `measured` is what ncu counts for the kernel by itself
-(gpu__time_duration), and hit rates are ncu's, too, with clocks and caches as they are. Where the table is there already, --predict
-keeps what was measured of launches that stay the same, and programs that COMMANDS does not name.
+(gpu__time_duration), and hit rates are ncu's, too, with clocks and caches as they are. Where the
+table is there already, --predict keeps what was measured of launches that stay the same, and
+programs that COMMANDS does not name.
 So that no program with many launches decides, figures are also told with all programs weighing the
 same. --stated fails where the page does not have the rows that are printed.
 """
@@ -161,7 +162,8 @@ def demangled(names):
 
 
 def join(rows, counts):
-    """Fills in what was counted of a program: by kernel and how often it had been launched, where that had the same size."""
+    """Fills in what was counted of a program: by kernel and how often it had been launched, where
+    that had the same size."""
     seen, found = collections.Counter(), {}
     for kernel, (_, grid, block, values) in zip(demangled([one[0] for one in counts]), counts, strict=True):
         seen[kernel] += 1
@@ -272,7 +274,8 @@ def hits_row(rows, cache, same):
 
 
 def residuals(rows):
-    """Measured over predicted, by what bounds a launch and of all (""): launches, where the middle eight of ten lie."""
+    """Measured over predicted, by what bounds a launch and of all (""): launches, where the middle
+    eight of ten lie."""
     found = {}
     for bound in {row["bound"] for row in rows} | {""}:
         some = [row for row in rows if bound in ("", row["bound"])]

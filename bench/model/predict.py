@@ -4,8 +4,9 @@
     bench/model/predict.py --warplens WARPLENS [--programs BUILT] [--sizes small] PREDICTED.csv
     bench/model/predict.py --show PREDICTED.csv
 
-A prediction is what the device works. The times were taken between two events in a stream that had
-nothing else to do, so that what such events add to an empty kernel is added to each prediction first.
+A prediction is what the device works. The times were taken between two events in a stream that
+had nothing else to do, so that what such events add to an empty kernel is added to each prediction
+first.
 
 Every variant runs once under `warplens profile --backend emulate`; its time is the sum of what the
 model says of its launches, those of the program's preparation (prepare_...) left out.
