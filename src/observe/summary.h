@@ -153,7 +153,7 @@ typedef struct obs_trial {
     uint64_t blocks;
     uint32_t pc;         /* TRANSPOSED: an instruction that reads the thread's index */
     uint32_t block[2];   /* TRANSPOSED, WIDENED: of the launch then, in x and y */
-    uint32_t array;      /* PADDED: index in the launch's `shared` */
+    uint32_t object;     /* PADDED: index in the launch's `shared` */
     uint32_t pitch, pad; /* PADDED: `pad` bytes are added after each `pitch` */
     uint32_t nbefore, nafter;
     obs_insn *before, *after; /* PADDED: those of the array; else all rows */

@@ -370,7 +370,7 @@ static bool are_rows_valid(const cap_trials *record, const obs_insn *rows, uint3
 
 static bool is_trial_valid(const cap_trials *record, const obs_trial *t)
 {
-    return (t->kind != OBS_TRIAL_PADDED || t->array < record->nshared) &&
+    return (t->kind != OBS_TRIAL_PADDED || t->object < record->nshared) &&
            are_rows_valid(record, t->before, t->nbefore) &&
            are_rows_valid(record, t->after, t->nafter);
 }
@@ -400,7 +400,7 @@ static wl_status write_trial(writer *w, const obs_trial *t)
                       .pitch = t->pitch,
                       .pad = t->pad};
     wl_status status = t->kind == OBS_TRIAL_PADDED
-                           ? profile_object_of(w, ACC_SHARED, t->array, &row.object)
+                           ? profile_object_of(w, ACC_SHARED, t->object, &row.object)
                            : WL_OK;
     if (status == WL_OK)
         status = table_insert_trials(w->b->insert[TABLE_trials], &row, w->err);

@@ -5,7 +5,7 @@
 #include "replay/elements.h"
 #include "replay/memo.h"
 #include "replay/run.h"
-#include "replay/trials.h"
+#include "replay/trials/trials.h"
 #include "replay/world.h"
 
 #include <stdio.h>

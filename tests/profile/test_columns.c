@@ -224,7 +224,7 @@ static void tell_trials(prof_builder *b)
          .before = before,
          .nafter = 1,
          .after = after},
-        {.kind = OBS_TRIAL_PADDED, .blocks = 444, .array = 1, .pitch = 445, .pad = 446}};
+        {.kind = OBS_TRIAL_PADDED, .blocks = 444, .object = 1, .pitch = 445, .pad = 446}};
     tell(b, (cap_record){.type = CAP_TRIALS, .trials = {301, 2, shared, 2, trials}});
 }
 

@@ -212,14 +212,14 @@ static void expect_padded(const cap_trials *trials, uint32_t pitch, uint32_t pad
     assert_int_equal(trials->count, 1);
     const obs_trial *t = trials->trials;
     assert_int_equal(t->kind, OBS_TRIAL_PADDED);
-    assert_true(strstr("tile s", trials->shared[t->array].name) != NULL);
+    assert_true(strstr("tile s", trials->shared[t->object].name) != NULL);
     assert_int_equal(t->pitch, pitch);
     assert_int_equal(t->pad, pad);
     assert_int_equal(t->nbefore, 1);
     assert_int_equal(t->nafter, 1);
     assert_int_equal(t->before[0].wavefronts, before);
     assert_int_equal(t->after[0].wavefronts, after);
-    assert_int_equal(t->after[0].object, t->array);
+    assert_int_equal(t->after[0].object, t->object);
 }
 
 /* 32 warps, each to one bank; with a word more a row, each to all banks. */

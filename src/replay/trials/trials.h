@@ -1,13 +1,11 @@
 /* Trials: what a launch would have done with a change of its kernel, counted by running its slice
  * again with that change.
  *
- * Only changes are tried that may save something: threads are numbered along y first, and narrow
- * blocks made a warp wide, where lanes take more sectors than they need, and shared arrays are
- * padded where banks conflict. What cannot
- * be tried, since its accesses do not all follow from the launch or it depends on which threads
- * make up a warp, has no trials. */
-#ifndef WL_REPLAY_TRIALS_H
-#define WL_REPLAY_TRIALS_H
+ * Only changes are tried that may save something. What cannot be tried, since its accesses do not
+ * all follow from the launch, has no trials. Each kind of change (obs_trial_kind) is a file of this
+ * folder and a row of the table in trials.c. */
+#ifndef WL_REPLAY_TRIALS_TRIALS_H
+#define WL_REPLAY_TRIALS_TRIALS_H
 
 #include "replay/facts.h"
 #include "replay/run.h"

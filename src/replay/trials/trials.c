@@ -1,0 +1,45 @@
+/* Tries each kind of change. */
+#include "replay/trials/trial.h"
+
+enum { MOST_TRIALS = 64 };
+
+static const struct {
+    trial_question *is_worth;
+    trial_maker *try;
+} kinds[OBS_TRIAL_COUNT] = {
+    [OBS_TRIAL_TRANSPOSED] = {trial_wastes_sectors, trial_transposed},
+    [OBS_TRIAL_PADDED] = {trial_has_conflicts, trial_padded},
+    [OBS_TRIAL_WIDENED] = {trial_wastes_sectors, trial_widened},
+};
+
+bool replay_is_worth_trying(const obs_summary *s)
+{
+    for (int k = 0; k < OBS_TRIAL_COUNT; k++)
+        if (kinds[k].is_worth(s))
+            return true;
+    return false;
+}
+
+void trial_add(trial_work *t, obs_trial trial, const trial_rows *before, const trial_rows *after)
+{
+    trial.blocks = after->blocks;
+    trial.before = before->rows;
+    trial.nbefore = before->count;
+    trial.after = after->rows;
+    trial.nafter = after->count;
+    if (t->count < MOST_TRIALS && before->count && after->count)
+        t->rows[t->count++] = trial;
+}
+
+wl_status replay_try(const replay_tried *launch, wl_arena *arena, uint32_t *count, obs_trial **out)
+{
+    trial_work t = {
+        .launch = launch, .arena = arena, .rows = wl_new_array(arena, obs_trial, MOST_TRIALS)};
+    wl_status status = t.rows ? WL_OK : WL_NOMEM;
+    for (int k = 0; k < OBS_TRIAL_COUNT && launch->facts->whole && status == WL_OK; k++)
+        if (kinds[k].is_worth(launch->summary))
+            status = kinds[k].try(&t);
+    *count = t.count;
+    *out = t.rows;
+    return status;
+}
