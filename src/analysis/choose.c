@@ -1,5 +1,7 @@
 /* One cause, one finding: the change that saves most is told, and what it mends is told as mended.
  *
+ * What was tried is told in place of what is only advised, where it is the same change or saves
+ * nearly as much.
  * Swapping a kernel's indices or widening its blocks changes all of its instructions at once and is
  * a change of a few characters, so that it is told where it saves nearly as much as the best of the
  * other remedies.
@@ -52,23 +54,72 @@ static void put_first(ana_finding *f, const ana_remedy *told)
 
 /* ---- counted remedies ---- */
 
-/* A padding that was tried stands in the place of the one that is only advised. */
-static void tell_pads(const chooser *c)
+/* Is something told that was tried, of this finding or of one that covers it? */
+static bool has_tried_remedy(const ana_finding *f)
+{
+    return f->covered_by || f->remedies[0].counted;
+}
+
+static bool changes_kernel(remedy_kind kind)
+{
+    return kind == REMEDY_SWAP || kind == REMEDY_WIDEN;
+}
+
+static bool does_better(const ana_remedy *a, const ana_remedy *b)
+{
+    if (a->worth.of_full != b->worth.of_full)
+        return a->worth.of_full > b->worth.of_full;
+    return a->after.sectors + a->after.wavefronts < b->after.sectors + b->after.wavefronts;
+}
+
+/* The best of those that lay out the finding's array or object otherwise; NULL where one is told
+ * already. */
+static const ana_remedy *best_layout(const ana_finding *f, bool shared)
+{
+    const ana_remedy *best = NULL;
+    for (uint32_t r = 0; r < f->nremedies && !has_tried_remedy(f); r++) {
+        const ana_remedy *one = &f->remedies[r];
+        bool fits = one->counted && !changes_kernel(one->kind) &&
+                    (one->kind == REMEDY_PAD) == shared;
+        if (fits && (!best || does_better(one, best)))
+            best = one;
+    }
+    return best;
+}
+
+/* Does it say by how much what the finding's own remedy says only in words? */
+static bool says_more(remedy_kind tried, remedy_kind own)
+{
+    return tried == own || (tried == REMEDY_SPREAD && own == REMEDY_ALIGN);
+}
+
+static bool is_nearly_as_good(const chooser *c, const ana_remedy *a, const ana_remedy *b)
+{
+    enum { NEARLY = 10 }; /* per cent */
+    return !c->k->model || 100 * a->worth.of_full >= (100 - NEARLY) * b->worth.of_full;
+}
+
+/* What was tried stands in the place of what is only advised, or before it. */
+static void tell_layouts(const chooser *c, bool shared)
 {
     for (size_t i = 0; i < c->count; i++) {
         ana_finding *f = &c->rows[i];
-        const ana_remedy *pad = remedy_of_kind(f, REMEDY_PAD, true);
-        if (pad) {
-            put_first(f, pad);
-            f->nremedies--; /* its own, which stands last */
-        }
+        const ana_remedy *tried = best_layout(f, shared), *own = f->remedies;
+        if (!tried)
+            continue;
+        bool replaces = says_more(tried->kind, own->kind);
+        if (!replaces && !is_nearly_as_good(c, tried, own))
+            continue;
+        put_first(f, tried);
+        if (replaces) /* its own stands second now */
+            memmove(&f->remedies[1], &f->remedies[2], (--f->nremedies - 1) * sizeof *own);
     }
 }
 
 /* Does the change mend the finding, and is nothing told yet that does? */
 static ana_remedy *open_remedy(ana_finding *f, remedy_kind kind)
 {
-    return f->covered_by || f->remedies[0].counted ? NULL : remedy_of_kind(f, kind, true);
+    return has_tried_remedy(f) ? NULL : remedy_of_kind(f, kind, true);
 }
 
 /* The costliest of the findings that the change of the kernel mends. */
@@ -83,14 +134,12 @@ static ana_finding *costliest_open(const chooser *c, remedy_kind kind)
 
 static bool is_best(const chooser *c, const ana_remedy *change)
 {
-    enum { NEARLY = 10 }; /* per cent */
     if (!c->k->model)
         return true;
     bool best = change->worth.of_full >= c->in->thresholds->least_gain;
     for (size_t i = 0; i < c->count && best; i++)
         if (open_remedy(&c->rows[i], change->kind))
-            best = 100 * change->worth.of_full >=
-                   (100 - NEARLY) * c->rows[i].remedies[0].worth.of_full;
+            best = is_nearly_as_good(c, change, c->rows[i].remedies);
     return best;
 }
 
@@ -158,8 +207,9 @@ bool choose_remedies(const gain_input *in, const gain_kernel *k, ana_finding *fi
 {
     chooser c = {in, k, findings, count};
     set_worths(&c);
-    tell_pads(&c);
+    tell_layouts(&c, true);
     tell_once(&c, REMEDY_SWAP);
     tell_once(&c, REMEDY_WIDEN);
+    tell_layouts(&c, false);
     return !k->model || mark_mended(&c);
 }

@@ -135,14 +135,16 @@ typedef struct obs_shared {
     uint32_t offset, bytes;
 } obs_shared;
 
-/* What launches are tried with: x and y of all indices exchanged, so that lanes run along what y
- * runs along now, in blocks whose shape is exchanged, too, or stays; a shared array with bytes added
- * after each of its rows; or blocks that are 32 threads wide, and less high by as much. The values
- * stand in captures and profiles. */
+/* What launches are tried with. The values stand in captures and profiles. */
 typedef enum obs_trial_kind {
+    /* x and y of all indices exchanged, so that lanes run along what y runs along now, in blocks
+     * whose shape is exchanged, too, or stays */
     OBS_TRIAL_TRANSPOSED,
-    OBS_TRIAL_PADDED,
-    OBS_TRIAL_WIDENED,
+    OBS_TRIAL_PADDED,  /* a shared array with bytes added after each of its rows */
+    OBS_TRIAL_WIDENED, /* blocks that are 32 threads wide, and less high by as much */
+    OBS_TRIAL_SPREAD,  /* an object with bytes added after each of its rows */
+    OBS_TRIAL_MOVED,   /* an object with bytes left free before it */
+    OBS_TRIAL_SPLIT,   /* an object's records split into an array for each field */
     OBS_TRIAL_COUNT
 } obs_trial_kind;
 
@@ -153,11 +155,24 @@ typedef struct obs_trial {
     uint64_t blocks;
     uint32_t pc;         /* TRANSPOSED: an instruction that reads the thread's index */
     uint32_t block[2];   /* TRANSPOSED, WIDENED: of the launch then, in x and y */
-    uint32_t object;     /* PADDED: index in the launch's `shared` */
-    uint32_t pitch, pad; /* PADDED: `pad` bytes are added after each `pitch` */
+    uint32_t object;     /* that the change is about, as in obs_insn; 0 where it is the kernel */
+    uint32_t pitch, pad; /* PADDED, SPREAD: `pad` bytes are added after each `pitch`; MOVED: `pad`
+                            bytes are left free; SPLIT: of records of `pitch` bytes, `pad` are used */
     uint32_t nbefore, nafter;
-    obs_insn *before, *after; /* PADDED: those of the array; else all rows */
+    obs_insn *before, *after; /* of the object, where the change is about one; else all rows */
 } obs_trial;
+
+/* Where the object that a change is about lies; ACC_SPACE_COUNT: the change is about the kernel. */
+static inline acc_space obs_trial_space(uint8_t kind)
+{
+    switch (kind) {
+    case OBS_TRIAL_PADDED: return ACC_SHARED;
+    case OBS_TRIAL_SPREAD:
+    case OBS_TRIAL_MOVED:
+    case OBS_TRIAL_SPLIT: return ACC_GLOBAL;
+    default: return ACC_SPACE_COUNT;
+    }
+}
 
 typedef struct obs_mix { /* instruction mix: thread instructions by cost class of ops.def (ir_cost)
                           */

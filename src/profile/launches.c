@@ -370,7 +370,7 @@ static bool are_rows_valid(const cap_trials *record, const obs_insn *rows, uint3
 
 static bool is_trial_valid(const cap_trials *record, const obs_trial *t)
 {
-    return (t->kind != OBS_TRIAL_PADDED || t->object < record->nshared) &&
+    return (obs_trial_space(t->kind) != ACC_SHARED || t->object < record->nshared) &&
            are_rows_valid(record, t->before, t->nbefore) &&
            are_rows_valid(record, t->after, t->nafter);
 }
@@ -399,9 +399,10 @@ static wl_status write_trial(writer *w, const obs_trial *t)
                       .block = {t->block[0], t->block[1]},
                       .pitch = t->pitch,
                       .pad = t->pad};
-    wl_status status = t->kind == OBS_TRIAL_PADDED
-                           ? profile_object_of(w, ACC_SHARED, t->object, &row.object)
-                           : WL_OK;
+    acc_space space = obs_trial_space(t->kind);
+    wl_status status = space == ACC_SPACE_COUNT
+                           ? WL_OK
+                           : profile_object_of(w, space, t->object, &row.object);
     if (status == WL_OK)
         status = table_insert_trials(w->b->insert[TABLE_trials], &row, w->err);
     if (status == WL_OK)

@@ -441,8 +441,8 @@ typedef struct prof_trial {
     uint64_t blocks;     /* that were run */
     uint32_t pc;         /* TRANSPOSED: an instruction that reads the thread's index */
     uint32_t block[2];   /* TRANSPOSED, WIDENED: of the launch then, in x and y */
-    uint32_t object;     /* PADDED: the shared array */
-    uint32_t pitch, pad; /* PADDED: `pad` bytes are added after each `pitch` */
+    uint32_t object;     /* that the change is about, where it is one */
+    uint32_t pitch, pad; /* as in obs_trial */
     uint32_t nbefore, nafter;
     const obs_insn *before, *after; /* ascend by pc; objects are the profile's */
 } prof_trial;

@@ -330,9 +330,11 @@ CREATE TABLE reuses (
 ) WITHOUT ROWID;
 
 -- What a launch would have done with a change of its kernel: kind ('trial' in names) is 'transposed' (x and
--- y exchanged in all indices, in blocks of block_x and block_y threads; pc reads the thread's index) 'widened' (blocks of
--- block_x and block_y threads) or 'padded' (pad bytes added after each pitch bytes of the shared array object). The instructions that the change is about, as they are (after 0) and with it (1),
--- in the same blocks.
+-- y exchanged in all indices, in blocks of block_x and block_y threads; pc reads the thread's index),
+-- 'widened' (blocks of block_x and block_y threads), or of one object: 'padded' (a shared array) and 'spread'
+-- (in global memory; pad bytes added after each pitch bytes), 'moved' (pad bytes left free before it) or
+-- 'split' (records of pitch bytes, of which pad are used, into an array for each field). The instructions
+-- that the change is about, as they are (after 0) and with it (1), in the same blocks.
 CREATE TABLE trials (
   id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, kind INTEGER NOT NULL, blocks INTEGER NOT NULL,
   pc INTEGER NOT NULL, block_x INTEGER NOT NULL, block_y INTEGER NOT NULL,

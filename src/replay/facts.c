@@ -19,9 +19,7 @@ static const ir_insn *insn_at(const replay_facts *facts, uint32_t pc)
 
 /* ---- parameters and constants ---- */
 
-/* Where the parameter lies among the launch's bytes (PTX ISA, "Parameter state space"): each at
- * its own alignment, in order. All of them where `var` is NULL. */
-static bool param_place_of(const ir_func *kernel, const ir_var *var, uint32_t *from, uint32_t *to)
+bool replay_param_place(const ir_func *kernel, const ir_var *var, uint32_t *from, uint32_t *to)
 {
     *from = *to = 0;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
@@ -37,7 +35,7 @@ static bool param_place_of(const ir_func *kernel, const ir_var *var, uint32_t *f
 static void use_param(state *s, const ir_insn *insn, const ir_operand *o)
 {
     uint32_t from, to;
-    if (!param_place_of(s->kernel, o->sym.var, &from, &to))
+    if (!replay_param_place(s->kernel, o->sym.var, &from, &to))
         return; /* of a device function */
     const ir_type_info *type = ir_type_get(insn->types[0]);
     bool reads_part = insn->op == IR_ld && o->kind == IR_OPD_ADDR && (int64_t)o->imm >= 0;
@@ -106,7 +104,7 @@ wl_status replay_facts_of(const ir_module *ptx, const ir_func *kernel, wl_arena 
     uint32_t from;
     *out = (replay_facts){.whole = true};
     state s = {.facts = out, .kernel = kernel, .room = ptx->nvars};
-    param_place_of(kernel, NULL, &from, &out->param_bytes);
+    replay_param_place(kernel, NULL, &from, &out->param_bytes);
     out->param_used = wl_new_array(arena, uint8_t, out->param_bytes + 1);
     out->constants = wl_new_array(arena, const ir_var *, ptx->nvars + 1);
     if (!out->param_used || !out->constants ||

@@ -436,7 +436,7 @@ static bool is_first_of_shape(replay_world_kernel *k, const cap_launch *l)
     return replay_shape_is_new(&k->tried, &shape);
 }
 
-static replay_tried tried_of(const replay_session *s, replay_world_kernel *k, const cap_launch *l)
+static replay_tried tried_of(replay_session *s, replay_world_kernel *k, const cap_launch *l)
 {
     return (replay_tried){.facts = &k->facts,
                           .settings = &s->settings,
@@ -450,7 +450,9 @@ static replay_tried tried_of(const replay_session *s, replay_world_kernel *k, co
                                              .threads = s->settings.threads},
                                   .go_on = s->go_on,
                                   .ctx = s->ctx},
-                          .summary = &l->summary};
+                          .summary = &l->summary,
+                          .find = replay_world_find_object,
+                          .world = &s->world};
 }
 
 wl_status replay_trials(replay_session *s, const cap_launch *l, cap_trials *out, wl_error *err)

@@ -70,6 +70,34 @@ static void a_tried_padding_replaces_the_other(void **state)
     assert_string_equal(f->findings[0].advice, "tried");
 }
 
+/* Longer rows say by how much "align" is; splitting stands before what else may be done. */
+static void tried_layouts_stand_first(void **state)
+{
+    fixture *f = *state;
+    put(f, 0, 10, REMEDY_ALIGN, REMEDY_SPREAD, true);
+    put(f, 1, 10, REMEDY_NEIGHBOURS, REMEDY_SPLIT, true);
+    assert_true(choose_remedies(&f->in, &f->kernel, f->findings, 2));
+    assert_int_equal(f->findings[0].nremedies, 1);
+    assert_int_equal(f->findings[0].remedies[0].kind, REMEDY_SPREAD);
+    assert_int_equal(f->findings[1].nremedies, 2);
+    assert_string_equal(f->findings[1].advice, "tried");
+    assert_int_equal(f->findings[1].remedies[1].kind, REMEDY_NEIGHBOURS);
+}
+
+/* What changes the kernel mends both. */
+static void swapping_stands_before_layouts(void **state)
+{
+    fixture *f = *state;
+    put(f, 0, 10, REMEDY_SPLIT, REMEDY_SWAP, true);
+    f->findings[0].nremedies = 3;
+    ana_remedy three[3] = {f->remedies[0][0], f->remedies[0][1], f->remedies[0][1]};
+    three[2].kind = REMEDY_SPLIT;
+    f->findings[0].remedies = three;
+    assert_true(choose_remedies(&f->in, &f->kernel, f->findings, 1));
+    assert_int_equal(three[0].kind, REMEDY_SWAP);
+    assert_int_equal(f->findings[0].nremedies, 3);
+}
+
 /* ---- changes together ---- */
 
 static const model_edit half = {.pc = 1,
@@ -126,6 +154,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(swapping_is_told_once),
         T(a_tried_padding_replaces_the_other),
+        T(tried_layouts_stand_first),
+        T(swapping_stands_before_layouts),
         T(changes_of_one_instruction_add_up),
         T(every_remedy_has_its_words),
     };

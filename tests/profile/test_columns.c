@@ -224,8 +224,9 @@ static void tell_trials(prof_builder *b)
          .before = before,
          .nafter = 1,
          .after = after},
-        {.kind = OBS_TRIAL_PADDED, .blocks = 444, .object = 1, .pitch = 445, .pad = 446}};
-    tell(b, (cap_record){.type = CAP_TRIALS, .trials = {301, 2, shared, 2, trials}});
+        {.kind = OBS_TRIAL_PADDED, .blocks = 444, .object = 1, .pitch = 445, .pad = 446},
+        {.kind = OBS_TRIAL_SPREAD, .object = 202}};
+    tell(b, (cap_record){.type = CAP_TRIALS, .trials = {301, 2, shared, 3, trials}});
 }
 
 static void tell_uses(prof_builder *b)
@@ -531,6 +532,8 @@ static const expected_row expected[] = {
      "id=1 launch=1 kind=0 blocks=440 pc=441 block_x=442 block_y=443 object=NULL pitch=0 pad=0"},
     {"trials", "id = 2",
      "id=2 launch=1 kind=1 blocks=444 pc=0 block_x=0 block_y=0 object=5 pitch=445 pad=446"},
+    {"trials", "id = 3",
+     "id=3 launch=1 kind=3 blocks=0 pc=0 block_x=0 block_y=0 object=2 pitch=0 pad=0"},
     {"trial_instructions", "trial = 1 AND after = 0",
      "trial=1 after=0 position=0 pc=1 object=5 space=1 access=3 bytes=401 flags=402 requests=403 "
      "active_lanes=404 sectors=405 sectors_min=406 wavefronts=407 wavefronts_min=408 turns=409 "

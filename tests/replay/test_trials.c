@@ -12,6 +12,13 @@
     "  mov.u32 %r1, %ctaid.y; mov.u32 %r2, %ntid.y; mov.u32 %r3, %tid.y;\n" \
     "  mad.lo.u32 %r5, %r1, %r2, %r3; mad.lo.u32 %r5, %r4, 64, %r5;\n"      \
     "  ld.param.u64 %d1, [out]; mul.wide.u32 %d2, %r5, 4; add.u64 %d2, %d1, %d2;\n"
+/* %r4 becomes the number of the thread; %d2 the address of the word %r4. */
+#define INDEX                                                               \
+    "  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n" \
+    "  mad.lo.u32 %r4, %r1, %r2, %r3;\n"
+#define PLACE_OF_INDEX \
+    "  ld.param.u64 %d1, [out]; mul.wide.u32 %d2, %r4, 4; add.u64 %d2, %d1, %d2;\n"
+#define STORE PLACE_OF_INDEX "  st.global.u32 [%d2], 0; ret; }\n"
 #define REGISTERS ".reg .u32 %r<8>; .reg .u64 %d<4>; .reg .pred %p;\n"
 
 static const char ptx[] = HEAD
@@ -47,10 +54,39 @@ static const char ptx[] = HEAD
     /* s[2 * tid]: no rows */
     ".visible .entry pairs(.param .u64 out)\n{ " REGISTERS "  .shared .align 4 .b8 s[2048];\n"
     "  mov.u32 %r1, %tid.x; mov.u32 %r3, s; mad.lo.u32 %r3, %r1, 8, %r3; st.shared.u32 [%r3], 0;\n"
-    "  ret; }\n";
+    "  ret; }\n"
+    /* a word for each of 96 threads of each row */
+    ".visible .entry rows(.param .u64 out, .param .u32 pitch)\n{ " REGISTERS
+    "  mov.u32 %r1, %ctaid.x; ld.param.u32 %r2, [pitch]; mov.u32 %r3, %tid.x;\n"
+    "  mad.lo.u32 %r4, %r1, %r2, %r3; " STORE
+    /* what blocks of 100 threads take, one after the other */
+    ".visible .entry line(.param .u64 out)\n{ " REGISTERS
+    "  mov.u32 %r1, %ctaid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, 100, %r3;\n" STORE
+    /* out[i + 1] = 0, and out[i] before it */
+    ".visible .entry next(.param .u64 out)\n{ " REGISTERS INDEX PLACE_OF_INDEX
+    "  st.global.u32 [%d2 + 4], 0; ret; }\n"
+    ".visible .entry both(.param .u64 out)\n{ " REGISTERS INDEX PLACE_OF_INDEX
+    "  st.global.u32 [%d2 + 4], 0; st.global.u32 [%d2], 0; ret; }\n"
+    /* records of three words: the first and the last; all; as many words as the host says */
+    ".visible .entry fields(.param .u64 out)\n{ " REGISTERS INDEX
+    "  mul.lo.u32 %r4, %r4, 3; " PLACE_OF_INDEX
+    "  st.global.u32 [%d2], 0; st.global.u32 [%d2 + 8], 0; ret; }\n"
+    ".visible .entry all(.param .u64 out)\n{ " REGISTERS INDEX
+    "  mul.lo.u32 %r4, %r4, 3; " PLACE_OF_INDEX
+    "  st.global.u32 [%d2], 0; st.global.u32 [%d2 + 4], 0; st.global.u32 [%d2 + 8], 0; ret; }\n"
+    ".visible .entry given(.param .u64 out, .param .u32 pitch)\n{ " REGISTERS INDEX
+    "  ld.param.u32 %r1, [pitch]; mul.lo.u32 %r4, %r4, %r1; " STORE
+    /* two arrays of 256 words */
+    ".visible .entry arrays(.param .u64 out)\n{ " REGISTERS INDEX PLACE_OF_INDEX
+    "  st.global.u32 [%d2], 0; st.global.u32 [%d2 + 1024], 0; ret; }\n";
 
 enum { OUT = 1, MODULE = 1 };
 static const uint64_t base = 0x7f0000000000;
+
+typedef struct arguments {
+    uint64_t out;
+    uint32_t pitch;
+} arguments;
 
 typedef struct fixture {
     replay_session *session;
@@ -86,9 +122,8 @@ static int end(void **state)
     return 0;
 }
 
-/* Replays the launch, and tries it. */
-static void try_kernel(fixture *f, const char *kernel, const uint32_t grid[2],
-                       const uint32_t block[2])
+static replay_outcome launch(fixture *f, const char *kernel, const arguments *given,
+                             const uint32_t grid[2], const uint32_t block[2])
 {
     replay_outcome out;
     cap_note note = {.id = 1,
@@ -97,17 +132,26 @@ static void try_kernel(fixture *f, const char *kernel, const uint32_t grid[2],
                      .grid = {grid[0], grid[1], 1},
                      .block = {block[0], block[1], 1},
                      .cluster = {1, 1, 1},
-                     .params = (const char *)&base,
-                     .nparams = sizeof base};
+                     .params = (const char *)given,
+                     .nparams = sizeof *given};
     assert_int_equal(replay_note(f->session, &note, &out, &f->err), WL_OK);
     assert_int_equal(out.kind, REPLAY_LAUNCH);
     out.launch.params = note.params;
     out.launch.nparams = note.nparams;
+    return out;
+}
+
+/* Replays the launch, and tries it. */
+static void try_kernel(fixture *f, const char *kernel, const arguments *given,
+                       const uint32_t grid[2], const uint32_t block[2])
+{
+    replay_outcome out = launch(f, kernel, given, grid, block);
     assert_int_equal(replay_trials(f->session, &out.launch, &f->trials, &f->err), WL_OK);
 }
 
+#define SIZE(x, y) ((const uint32_t[]){x, y})
 #define TRY(f, kernel, gx, gy, bx, by) \
-    try_kernel((f), (kernel), (const uint32_t[]){gx, gy}, (const uint32_t[]){bx, by})
+    try_kernel((f), (kernel), &(arguments){.out = base}, SIZE(gx, gy), SIZE(bx, by))
 
 static uint64_t sectors_of_rows(const obs_insn *rows, uint32_t count)
 {
@@ -248,6 +292,95 @@ static void arrays_without_rows_are_padded(void **state)
     expect_padded(&f->trials, 128, 4, 4 * 8 * 2, 4 * 8);
 }
 
+/* ---- objects laid out otherwise ---- */
+
+static void expect_layout(const fixture *f, obs_trial_kind kind, uint32_t pitch, uint32_t pad,
+                          uint64_t before, uint64_t after)
+{
+    assert_int_equal(f->trials.count, 1);
+    const obs_trial *t = f->trials.trials;
+    assert_int_equal(t->kind, kind);
+    assert_int_equal(t->object, OUT);
+    assert_int_equal(t->pitch, pitch);
+    assert_int_equal(t->pad, pad);
+    assert_int_equal(sectors_of_rows(t->before, t->nbefore), before);
+    assert_int_equal(sectors_of_rows(t->after, t->nafter), after);
+    assert_int_equal(t->after[0].object, OUT);
+}
+
+/* What a launch does that is as the trial has it. */
+static void expect_same(fixture *f, const char *kernel, const arguments *given,
+                        const uint32_t grid[2], const uint32_t block[2])
+{
+    uint64_t tried = sectors_of_rows(f->trials.trials->after, f->trials.trials->nafter);
+    replay_outcome out = launch(f, kernel, given, grid, block);
+    assert_int_equal(sectors_of_rows(out.launch.summary.insns, out.launch.summary.ninsns), tried);
+}
+
+/* 32 rows of 500 bytes, three warps each: every eighth row begins where a sector does. With 12 bytes
+ * more all do. */
+static void rows_are_spread(void **state)
+{
+    fixture *f = *state;
+    const arguments packed = {base, 125}, apart = {base, 128};
+    try_kernel(f, "rows", &packed, SIZE(32, 1), SIZE(96, 1));
+    expect_layout(f, OBS_TRIAL_SPREAD, 500, 12, (4 * 4 + 28 * 5) * 3, 32 * 4 * 3);
+    expect_same(f, "rows", &apart, SIZE(32, 1), SIZE(96, 1));
+}
+
+/* Rows of 132 bytes would grow by a fifth. What blocks take of a line are no rows. */
+static void what_is_no_row(void **state)
+{
+    fixture *f = *state;
+    const arguments shorter = {base, 33};
+    try_kernel(f, "rows", &shorter, SIZE(32, 1), SIZE(32, 1));
+    assert_int_equal(f->trials.count, 0);
+    TRY(f, "line", 32, 1, 100, 1);
+    assert_int_equal(f->trials.count, 0);
+}
+
+/* 8 warps, each a word after a line: 5 sectors; 124 bytes further on, 4. */
+static void objects_are_moved(void **state)
+{
+    fixture *f = *state;
+    const arguments further = {base + 124, 0}, before_it = {base + 4, 0};
+    TRY(f, "next", 4, 1, 64, 1);
+    expect_layout(f, OBS_TRIAL_MOVED, 0, 124, 8 * 5, 8 * 4);
+    expect_same(f, "next", &further, SIZE(4, 1), SIZE(64, 1));
+    try_kernel(f, "next", &before_it, SIZE(8, 1), SIZE(64, 1)); /* two words after a line */
+    expect_layout(f, OBS_TRIAL_MOVED, 0, 120, 16 * 5, 16 * 4);
+}
+
+/* Then out[i] would lie off the sectors. */
+static void what_does_not_help_is_not_told(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "both", 4, 1, 64, 1);
+    assert_int_equal(f->trials.count, 0);
+}
+
+/* 32 records of 12 bytes lie in 12 sectors, 32 words in 4; 8 warps take two of the words. */
+static void records_are_split(void **state)
+{
+    fixture *f = *state;
+    const arguments given = {base, 0};
+    TRY(f, "fields", 4, 1, 64, 1);
+    expect_layout(f, OBS_TRIAL_SPLIT, 12, 8, 8 * 2 * 12, 8 * 2 * 4);
+    expect_same(f, "arrays", &given, SIZE(4, 1), SIZE(64, 1));
+}
+
+/* Where all words are used, they may be pieces of a plain array; a distance that the host gives may
+ * be a row. */
+static void what_are_no_records(void **state)
+{
+    fixture *f = *state;
+    const arguments three = {base, 3};
+    TRY(f, "all", 4, 1, 64, 1);
+    assert_int_equal(f->trials.count, 0);
+    try_kernel(f, "given", &three, SIZE(4, 1), SIZE(64, 1));
+    assert_int_equal(f->trials.count, 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -261,6 +394,12 @@ int main(void)
         T(rows_of_words_are_padded),
         T(rows_of_doubles_are_padded),
         T(arrays_without_rows_are_padded),
+        T(rows_are_spread),
+        T(what_is_no_row),
+        T(objects_are_moved),
+        T(what_does_not_help_is_not_told),
+        T(records_are_split),
+        T(what_are_no_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,7 @@
 #include "analysis/remedy/trial.h"
 
 #include "analysis/group.h"
-
-#include <string.h>
+#include "analysis/remedy/tried.h"
 
 /* ---- edits ---- */
 
@@ -71,102 +70,44 @@ static void count_kernel(const ana_input *input, ana_remedy *r)
     }
 }
 
-/* ---- advice ---- */
+/* ---- kinds ---- */
 
-/* "matrix.cu:21", where the instruction stands; "" where that is not known. */
-static const char *place_of(const ana_input *input, uint32_t pc)
+uint32_t tried_least_bytes(const prof_trial *t)
 {
-    const prof_code *code = prof_find_code(&input->code, input->kernel->id, pc);
-    const prof_file *file = code ? prof_find_file(&input->program->files, code->file) : NULL;
-    const char *name = file ? strrchr(file->path, '/') : NULL;
-    return !file || !code->line ? ""
-                                : wl_arena_printf(input->arena, ", at %s:%u",
-                                                  name ? name + 1 : file->path, code->line);
+    uint32_t bytes = tried_most_bytes(t);
+    for (uint32_t i = 0; i < t->nbefore; i++)
+        bytes = t->before[i].bytes && t->before[i].bytes < bytes ? t->before[i].bytes : bytes;
+    return bytes;
 }
 
-/* Of square blocks nothing changes but the indices; others have their shape exchanged, too, or all
- * indices are exchanged and the grid's shape with them. */
-static const char *swap_text(const ana_input *input, const prof_trial *t)
+uint32_t tried_most_bytes(const prof_trial *t)
 {
-    static const char why[] = "so that the lanes of a warp run along the other index";
-    const prof_launch *l = prof_find_launch(&input->program->launches, t->launch);
-    const char *place = place_of(input, t->pc);
-    if (!l || !place)
-        return NULL;
-    const uint32_t *block = l->block, *grid = l->grid;
-    if (block[0] == block[1])
-        return wl_arena_printf(
-            input->arena, "Swap threadIdx.x and threadIdx.y where the kernel reads them%s, %s.",
-            place, why);
-    if (t->block[0] == block[0])
-        return wl_arena_printf(
-            input->arena,
-            "Swap .x and .y of threadIdx, blockIdx and blockDim where the kernel "
-            "reads them%s, %s. Blocks stay as they are; the grid covers the "
-            "exchanged ranges: %u x %u blocks.",
-            place, why, grid[1] * block[1] / block[0], grid[0] * block[0] / block[1]);
-    return wl_arena_printf(
-        input->arena,
-        "Swap .x and .y of threadIdx and blockDim where the kernel reads them%s, "
-        "%s, and start blocks of %u x %u threads in place of %u x %u.",
-        place, why, t->block[0], t->block[1], block[0], block[1]);
-}
-
-static const char *widen_text(const ana_input *input, const prof_trial *t)
-{
-    const prof_launch *l = prof_find_launch(&input->program->launches, t->launch);
-    if (!l)
-        return NULL;
-    uint32_t by = t->block[0] / l->block[0];
-    return wl_arena_printf(
-        input->arena,
-        "Start blocks of %u x %u threads in place of %u x %u, and %u x %u blocks "
-        "in place of %u x %u, so that the lanes of a warp run along one row.",
-        t->block[0], t->block[1], l->block[0], l->block[1], l->grid[0] / by, l->grid[1] * by,
-        l->grid[0], l->grid[1]);
-}
-
-static uint32_t bytes_of_element(const prof_trial *t)
-{
-    uint32_t bytes = 0;
+    uint32_t bytes = 1;
     for (uint32_t i = 0; i < t->nbefore; i++)
         bytes = t->before[i].bytes > bytes ? t->before[i].bytes : bytes;
-    return bytes ? bytes : 1;
+    return bytes;
 }
 
-/* Rows of 128 bytes may be no rows, but all banks once. */
-static const char *pad_text(const ana_input *input, const prof_trial *t)
-{
-    enum { BANKS = 128 };
-    uint32_t bytes = bytes_of_element(t), more = t->pad / bytes;
-    const char *some = more == 1 ? "an element"
-                                 : wl_arena_printf(input->arena, "%u elements", more);
-    const char *longer = more == 1 ? "one element" : some;
-    if (!some)
-        return NULL;
-    if (t->pitch == BANKS)
-        return wl_arena_printf(
-            input->arena,
-            "Leave %s free after every 128 bytes of " ANA_OBJECT ": make its rows %s longer where "
-            "they have %u elements, else take index + index / %u%s for the index.",
-            some, longer, BANKS / bytes, BANKS / bytes,
-            more == 1 ? "" : wl_arena_printf(input->arena, " * %u", more));
-    return wl_arena_printf(input->arena,
-                           "Make each row of " ANA_OBJECT " %s longer: %u bytes in place of %u.",
-                           longer, t->pitch + t->pad, t->pitch);
-}
+#define OF(pattern) (1U << ANA_##pattern)
+
+static const struct {
+    remedy_kind kind;
+    uint32_t patterns; /* that findings on the trial's object have; 0: all of the kernel's */
+    tried_text *text;
+} kinds[OBS_TRIAL_COUNT] = {
+    [OBS_TRIAL_TRANSPOSED] = {REMEDY_SWAP, 0, tried_swap},
+    [OBS_TRIAL_PADDED] = {REMEDY_PAD, OF(BANK_CONFLICT), tried_pad},
+    [OBS_TRIAL_WIDENED] = {REMEDY_WIDEN, 0, tried_widen},
+    [OBS_TRIAL_SPREAD] = {REMEDY_SPREAD, OF(MISALIGNED), tried_spread},
+    [OBS_TRIAL_MOVED] = {REMEDY_ALIGN, OF(MISALIGNED), tried_align},
+    [OBS_TRIAL_SPLIT] = {REMEDY_SPLIT, OF(STRIDED) | OF(UNCOALESCED), tried_split},
+};
 
 static bool set_tried(const ana_input *input, const prof_trial *t, ana_remedy *out)
 {
-    static const struct {
-        remedy_kind kind;
-        const char *(*text)(const ana_input *input, const prof_trial *t);
-    } of[OBS_TRIAL_COUNT] = {[OBS_TRIAL_TRANSPOSED] = {REMEDY_SWAP, swap_text},
-                             [OBS_TRIAL_PADDED] = {REMEDY_PAD, pad_text},
-                             [OBS_TRIAL_WIDENED] = {REMEDY_WIDEN, widen_text}};
     const prof_object *object = prof_find_object(&input->program->objects, t->object);
-    *out = (ana_remedy){.kind = of[t->kind].kind, .counted = true};
-    out->remedy = of[t->kind].text(input, t);
+    *out = (ana_remedy){.kind = kinds[t->kind].kind, .counted = true};
+    out->remedy = kinds[t->kind].text(input, t);
     out->advice = out->remedy ? group_fill(input->arena, out->remedy, ana_object_text(object))
                               : NULL;
     if (!out->advice || !set_change(t, input->arena, &out->change))
@@ -192,10 +133,27 @@ static double mended(const ana_input *input, const ana_finding *f, const model_c
     return sum;
 }
 
+/* At least half of what the finding pays; and where an object is laid out otherwise, its other
+ * accesses do not pay for that. */
+static bool is_mended(const ana_input *input, const prof_trial *t, const ana_remedy *r,
+                      const ana_finding *f)
+{
+    double excess = (double)f->cost.excess, saved = r->before.sectors - r->after.sectors;
+    return 2 * mended(input, f, &r->change) >= excess &&
+           (obs_trial_space(t->kind) != ACC_GLOBAL || 2 * saved >= excess);
+}
+
+/* The object, or the first of several that were allocated at its place. */
+static bool is_on_object(const prof_trial *t, const ana_finding *f)
+{
+    return f->object == t->object || (f->access && f->access->first_object == t->object);
+}
+
 static bool is_about(const prof_trial *t, const ana_finding *f)
 {
-    return t->kind == OBS_TRIAL_PADDED ? f->object == t->object && f->pattern == ANA_BANK_CONFLICT
-                                       : f->cost.unit != ANA_INSTRUCTIONS;
+    uint32_t patterns = kinds[t->kind].patterns;
+    return patterns ? is_on_object(t, f) && patterns >> f->pattern & 1
+                    : f->cost.unit != ANA_INSTRUCTIONS;
 }
 
 static bool append_remedy(wl_arena *arena, ana_finding *f, const ana_remedy *r)
@@ -252,8 +210,7 @@ static bool offer(const ana_input *input, const prof_trial *t, ana_finding *find
         return false;
     for (size_t i = 0; i < count; i++) {
         ana_finding *f = &findings[i];
-        if (is_about(t, f) && 2 * mended(input, f, &remedy.change) >= (double)f->cost.excess &&
-            !offer_remedy(input, &remedy, f))
+        if (is_about(t, f) && is_mended(input, t, &remedy, f) && !offer_remedy(input, &remedy, f))
             return false;
     }
     return true;

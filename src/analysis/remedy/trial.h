@@ -1,5 +1,4 @@
-/* Remedies that trials have counted: a kernel's instructions as they would be with its threads'
- * indices swapped, or its shared arrays padded. */
+/* Remedies that trials have counted: a kernel's instructions as they would be with the change. */
 #ifndef WL_ANALYSIS_REMEDY_TRIAL_H
 #define WL_ANALYSIS_REMEDY_TRIAL_H
 

@@ -32,7 +32,7 @@ static replay_run run_of(const trial_work *t, const trial_run *what)
 }
 
 static wl_status begin_run_watch(const trial_work *t, const replay_run *run,
-                             const replay_settings *settings, replay_watch *watch)
+                                 const replay_settings *settings, replay_watch *watch)
 {
     replay_watched watched = {.settings = settings,
                               .machine = run->machine,

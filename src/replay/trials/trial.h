@@ -49,7 +49,7 @@ uint64_t trial_sectors(const trial_rows *rows);
 typedef bool trial_question(const obs_summary *s);
 typedef wl_status trial_maker(trial_work *t);
 
-trial_maker trial_transposed, trial_widened, trial_padded;
-trial_question trial_wastes_sectors, trial_has_conflicts;
+trial_maker trial_transposed, trial_widened, trial_padded, trial_spread, trial_moved, trial_split;
+trial_question trial_wastes_sectors, trial_has_conflicts, trial_has_misaligned, trial_has_records;
 
 #endif

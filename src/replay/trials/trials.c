@@ -10,6 +10,9 @@ static const struct {
     [OBS_TRIAL_TRANSPOSED] = {trial_wastes_sectors, trial_transposed},
     [OBS_TRIAL_PADDED] = {trial_has_conflicts, trial_padded},
     [OBS_TRIAL_WIDENED] = {trial_wastes_sectors, trial_widened},
+    [OBS_TRIAL_SPREAD] = {trial_has_misaligned, trial_spread},
+    [OBS_TRIAL_MOVED] = {trial_has_misaligned, trial_moved},
+    [OBS_TRIAL_SPLIT] = {trial_has_records, trial_split},
 };
 
 bool replay_is_worth_trying(const obs_summary *s)

@@ -8,6 +8,7 @@
 #define WL_REPLAY_TRIALS_TRIALS_H
 
 #include "replay/facts.h"
+#include "replay/memo.h"
 #include "replay/run.h"
 
 typedef struct replay_tried { /* a launch that is known */
@@ -15,6 +16,8 @@ typedef struct replay_tried { /* a launch that is known */
     const replay_settings *settings;
     replay_run run; /* as the launch was; `sampled` and `seconds` are not looked at */
     const obs_summary *summary;
+    replay_find_object find; /* the objects that it accesses */
+    void *world;             /* find's */
 } replay_tried;
 
 /* Whether what the launch did leaves anything for a trial to save. */

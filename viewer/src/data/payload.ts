@@ -35,6 +35,7 @@ export type Remedy =
   | "stage-in-shared-memory"
   | "let-lanes-take-neighbours"
   | "pass-tiles-through-shared-memory"
+  | "pad-rows"
   | "align"
   | "split-records"
   | "combine-atomics"
