@@ -9,7 +9,7 @@ __global__ void saxpy(int n, float a, const float *x, float *y) // finds: too-fe
 
 int main(int argc, char **argv)
 {
-    // advises: Spread the work over more blocks
+    // advises: Start 132 blocks
     return run_saxpy(argc, argv, [](int n, float a, const float *x, float *y) {
         saxpy<<<4, 256>>>(n, a, x, y);
     });

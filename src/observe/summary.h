@@ -140,11 +140,12 @@ typedef enum obs_trial_kind {
     /* x and y of all indices exchanged, so that lanes run along what y runs along now, in blocks
      * whose shape is exchanged, too, or stays */
     OBS_TRIAL_TRANSPOSED,
-    OBS_TRIAL_PADDED,  /* a shared array with bytes added after each of its rows */
-    OBS_TRIAL_WIDENED, /* blocks that are 32 threads wide, and less high by as much */
-    OBS_TRIAL_SPREAD,  /* an object with bytes added after each of its rows */
-    OBS_TRIAL_MOVED,   /* an object with bytes left free before it */
-    OBS_TRIAL_SPLIT,   /* an object's records split into an array for each field */
+    OBS_TRIAL_PADDED,    /* a shared array with bytes added after each of its rows */
+    OBS_TRIAL_WIDENED,   /* blocks that are 32 threads wide, and less high by as much */
+    OBS_TRIAL_SPREAD,    /* an object with bytes added after each of its rows */
+    OBS_TRIAL_MOVED,     /* an object with bytes left free before it */
+    OBS_TRIAL_SPLIT,     /* an object's records split into an array for each field */
+    OBS_TRIAL_REGRIDDED, /* more blocks, which do the same work together */
     OBS_TRIAL_COUNT
 } obs_trial_kind;
 
@@ -153,9 +154,10 @@ typedef enum obs_trial_kind {
 typedef struct obs_trial {
     uint8_t kind; /* obs_trial_kind */
     uint64_t blocks;
-    uint32_t pc;         /* TRANSPOSED: an instruction that reads the thread's index */
-    uint32_t block[2];   /* TRANSPOSED, WIDENED: of the launch then, in x and y */
-    uint32_t object;     /* that the change is about, as in obs_insn; 0 where it is the kernel */
+    uint32_t pc; /* TRANSPOSED: an instruction that reads the thread's index */
+    uint32_t
+        block[2];    /* TRANSPOSED, WIDENED: of the launch then, in x and y; REGRIDDED: its grid */
+    uint32_t object; /* that the change is about, as in obs_insn; 0 where it is the kernel */
     uint32_t pitch, pad; /* PADDED, SPREAD: `pad` bytes are added after each `pitch`; MOVED: `pad`
                             bytes are left free; SPLIT: of records of `pitch` bytes, `pad` are used */
     uint32_t nbefore, nafter;

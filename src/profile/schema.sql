@@ -333,8 +333,8 @@ CREATE TABLE reuses (
 -- y exchanged in all indices, in blocks of block_x and block_y threads; pc reads the thread's index),
 -- 'widened' (blocks of block_x and block_y threads), or of one object: 'padded' (a shared array) and 'spread'
 -- (in global memory; pad bytes added after each pitch bytes), 'moved' (pad bytes left free before it) or
--- 'split' (records of pitch bytes, of which pad are used, into an array for each field). The instructions
--- that the change is about, as they are (after 0) and with it (1), in the same blocks.
+-- 'split' (records of pitch bytes, of which pad are used, into an array for each field); or 'regridded' (a grid
+-- of block_x blocks that do the same work). The instructions that the change is about, as they are (after 0) and with it (1), in the same blocks.
 CREATE TABLE trials (
   id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, kind INTEGER NOT NULL, blocks INTEGER NOT NULL,
   pc INTEGER NOT NULL, block_x INTEGER NOT NULL, block_y INTEGER NOT NULL,

@@ -451,6 +451,7 @@ static replay_tried tried_of(replay_session *s, replay_world_kernel *k, const ca
                                   .go_on = s->go_on,
                                   .ctx = s->ctx},
                           .summary = &l->summary,
+                          .multiprocessors = s->world.multiprocessors,
                           .find = replay_world_find_object,
                           .world = &s->world};
 }

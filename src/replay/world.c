@@ -327,7 +327,10 @@ static wl_status see_device(replay_world *w, const cap_device *r, wl_error *err)
                          .max_blocks_per_sm = 32,
                          .max_threads_per_sm = 2048,
                          .global_bytes = r->global_bytes};
-    return w->machine ? WL_OK : emu_machine_new_replay(&device, &w->machine, err);
+    if (w->machine)
+        return WL_OK;
+    w->multiprocessors = r->num_sms;
+    return emu_machine_new_replay(&device, &w->machine, err);
 }
 
 static void see_free(replay_world *w, const cap_free *r)

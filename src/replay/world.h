@@ -52,7 +52,8 @@ typedef struct replay_world_module {
 } replay_world_module;
 
 typedef struct replay_world {
-    emu_machine *machine; /* NULL before the first device */
+    emu_machine *machine;     /* NULL before the first device */
+    uint32_t multiprocessors; /* 0: not known */
     replay_world_object *objects;
     replay_world_module *modules;
     uint64_t nkernels;

@@ -19,6 +19,13 @@
 #define PLACE_OF_INDEX \
     "  ld.param.u64 %d1, [out]; mul.wide.u32 %d2, %r4, 4; add.u64 %d2, %d1, %d2;\n"
 #define STORE PLACE_OF_INDEX "  st.global.u32 [%d2], 0; ret; }\n"
+/* Stores each of 4,096 words twice, and goes on by the size of the grid. */
+#define STRIDES                                                                \
+    INDEX "  ld.param.u64 %d1, [out];\n"                                       \
+          "  mov.u32 %r1, %nctaid.x; mul.lo.u32 %r1, %r1, %r2;\n"              \
+          "L: setp.ge.u32 %p, %r4, 8192; @%p bra E; and.b32 %r5, %r4, 4095;\n" \
+          "  mul.wide.u32 %d2, %r5, 4; add.u64 %d2, %d1, %d2;\n"               \
+          "  st.global.u32 [%d2], 0; add.u32 %r4, %r4, %r1; bra L;\n"
 #define REGISTERS ".reg .u32 %r<8>; .reg .u64 %d<4>; .reg .pred %p;\n"
 
 static const char ptx[] = HEAD
@@ -76,6 +83,11 @@ static const char ptx[] = HEAD
     "  st.global.u32 [%d2], 0; st.global.u32 [%d2 + 4], 0; st.global.u32 [%d2 + 8], 0; ret; }\n"
     ".visible .entry given(.param .u64 out, .param .u32 pitch)\n{ " REGISTERS INDEX
     "  ld.param.u32 %r1, [pitch]; mul.lo.u32 %r4, %r4, %r1; " STORE
+    /* what all threads do together; a word for each block besides */
+    ".visible .entry strides(.param .u64 out)\n{ " REGISTERS STRIDES "E: ret; }\n"
+    ".visible .entry parts(.param .u64 out)\n{ " REGISTERS STRIDES
+    "E: mov.u32 %r1, %ctaid.x; mul.wide.u32 %d2, %r1, 4;\n"
+    "  add.u64 %d2, %d1, %d2; st.global.u32 [%d2], 0; ret; }\n"
     /* two arrays of 256 words */
     ".visible .entry arrays(.param .u64 out)\n{ " REGISTERS INDEX PLACE_OF_INDEX
     "  st.global.u32 [%d2], 0; st.global.u32 [%d2 + 1024], 0; ret; }\n";
@@ -381,6 +393,30 @@ static void what_are_no_records(void **state)
     assert_int_equal(f->trials.count, 0);
 }
 
+/* ---- more blocks ---- */
+
+/* A warp that stores 256 times; then 132 that store twice at most. */
+static void loops_go_on_by_the_grid(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "strides", 1, 1, 32, 1);
+    assert_int_equal(f->trials.count, 1);
+    const obs_trial *t = f->trials.trials;
+    assert_int_equal(t->kind, OBS_TRIAL_REGRIDDED);
+    assert_int_equal(t->block[0], 132);
+    assert_int_equal(t->blocks, 132);
+    assert_int_equal(sectors_of_rows(t->before, t->nbefore), 8192 / 8);
+    assert_int_equal(sectors_of_rows(t->after, t->nafter), 8192 / 8);
+}
+
+/* More blocks would store beyond the words that there are for them. */
+static void what_each_block_stores_is_more(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "parts", 1, 1, 32, 1);
+    assert_int_equal(f->trials.count, 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -400,6 +436,8 @@ int main(void)
         T(what_does_not_help_is_not_told),
         T(records_are_split),
         T(what_are_no_records),
+        T(loops_go_on_by_the_grid),
+        T(what_each_block_stores_is_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,46 @@ static void combine_lanes(const obs_insn *c, double excess, model_edit *e)
     e->lanes = lanes > 0 ? smaller(1, e->requests * requests / lanes) : 1;
 }
 
+static void unspill(const obs_insn *c, double excess, model_edit *e)
+{
+    e->sectors = e->requests = left(c->sectors, excess);
+}
+
+static void keep_in_registers(const obs_insn *c, double excess, model_edit *e)
+{
+    e->wavefronts = e->requests = left(c->wavefronts, excess);
+}
+
+static void shuffle(const obs_insn *c, double excess, model_edit *e)
+{
+    keep_in_registers(c, excess, e);
+    e->shuffles = c->op == ACC_LOAD;
+}
+
+static void pad_rows(const obs_insn *c, double excess, model_edit *e)
+{
+    e->wavefronts = left(c->wavefronts, excess);
+}
+
+static void split_records(const obs_insn *c, double excess, model_edit *e)
+{
+    lay_out(c, excess, e);
+    e->touched = left(c->sectors, excess);
+}
+
+/* What is left of an instruction after each; lay_out() where there is none. */
+typedef void follower(const obs_insn *c, double excess, model_edit *e);
+static follower *const followers[REMEDY_COUNT] = {
+    [REMEDY_STAGE] = stage,
+    [REMEDY_PRIVATE] = stage,
+    [REMEDY_COMBINE] = combine_lanes,
+    [REMEDY_UNSPILL] = unspill,
+    [REMEDY_REGISTERS] = keep_in_registers,
+    [REMEDY_SHUFFLES] = shuffle,
+    [REMEDY_PAD] = pad_rows,
+    [REMEDY_SPLIT] = split_records,
+};
+
 static remedy_kind kind_of(ana_pattern pattern)
 {
     switch (pattern) {
@@ -65,17 +105,8 @@ static remedy_kind kind_of(ana_pattern pattern)
 static model_edit edit_of(remedy_kind kind, const obs_insn *c, double excess)
 {
     model_edit e = MODEL_EDIT_NOTHING(c->pc, c->object, c->space);
-    switch (kind) {
-    case REMEDY_STAGE:
-    case REMEDY_PRIVATE: stage(c, excess, &e); break;
-    case REMEDY_COMBINE: combine_lanes(c, excess, &e); break;
-    case REMEDY_UNSPILL: e.sectors = e.requests = left(c->sectors, excess); break;
-    case REMEDY_SHUFFLES: e.shuffles = c->op == ACC_LOAD; /* fallthrough */
-    case REMEDY_REGISTERS: e.wavefronts = e.requests = left(c->wavefronts, excess); break;
-    case REMEDY_PAD: e.wavefronts = left(c->wavefronts, excess); break;
-    case REMEDY_SPLIT: e.touched = left(c->sectors, excess); /* fallthrough */
-    default: lay_out(c, excess, &e);
-    }
+    follower *follow = followers[kind] ? followers[kind] : lay_out;
+    follow(c, excess, &e);
     return e;
 }
 

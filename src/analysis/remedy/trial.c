@@ -47,6 +47,10 @@ static model_edit tried_edit(const prof_trial *t, const obs_insn *before)
 
 static bool set_change(const prof_trial *t, wl_arena *arena, model_change *out)
 {
+    if (t->kind == OBS_TRIAL_REGRIDDED) {
+        *out = (model_change){.fill = true};
+        return true;
+    }
     model_edit *edits = wl_new_array(arena, model_edit, (size_t)t->nbefore + 1);
     for (uint32_t i = 0; edits && i < t->nbefore; i++)
         edits[i] = tried_edit(t, &t->before[i]);
@@ -100,6 +104,7 @@ static const struct {
     [OBS_TRIAL_WIDENED] = {REMEDY_WIDEN, 0, tried_widen},
     [OBS_TRIAL_SPREAD] = {REMEDY_SPREAD, OF(MISALIGNED), tried_spread},
     [OBS_TRIAL_MOVED] = {REMEDY_ALIGN, OF(MISALIGNED), tried_align},
+    [OBS_TRIAL_REGRIDDED] = {REMEDY_BLOCKS, OF(TOO_FEW_BLOCKS), tried_blocks},
     [OBS_TRIAL_SPLIT] = {REMEDY_SPLIT, OF(STRIDED) | OF(UNCOALESCED), tried_split},
 };
 
@@ -138,15 +143,19 @@ static double mended(const ana_input *input, const ana_finding *f, const model_c
 static bool is_mended(const ana_input *input, const prof_trial *t, const ana_remedy *r,
                       const ana_finding *f)
 {
+    if (r->change.fill)
+        return true;
     double excess = (double)f->cost.excess, saved = r->before.sectors - r->after.sectors;
     return 2 * mended(input, f, &r->change) >= excess &&
            (obs_trial_space(t->kind) != ACC_GLOBAL || 2 * saved >= excess);
 }
 
-/* The object, or the first of several that were allocated at its place. */
+/* The object, or the first of several that were allocated at its place; any where the change is of
+ * the kernel. */
 static bool is_on_object(const prof_trial *t, const ana_finding *f)
 {
-    return f->object == t->object || (f->access && f->access->first_object == t->object);
+    return obs_trial_space(t->kind) == ACC_SPACE_COUNT || f->object == t->object ||
+           (f->access && f->access->first_object == t->object);
 }
 
 static bool is_about(const prof_trial *t, const ana_finding *f)

@@ -1,8 +1,8 @@
 /* Runs a launch's slice with a change, over the same blocks each time. */
 #include "replay/trials/trial.h"
 
-/* What a run of all blocks may take; else few are run. */
-static const double most_seconds = 0.1, no_limit = 0, as_few_as_possible = 1e-9;
+const double trial_most_seconds = 0.1;
+static const double no_limit = 0, as_few_as_possible = 1e-9;
 
 /* All is of the blocks that were run. */
 static wl_status keep_rows(const trial_work *t, replay_watch *watch, const emu_result *result,
@@ -75,7 +75,7 @@ wl_status trial_run_base(trial_work *t)
     const emu_dim grid = t->launch->run.launch.grid;
     if (t->base.count)
         return WL_OK;
-    t->seconds = most_seconds;
+    t->seconds = trial_most_seconds;
     wl_status status = trial_run_changed(t, &(trial_run){0}, &t->base);
     bool all = t->base.blocks == (uint64_t)grid.x * grid.y * grid.z;
     t->seconds = all ? no_limit : as_few_as_possible;

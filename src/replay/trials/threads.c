@@ -56,7 +56,7 @@ bool trial_wastes_sectors(const obs_summary *s)
     return moved > 1.25 * needed;
 }
 
-static bool reads_sreg(const ir_kernel *code, ir_sreg sreg, uint8_t component)
+bool trial_reads_sreg(const ir_kernel *code, ir_sreg sreg, uint8_t component)
 {
     for (uint32_t pc = 0; pc < code->npcs; pc++) {
         const ir_insn *insn = ir_kernel_at(code, pc).insn;
@@ -73,6 +73,6 @@ bool trial_asks_for_shape(const replay_tried *l)
 {
     enum { IN_X = 1, IN_Y = 2 };
     return l->summary->nshared <= 1 && !l->run.launch.dynamic_shared &&
-           reads_sreg(&l->facts->code, IR_SR_ntid, IN_X) &&
-           reads_sreg(&l->facts->code, IR_SR_ntid, IN_Y);
+           trial_reads_sreg(&l->facts->code, IR_SR_ntid, IN_X) &&
+           trial_reads_sreg(&l->facts->code, IR_SR_ntid, IN_Y);
 }

@@ -9,6 +9,9 @@
  * otherwise, since it matters which of them make up a warp. */
 uint32_t trial_reads_x(const ir_kernel *code);
 
+/* Does an instruction read that component (1 to 3) of the special register? */
+bool trial_reads_sreg(const ir_kernel *code, ir_sreg sreg, uint8_t component);
+
 /* May blocks have another shape? The kernel must ask for the shape, and have nothing else of it. */
 bool trial_asks_for_shape(const replay_tried *launch);
 

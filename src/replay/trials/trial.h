@@ -28,6 +28,9 @@ typedef struct trial_work {
     const flow_kernel *flow; /* NULL until it is asked for */
 } trial_work;
 
+/* What a run of all blocks may take; else few are run. */
+extern const double trial_most_seconds;
+
 /* Fill in `base`, and `flow`. */
 wl_status trial_run_base(trial_work *t);
 wl_status trial_analyse(trial_work *t);
@@ -49,7 +52,9 @@ uint64_t trial_sectors(const trial_rows *rows);
 typedef bool trial_question(const obs_summary *s);
 typedef wl_status trial_maker(trial_work *t);
 
-trial_maker trial_transposed, trial_widened, trial_padded, trial_spread, trial_moved, trial_split;
-trial_question trial_wastes_sectors, trial_has_conflicts, trial_has_misaligned, trial_has_records;
+trial_maker trial_transposed, trial_widened, trial_padded, trial_spread, trial_moved, trial_split,
+    trial_regridded;
+trial_question trial_wastes_sectors, trial_has_conflicts, trial_has_misaligned, trial_has_records,
+    trial_has_few_blocks;
 
 #endif

@@ -16,8 +16,9 @@ typedef struct replay_tried { /* a launch that is known */
     const replay_settings *settings;
     replay_run run; /* as the launch was; `sampled` and `seconds` are not looked at */
     const obs_summary *summary;
-    replay_find_object find; /* the objects that it accesses */
-    void *world;             /* find's */
+    uint32_t multiprocessors; /* of the device; 0: not known */
+    replay_find_object find;  /* the objects that it accesses */
+    void *world;              /* find's */
 } replay_tried;
 
 /* Whether what the launch did leaves anything for a trial to save. */
