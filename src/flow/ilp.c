@@ -14,6 +14,8 @@ typedef struct block_reader {
     const flow_function *f;
     const uint8_t *loads; /* [ninsns] load_kind */
     struct chain *chains; /* [ninsns] */
+    uint32_t
+        *stores; /* [ninsns] of one that writes global memory: the one before it in the block */
 } block_reader;
 
 /* ---- data flow in a block ---- */
@@ -85,6 +87,46 @@ static load_kind loads_of(const flow_function *f, uint32_t insn)
     return farthest;
 }
 
+/* ---- order in global memory ---- */
+
+static bool is_global(const flow_address *a)
+{
+    return a->space == IR_SPACE_GLOBAL || a->space == IR_SPACE_GENERIC;
+}
+
+/* The first address in global memory that the instruction touches so; NULL without one. What is
+ * loaded as read-only has no part in any order. */
+static const flow_address *touches_global(const flow_function *f, uint32_t insn, uint8_t touch)
+{
+    if (ir_has(&f->func->insns[insn], IR_S_nc))
+        return NULL;
+    for (uint32_t a = f->address_first[insn]; a < f->address_first[insn + 1]; a++)
+        if (is_global(&f->addresses[a]) && (f->addresses[a].touch & touch))
+            return &f->addresses[a];
+    return NULL;
+}
+
+/* Are they for certain bytes that lie apart: at a register, and at other offsets from it? */
+static bool lie_apart(const flow_address *a, const flow_address *b)
+{
+    int64_t distance = (int64_t)(b->operand->imm - a->operand->imm);
+    if (a->value == FLOW_NONE || a->value != b->value || !a->bytes || !b->bytes)
+        return false;
+    return distance >= (int64_t)a->bytes || -distance >= (int64_t)b->bytes;
+}
+
+/* Neither the compiler nor the device lets an access go ahead of a store that may be to the same
+ * bytes, and the store itself waits for what it stores. The last such store, of those from `last`
+ * back, or FLOW_NONE. */
+static uint32_t store_before(const block_reader *r, uint32_t insn, uint32_t last)
+{
+    const flow_address *address = touches_global(r->f, insn, FLOW_READ | FLOW_WRITE);
+    uint32_t store = address ? last : FLOW_NONE;
+    while (store != FLOW_NONE && lie_apart(touches_global(r->f, store, FLOW_WRITE), address))
+        store = r->stores[store];
+    return store;
+}
+
 /* ---- ILP and MLP ---- */
 
 static void measure_parallelism(const block_reader *r, const flow_block *b, flow_ilp *ilp)
@@ -145,7 +187,7 @@ static void wait_for(const block_reader *r, uint32_t insn, uint32_t before)
     c->shared = b->shared > c->shared ? b->shared : c->shared;
 }
 
-static void end_chain(const block_reader *r, uint32_t insn, uint32_t first)
+static void end_chain(const block_reader *r, uint32_t insn, uint32_t first, uint32_t last_store)
 {
     const flow_function *f = r->f;
     chain *c = &r->chains[insn];
@@ -154,6 +196,7 @@ static void end_chain(const block_reader *r, uint32_t insn, uint32_t first)
         wait_for(r, insn, writer_of(f, f->uses[u].value, first, insn));
     for (uint32_t d = f->def_first[insn]; d < f->def_first[insn + 1]; d++)
         wait_for(r, insn, writer_of(f, f->values[f->defs[d]].old, first, insn));
+    wait_for(r, insn, store_before(r, insn, last_store));
     load_kind load = (load_kind)r->loads[insn];
     c->cycles = load ? cycles_of_load[load] : cycles_of_cost[f->costs[insn]];
     c->insns = 1;
@@ -167,9 +210,13 @@ static void end_chain(const block_reader *r, uint32_t insn, uint32_t first)
 
 static void measure_chain(const block_reader *r, const flow_block *b, flow_ilp *ilp)
 {
-    uint32_t last = b->first;
+    uint32_t last = b->first, last_store = FLOW_NONE;
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        end_chain(r, i, b->first);
+        end_chain(r, i, b->first, last_store);
+        if (touches_global(r->f, i, FLOW_WRITE)) {
+            r->stores[i] = last_store;
+            last_store = i;
+        }
         const chain *c = &r->chains[i];
         last = is_longer(c, &r->chains[last]) ? i : last;
         ilp->chain_loads = c->off_chip > ilp->chain_loads ? c->off_chip : ilp->chain_loads;
@@ -185,7 +232,7 @@ static void measure_function(flow_kernel *k, flow_function *f)
 {
     uint32_t n = f->func->ninsns;
     uint8_t *what = flow_new(&k->mem, uint8_t, n);
-    const block_reader r = {f, what, flow_new(&k->mem, chain, n)};
+    const block_reader r = {f, what, flow_new(&k->mem, chain, n), flow_new(&k->mem, uint32_t, n)};
     f->costs = flow_new(&k->mem, uint8_t, n);
     for (uint32_t i = 0; i < n; i++) {
         f->costs[i] = (uint8_t)ir_insn_cost(&f->func->insns[i]);

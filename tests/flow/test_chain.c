@@ -185,6 +185,35 @@ static void what_is_no_load(void **state)
     assert_int_equal(of_class(&b, IR_COST_MEMORY), 3); /* of 0 cycles: parameter, constant, store */
 }
 
+/* Loads and stores by turns: each load waits for the store before it, which waits for what it
+ * stores. At other offsets from the same register, and where only others read, nothing waits. */
+static void stores_hold_up_loads(void **state)
+{
+    static const struct {
+        const char *second;
+        uint32_t loads;
+    } cases[] = {
+        {"ld.global.u32 %r3, [%d2];\n", 2},
+        {"ld.u32 %r3, [%d2];\n", 2},
+        {"ld.global.u32 %r3, [%d3+4];\n", 1},
+        {"ld.global.u32 %r3, [%d3+3];\n", 2},
+        {"ld.global.u32 %r3, [%d3+-4];\n", 1},
+        {"ld.global.v2.u32 {%r3, %r4}, [%d3+-4];\n", 2},
+        {"ld.global.nc.u32 %r3, [%d2];\n", 1},
+        {"ld.local.u32 %r3, [%d2];\n", 1},
+        {"st.global.u32 [%d2], %r4;\nld.global.u32 %r3, [%d3+4];\n", 2},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "ld.global.u32 %%r1, [%%d1];\nst.global.u32 [%%d3], %%r1;\n%s",
+                 cases[i].second);
+        flow_ilp b = measure(text);
+        if (b.chain_loads != cases[i].loads)
+            fail_msg("%s: %u loads in turn, not %u", text, b.chain_loads, cases[i].loads);
+    }
+}
+
 /* What comes from another block, or from the last round of a loop, is there at the start. */
 static void other_blocks_are_not_waited_for(void **state)
 {
@@ -216,6 +245,7 @@ typedef struct step {
     unsigned reads[5], nreads;
     ir_cost cost;
     unsigned cycles, off_chip, shared;
+    unsigned global; /* 1: reads global memory, where others write; 2: writes there */
 } step;
 
 typedef struct path {
@@ -236,27 +266,29 @@ typedef struct walk {
 typedef struct form {
     const char *text;
     ir_cost cost;
-    unsigned cycles, off_chip, shared;
+    unsigned cycles, off_chip, shared, global;
 } form;
 
 static const form forms[] = {
-    {"add.u32 d, a, b", IR_COST_INT, 4, 0, 0},
-    {"add.f32 d, a, b", IR_COST_FP32, 4, 0, 0},
-    {"fma.rn.f16x2 d, a, b, a", IR_COST_HALF, 8, 0, 0},
-    {"rsqrt.approx.f32 d, a", IR_COST_SFU, 17, 0, 0},
-    {"cvt.rn.f32.u32 d, a", IR_COST_CONVERT, 4, 0, 0},
-    {"mov.u32 d, a", IR_COST_MOVE, 0, 0, 0},
-    {"selp.b32 d, a, b, p", IR_COST_COMPARE, 4, 0, 0},
-    {"setp.ne.u32 o, a, b", IR_COST_COMPARE, 4, 0, 0},
-    {"shfl.sync.idx.b32 d, a, b, 31, -1", IR_COST_WARP, 24, 0, 0},
-    {"ld.shared.u32 d, [a]", IR_COST_MEMORY, 24, 0, 1},
-    {"ld.local.u32 d, [a]", IR_COST_MEMORY, 40, 1, 0},
-    {"ld.global.u32 d, [%d9]", IR_COST_MEMORY, 40, 1, 0},
-    {"atom.global.add.u32 d, [%d9], a", IR_COST_ATOMIC, 40, 1, 0},
-    {"atom.shared.min.u32 d, [a], b", IR_COST_ATOMIC, 24, 0, 1},
-    {"ld.param.u32 d, [n]", IR_COST_MEMORY, 0, 0, 0},
-    {"st.local.u32 [a], b", IR_COST_MEMORY, 0, 0, 0},
-    {"red.shared.add.u32 [a], b", IR_COST_ATOMIC, 0, 0, 0},
+    {"add.u32 d, a, b", IR_COST_INT, 4, 0, 0, 0},
+    {"add.f32 d, a, b", IR_COST_FP32, 4, 0, 0, 0},
+    {"fma.rn.f16x2 d, a, b, a", IR_COST_HALF, 8, 0, 0, 0},
+    {"rsqrt.approx.f32 d, a", IR_COST_SFU, 17, 0, 0, 0},
+    {"cvt.rn.f32.u32 d, a", IR_COST_CONVERT, 4, 0, 0, 0},
+    {"mov.u32 d, a", IR_COST_MOVE, 0, 0, 0, 0},
+    {"selp.b32 d, a, b, p", IR_COST_COMPARE, 4, 0, 0, 0},
+    {"setp.ne.u32 o, a, b", IR_COST_COMPARE, 4, 0, 0, 0},
+    {"shfl.sync.idx.b32 d, a, b, 31, -1", IR_COST_WARP, 24, 0, 0, 0},
+    {"ld.shared.u32 d, [a]", IR_COST_MEMORY, 24, 0, 1, 0},
+    {"ld.local.u32 d, [a]", IR_COST_MEMORY, 40, 1, 0, 0},
+    {"ld.global.u32 d, [%d9]", IR_COST_MEMORY, 40, 1, 0, 1},
+    {"atom.global.add.u32 d, [%d9], a", IR_COST_ATOMIC, 40, 1, 0, 2},
+    {"atom.shared.min.u32 d, [a], b", IR_COST_ATOMIC, 24, 0, 1, 0},
+    {"ld.param.u32 d, [n]", IR_COST_MEMORY, 0, 0, 0, 0},
+    {"st.local.u32 [a], b", IR_COST_MEMORY, 0, 0, 0, 0},
+    {"red.shared.add.u32 [a], b", IR_COST_ATOMIC, 0, 0, 0, 0},
+    {"ld.global.nc.u32 d, [%d9]", IR_COST_MEMORY, 40, 1, 0, 0},
+    {"st.global.u32 [%d8], a", IR_COST_MEMORY, 0, 0, 0, 2},
 };
 
 static unsigned read_register(step *s, unsigned reg)
@@ -270,7 +302,7 @@ static size_t write_step(const form *f, uint64_t *seed, char *text, size_t size,
 {
     size_t at = 0;
     bool guarded = rnd(seed, 4) == 0;
-    *s = (step){NO_REG, {0}, 0, f->cost, f->cycles, f->off_chip, f->shared};
+    *s = (step){NO_REG, {0}, 0, f->cost, f->cycles, f->off_chip, f->shared, f->global};
     if (guarded)
         at += (size_t)snprintf(text, size, "@%%p%u ", read_register(s, WORDS + rnd(seed, PREDS)));
     const char *operands = strchr(f->text, ' ');
@@ -315,8 +347,20 @@ static void end_path(walk *w, const path *p)
     w->shared = p->shared > w->shared ? p->shared : w->shared;
 }
 
+static void walk_back(walk *w, unsigned at, path p);
+
+/* From an access to global memory to the last one that writes there. */
+static void walk_to_store(walk *w, unsigned at, path p)
+{
+    for (unsigned before = at; w->steps[at].global && before-- > 0;)
+        if (w->steps[before].global == 2) {
+            walk_back(w, before, p);
+            return;
+        }
+}
+
 /* All paths backwards from an instruction: before it stands the last writer of a register that it
- * reads, or nothing. */
+ * reads, or of memory, or nothing. */
 static void walk_back(walk *w, unsigned at, path p)
 {
     const step *s = &w->steps[at];
@@ -329,6 +373,7 @@ static void walk_back(walk *w, unsigned at, path p)
                 walk_back(w, before, p);
                 break;
             }
+    walk_to_store(w, at, p);
 }
 
 static void chains_are_the_longest_of_all_paths(void **state)
@@ -372,6 +417,7 @@ int main(void)
         cmocka_unit_test(classes_have_nominal_cycles),
         cmocka_unit_test(branches_end_chains),
         cmocka_unit_test(what_is_no_load),
+        cmocka_unit_test(stores_hold_up_loads),
         cmocka_unit_test(other_blocks_are_not_waited_for),
         cmocka_unit_test(chains_are_the_longest_of_all_paths),
     };
