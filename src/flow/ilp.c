@@ -1,6 +1,7 @@
 /* How much of a basic block can overlap, and what cannot: instruction- and memory-level
  * parallelism and the longest chain of dependences, read off the code. */
 #include "flow/kernel.h"
+#include "ir/expansion.h"
 
 /* What the results of an instruction are loaded from; of several places the farthest counts. */
 typedef enum load_kind {
@@ -12,10 +13,10 @@ typedef enum load_kind {
 
 typedef struct block_reader {
     const flow_function *f;
-    const uint8_t *loads; /* [ninsns] load_kind */
-    struct chain *chains; /* [ninsns] */
-    uint32_t
-        *stores; /* [ninsns] of one that writes global memory: the one before it in the block */
+    const uint8_t *loads;    /* [ninsns] load_kind */
+    const uint8_t *branches; /* [ninsns] has_branches */
+    struct chain *chains;    /* [ninsns] */
+    uint32_t *stores;        /* [ninsns] of one that writes global memory: the one before it */
 } block_reader;
 
 /* ---- data flow in a block ---- */
@@ -127,6 +128,17 @@ static uint32_t store_before(const block_reader *r, uint32_t insn, uint32_t last
     return store;
 }
 
+/* Does ptxas make it code with branches, though it is none itself? The rare path of a division, or a
+ * loop of compare and swap. Loads are not moved ahead of it. */
+static bool has_branches(const flow_function *f, uint32_t insn)
+{
+    double machine[IR_COST_COUNT] = {0};
+    if (f->costs[insn] == IR_COST_CONTROL)
+        return false;
+    ir_add_expansion(&f->func->insns[insn], machine);
+    return machine[IR_COST_CONTROL] > 0;
+}
+
 /* ---- ILP and MLP ---- */
 
 static void measure_parallelism(const block_reader *r, const flow_block *b, flow_ilp *ilp)
@@ -187,7 +199,30 @@ static void wait_for(const block_reader *r, uint32_t insn, uint32_t before)
     c->shared = b->shared > c->shared ? b->shared : c->shared;
 }
 
-static void end_chain(const block_reader *r, uint32_t insn, uint32_t first, uint32_t last_store)
+/* The last instructions of their kinds so far, or FLOW_NONE. */
+typedef struct last_seen {
+    uint32_t store, branches;
+} last_seen;
+
+static void wait_in_order(const block_reader *r, uint32_t insn, const last_seen *last)
+{
+    wait_for(r, insn, store_before(r, insn, last->store));
+    if (r->loads[insn] > LOADS_CONSTANTS || r->branches[insn] ||
+        touches_global(r->f, insn, FLOW_WRITE))
+        wait_for(r, insn, last->branches);
+}
+
+static void note_last(const block_reader *r, uint32_t insn, last_seen *last)
+{
+    if (touches_global(r->f, insn, FLOW_WRITE)) {
+        r->stores[insn] = last->store;
+        last->store = insn;
+    }
+    if (r->branches[insn])
+        last->branches = insn;
+}
+
+static void end_chain(const block_reader *r, uint32_t insn, uint32_t first, const last_seen *last)
 {
     const flow_function *f = r->f;
     chain *c = &r->chains[insn];
@@ -196,7 +231,7 @@ static void end_chain(const block_reader *r, uint32_t insn, uint32_t first, uint
         wait_for(r, insn, writer_of(f, f->uses[u].value, first, insn));
     for (uint32_t d = f->def_first[insn]; d < f->def_first[insn + 1]; d++)
         wait_for(r, insn, writer_of(f, f->values[f->defs[d]].old, first, insn));
-    wait_for(r, insn, store_before(r, insn, last_store));
+    wait_in_order(r, insn, last);
     load_kind load = (load_kind)r->loads[insn];
     c->cycles = load ? cycles_of_load[load] : cycles_of_cost[f->costs[insn]];
     c->insns = 1;
@@ -210,13 +245,11 @@ static void end_chain(const block_reader *r, uint32_t insn, uint32_t first, uint
 
 static void measure_chain(const block_reader *r, const flow_block *b, flow_ilp *ilp)
 {
-    uint32_t last = b->first, last_store = FLOW_NONE;
+    uint32_t last = b->first;
+    last_seen seen = {FLOW_NONE, FLOW_NONE};
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        end_chain(r, i, b->first, last_store);
-        if (touches_global(r->f, i, FLOW_WRITE)) {
-            r->stores[i] = last_store;
-            last_store = i;
-        }
+        end_chain(r, i, b->first, &seen);
+        note_last(r, i, &seen);
         const chain *c = &r->chains[i];
         last = is_longer(c, &r->chains[last]) ? i : last;
         ilp->chain_loads = c->off_chip > ilp->chain_loads ? c->off_chip : ilp->chain_loads;
@@ -231,12 +264,14 @@ static void measure_chain(const block_reader *r, const flow_block *b, flow_ilp *
 static void measure_function(flow_kernel *k, flow_function *f)
 {
     uint32_t n = f->func->ninsns;
-    uint8_t *what = flow_new(&k->mem, uint8_t, n);
-    const block_reader r = {f, what, flow_new(&k->mem, chain, n), flow_new(&k->mem, uint32_t, n)};
+    uint8_t *what = flow_new(&k->mem, uint8_t, n), *branches = flow_new(&k->mem, uint8_t, n);
+    const block_reader r = {f, what, branches, flow_new(&k->mem, chain, n),
+                            flow_new(&k->mem, uint32_t, n)};
     f->costs = flow_new(&k->mem, uint8_t, n);
     for (uint32_t i = 0; i < n; i++) {
         f->costs[i] = (uint8_t)ir_insn_cost(&f->func->insns[i]);
         what[i] = (uint8_t)loads_of(f, i);
+        branches[i] = has_branches(f, i);
     }
     f->ilp = flow_new(&k->mem, flow_ilp, f->nblocks);
     for (uint32_t b = 0; b < f->nblocks; b++) {

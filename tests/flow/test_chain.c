@@ -201,6 +201,10 @@ static void stores_hold_up_loads(void **state)
         {"ld.global.v2.u32 {%r3, %r4}, [%d3+-4];\n", 2},
         {"ld.global.nc.u32 %r3, [%d2];\n", 1},
         {"ld.local.u32 %r3, [%d2];\n", 1},
+        {"div.rn.f32 %f1, %f2, %f3;\nld.global.nc.u32 %r3, [%d2];\n", 1},
+        {"cvt.rn.f32.u32 %f2, %r1;\ndiv.rn.f32 %f1, %f2, %f3;\nld.global.nc.u32 %r3, [%d2];\n", 2},
+        {"cvt.rn.f32.u32 %f2, %r1;\ndiv.approx.f32 %f1, %f2, %f3;\nld.global.nc.u32 %r3, [%d2];\n",
+         1},
         {"st.global.u32 [%d2], %r4;\nld.global.u32 %r3, [%d3+4];\n", 2},
     };
     (void)state;
@@ -246,6 +250,7 @@ typedef struct step {
     ir_cost cost;
     unsigned cycles, off_chip, shared;
     unsigned global; /* 1: reads global memory, where others write; 2: writes there */
+    unsigned held;   /* 1: is held up by what has branches within; 2: has them */
 } step;
 
 typedef struct path {
@@ -266,29 +271,31 @@ typedef struct walk {
 typedef struct form {
     const char *text;
     ir_cost cost;
-    unsigned cycles, off_chip, shared, global;
+    unsigned cycles, off_chip, shared, global, held;
 } form;
 
 static const form forms[] = {
-    {"add.u32 d, a, b", IR_COST_INT, 4, 0, 0, 0},
-    {"add.f32 d, a, b", IR_COST_FP32, 4, 0, 0, 0},
-    {"fma.rn.f16x2 d, a, b, a", IR_COST_HALF, 8, 0, 0, 0},
-    {"rsqrt.approx.f32 d, a", IR_COST_SFU, 17, 0, 0, 0},
-    {"cvt.rn.f32.u32 d, a", IR_COST_CONVERT, 4, 0, 0, 0},
-    {"mov.u32 d, a", IR_COST_MOVE, 0, 0, 0, 0},
-    {"selp.b32 d, a, b, p", IR_COST_COMPARE, 4, 0, 0, 0},
-    {"setp.ne.u32 o, a, b", IR_COST_COMPARE, 4, 0, 0, 0},
-    {"shfl.sync.idx.b32 d, a, b, 31, -1", IR_COST_WARP, 24, 0, 0, 0},
-    {"ld.shared.u32 d, [a]", IR_COST_MEMORY, 24, 0, 1, 0},
-    {"ld.local.u32 d, [a]", IR_COST_MEMORY, 40, 1, 0, 0},
-    {"ld.global.u32 d, [%d9]", IR_COST_MEMORY, 40, 1, 0, 1},
-    {"atom.global.add.u32 d, [%d9], a", IR_COST_ATOMIC, 40, 1, 0, 2},
-    {"atom.shared.min.u32 d, [a], b", IR_COST_ATOMIC, 24, 0, 1, 0},
-    {"ld.param.u32 d, [n]", IR_COST_MEMORY, 0, 0, 0, 0},
-    {"st.local.u32 [a], b", IR_COST_MEMORY, 0, 0, 0, 0},
-    {"red.shared.add.u32 [a], b", IR_COST_ATOMIC, 0, 0, 0, 0},
-    {"ld.global.nc.u32 d, [%d9]", IR_COST_MEMORY, 40, 1, 0, 0},
-    {"st.global.u32 [%d8], a", IR_COST_MEMORY, 0, 0, 0, 2},
+    {"add.u32 d, a, b", IR_COST_INT, 4, 0, 0, 0, 0},
+    {"add.f32 d, a, b", IR_COST_FP32, 4, 0, 0, 0, 0},
+    {"fma.rn.f16x2 d, a, b, a", IR_COST_HALF, 8, 0, 0, 0, 0},
+    {"rsqrt.approx.f32 d, a", IR_COST_SFU, 17, 0, 0, 0, 0},
+    {"cvt.rn.f32.u32 d, a", IR_COST_CONVERT, 4, 0, 0, 0, 0},
+    {"mov.u32 d, a", IR_COST_MOVE, 0, 0, 0, 0, 0},
+    {"selp.b32 d, a, b, p", IR_COST_COMPARE, 4, 0, 0, 0, 0},
+    {"setp.ne.u32 o, a, b", IR_COST_COMPARE, 4, 0, 0, 0, 0},
+    {"shfl.sync.idx.b32 d, a, b, 31, -1", IR_COST_WARP, 24, 0, 0, 0, 0},
+    {"ld.shared.u32 d, [a]", IR_COST_MEMORY, 24, 0, 1, 0, 1},
+    {"ld.local.u32 d, [a]", IR_COST_MEMORY, 40, 1, 0, 0, 1},
+    {"ld.global.u32 d, [%d9]", IR_COST_MEMORY, 40, 1, 0, 1, 1},
+    {"atom.global.add.u32 d, [%d9], a", IR_COST_ATOMIC, 40, 1, 0, 2, 1},
+    {"atom.shared.min.u32 d, [a], b", IR_COST_ATOMIC, 24, 0, 1, 0, 1},
+    {"ld.param.u32 d, [n]", IR_COST_MEMORY, 0, 0, 0, 0, 0},
+    {"st.local.u32 [a], b", IR_COST_MEMORY, 0, 0, 0, 0, 0},
+    {"red.shared.add.u32 [a], b", IR_COST_ATOMIC, 0, 0, 0, 0, 0},
+    {"ld.global.nc.u32 d, [%d9]", IR_COST_MEMORY, 40, 1, 0, 0, 1},
+    {"st.global.u32 [%d8], a", IR_COST_MEMORY, 0, 0, 0, 2, 1},
+    {"div.rn.f32 d, a, b", IR_COST_FP32, 4, 0, 0, 0, 2},
+    {"sqrt.rn.f32 d, a", IR_COST_SFU, 17, 0, 0, 0, 2},
 };
 
 static unsigned read_register(step *s, unsigned reg)
@@ -302,7 +309,7 @@ static size_t write_step(const form *f, uint64_t *seed, char *text, size_t size,
 {
     size_t at = 0;
     bool guarded = rnd(seed, 4) == 0;
-    *s = (step){NO_REG, {0}, 0, f->cost, f->cycles, f->off_chip, f->shared, f->global};
+    *s = (step){NO_REG, {0}, 0, f->cost, f->cycles, f->off_chip, f->shared, f->global, f->held};
     if (guarded)
         at += (size_t)snprintf(text, size, "@%%p%u ", read_register(s, WORDS + rnd(seed, PREDS)));
     const char *operands = strchr(f->text, ' ');
@@ -349,11 +356,11 @@ static void end_path(walk *w, const path *p)
 
 static void walk_back(walk *w, unsigned at, path p);
 
-/* From an access to global memory to the last one that writes there. */
-static void walk_to_store(walk *w, unsigned at, path p)
+/* To the last instruction before it that writes global memory, or has branches within. */
+static void walk_to_last(walk *w, unsigned at, path p, bool writes)
 {
-    for (unsigned before = at; w->steps[at].global && before-- > 0;)
-        if (w->steps[before].global == 2) {
+    for (unsigned before = at; before-- > 0;)
+        if ((writes ? w->steps[before].global : w->steps[before].held) == 2) {
             walk_back(w, before, p);
             return;
         }
@@ -373,7 +380,10 @@ static void walk_back(walk *w, unsigned at, path p)
                 walk_back(w, before, p);
                 break;
             }
-    walk_to_store(w, at, p);
+    if (s->global)
+        walk_to_last(w, at, p, true);
+    if (s->held)
+        walk_to_last(w, at, p, false);
 }
 
 static void chains_are_the_longest_of_all_paths(void **state)
