@@ -204,12 +204,24 @@ typedef struct last_seen {
     uint32_t store, branches;
 } last_seen;
 
-static void wait_in_order(const block_reader *r, uint32_t insn, const last_seen *last)
+/* What stands before branches and reads what was loaded is not moved past them, so that they wait
+ * for all that has begun since the last ones but for loads. */
+static void wait_for_region(const block_reader *r, uint32_t insn, uint32_t first)
+{
+    for (uint32_t i = first; i < insn; i++)
+        if (r->loads[i] <= LOADS_CONSTANTS)
+            wait_for(r, insn, i);
+}
+
+static void wait_in_order(const block_reader *r, uint32_t insn, uint32_t first,
+                          const last_seen *last)
 {
     wait_for(r, insn, store_before(r, insn, last->store));
     if (r->loads[insn] > LOADS_CONSTANTS || r->branches[insn] ||
         touches_global(r->f, insn, FLOW_WRITE))
         wait_for(r, insn, last->branches);
+    if (r->branches[insn])
+        wait_for_region(r, insn, last->branches == FLOW_NONE ? first : last->branches);
 }
 
 static void note_last(const block_reader *r, uint32_t insn, last_seen *last)
@@ -231,7 +243,7 @@ static void end_chain(const block_reader *r, uint32_t insn, uint32_t first, cons
         wait_for(r, insn, writer_of(f, f->uses[u].value, first, insn));
     for (uint32_t d = f->def_first[insn]; d < f->def_first[insn + 1]; d++)
         wait_for(r, insn, writer_of(f, f->values[f->defs[d]].old, first, insn));
-    wait_in_order(r, insn, last);
+    wait_in_order(r, insn, first, last);
     load_kind load = (load_kind)r->loads[insn];
     c->cycles = load ? cycles_of_load[load] : cycles_of_cost[f->costs[insn]];
     c->insns = 1;

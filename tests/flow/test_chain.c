@@ -201,8 +201,9 @@ static void stores_hold_up_loads(void **state)
         {"ld.global.v2.u32 {%r3, %r4}, [%d3+-4];\n", 2},
         {"ld.global.nc.u32 %r3, [%d2];\n", 1},
         {"ld.local.u32 %r3, [%d2];\n", 1},
-        {"div.rn.f32 %f1, %f2, %f3;\nld.global.nc.u32 %r3, [%d2];\n", 1},
+        {"div.rn.f32 %f1, %f2, %f3;\nld.global.nc.u32 %r3, [%d2];\n", 2}, /* after a store */
         {"cvt.rn.f32.u32 %f2, %r1;\ndiv.rn.f32 %f1, %f2, %f3;\nld.global.nc.u32 %r3, [%d2];\n", 2},
+        {"add.u32 %r2, %r1, 1;\ndiv.rn.f32 %f1, %f2, %f3;\nld.global.nc.u32 %r3, [%d2];\n", 2},
         {"cvt.rn.f32.u32 %f2, %r1;\ndiv.approx.f32 %f1, %f2, %f3;\nld.global.nc.u32 %r3, [%d2];\n",
          1},
         {"st.global.u32 [%d2], %r4;\nld.global.u32 %r3, [%d3+4];\n", 2},
@@ -366,6 +367,14 @@ static void walk_to_last(walk *w, unsigned at, path p, bool writes)
         }
 }
 
+/* From what has branches within to all since the last such, but for loads. */
+static void walk_to_region(walk *w, unsigned at, path p)
+{
+    for (unsigned before = at; before-- > 0 && w->steps[before].held != 2;)
+        if (!w->steps[before].off_chip && !w->steps[before].shared)
+            walk_back(w, before, p);
+}
+
 /* All paths backwards from an instruction: before it stands the last writer of a register that it
  * reads, or of memory, or nothing. */
 static void walk_back(walk *w, unsigned at, path p)
@@ -384,6 +393,8 @@ static void walk_back(walk *w, unsigned at, path p)
         walk_to_last(w, at, p, true);
     if (s->held)
         walk_to_last(w, at, p, false);
+    if (s->held == 2)
+        walk_to_region(w, at, p);
 }
 
 static void chains_are_the_longest_of_all_paths(void **state)
