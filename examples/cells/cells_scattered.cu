@@ -10,15 +10,15 @@ __device__ int cell_of(Box box, int atom)
 __global__ void find_cell_counts(Box box, int *cell_count)
 {
     int atom = blockIdx.x * THREADS + threadIdx.x;
-    atomicAdd(&cell_count[cell_of(box, atom)], 1); // finds: strided d_cell_count (covered), false-sharing d_cell_count
+    atomicAdd(&cell_count[cell_of(box, atom)], 1); // finds: strided d_cell_count, false-sharing d_cell_count
 }
 
 __global__ void find_cell_contents(Box box, int *cell_count, const int *cell_count_sum, int *contents)
 {
     int atom = blockIdx.x * THREADS + threadIdx.x, cell = cell_of(box, atom);
-    int slot = atomicAdd(&cell_count[cell], 1); // finds: strided d_cell_count, false-sharing d_cell_count
-    int first = cell_count_sum[cell]; // finds: strided d_cell_count_sum, false-sharing d_cell_count_sum
-    contents[first + slot] = atom; // finds: strided d_contents, false-sharing d_contents
+    int slot = atomicAdd(&cell_count[cell], 1); // finds: strided d_cell_count (covered), false-sharing d_cell_count
+    int first = cell_count_sum[cell]; // finds: strided d_cell_count_sum (hidden), false-sharing d_cell_count_sum (hidden)
+    contents[first + slot] = atom; // finds: strided d_contents (hidden), false-sharing d_contents (hidden)
 }
 
 static void build(Box box, int atoms, int *d_contents, bool skip)

@@ -15,10 +15,10 @@ __global__ void nearest(const float *distances, float *best, int points)
         at = min(at, K - 1);
 #pragma unroll 1
         for (; at > 0; at--) {
-            float last = list[at - 1]; // finds: divergent d_best
+            float last = list[at - 1]; // finds: divergent d_best (hidden)
             if (last <= distance)
                 break;
-            list[at] = last; // finds: divergent d_best
+            list[at] = last; // finds: divergent d_best (hidden)
         }
         list[at] = distance; // finds: uncoalesced d_best (hidden)
     }

@@ -9,7 +9,7 @@ __global__ void scale_rows(float *image, const float *factor, int width, int hei
     float f = factor[y];
 #pragma unroll 1
     for (int x = threadIdx.x; x < width; x += 32)
-        image[y * pitch + x] *= f; // finds: misaligned d_image
+        image[y * pitch + x] *= f; // finds: misaligned d_image (hidden)
     // advises: Pad each row of d_image from 1021 to 1024 elements
 }
 

@@ -114,12 +114,12 @@ static model_resource longest_but_launch(const ana_model *m)
     return MODEL_LAUNCH;
 }
 
-/* A kernel that takes hardly longer than its launch is one of a small run, made to be looked at:
- * it is judged with a grid that fills the device. More blocks are a change of size themselves. */
+/* A kernel that ends before the host can launch the next one is of a small run, made to be looked
+ * at: it is judged with a grid that fills the device. More blocks are a change of size themselves. */
 static model_size size_to_judge(const gain_kernel *k, const model_change *change)
 {
-    bool small = k->model->bound == MODEL_LAUNCH && !change->fill;
-    return small ? MODEL_FULL : MODEL_AS_RUN;
+    bool small = k->model->resources[longest_but_launch(k->model)] < k->model->next_launch;
+    return small && !change->fill ? MODEL_FULL : MODEL_AS_RUN;
 }
 
 double gain_part(const gain_input *in, const gain_kernel *k, const model_change *given,

@@ -123,6 +123,7 @@ static void add_model(ana_model *sum, const ana_model *m)
     sum->launches += m->launches;
     model_roofline_add(&sum->roofline, &m->roofline, n);
     sum->seconds += n * m->seconds;
+    sum->next_launch += n * m->next_launch;
     sum->low += n * m->low;
     sum->high += n * m->high;
     sum->from_l1 += n * m->from_l1;
@@ -142,6 +143,7 @@ static void make_mean(ana_model *sum)
     sum->roofline = (model_roofline){0};
     model_roofline_add(&sum->roofline, &all, 1 / n);
     sum->seconds /= n;
+    sum->next_launch /= n;
     sum->low /= n;
     sum->high /= n;
     sum->from_l1 /= n;

@@ -45,6 +45,7 @@ typedef struct ana_model {
     uint64_t launches;     /* that this is of */
     const char *missing;   /* why there is no model, as a sentence; NULL: there is one */
     double seconds;        /* predicted, launch included */
+    double next_launch;    /* what the host takes to launch the next one */
     double low, high;      /* where eight of ten launches lie that were measured (residuals.def) */
     model_resource bound;  /* which takes longest */
     double resources[MODEL_RESOURCES]; /* seconds that each takes by itself */

@@ -266,6 +266,7 @@ void model_predict(const cuda_device *d, const model_work *w, uint32_t resident,
     for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
         m->resources[r] /= clock;
     add_device(d, w, share, m->resources);
+    m->next_launch = FIGURE_OF(d, launch_host);
     count_hits(d, &w->traffic, m);
     add_up(m);
 }
