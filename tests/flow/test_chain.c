@@ -370,9 +370,9 @@ static void walk_to_last(walk *w, unsigned at, path p, bool writes)
 /* From what has branches within to all since the last such, but for loads. */
 static void walk_to_region(walk *w, unsigned at, path p)
 {
-    for (unsigned before = at; before-- > 0 && w->steps[before].held != 2;)
-        if (!w->steps[before].off_chip && !w->steps[before].shared)
-            walk_back(w, before, p);
+    for (unsigned i = at; i > 0 && w->steps[i - 1].held != 2; i--)
+        if (!w->steps[i - 1].off_chip && !w->steps[i - 1].shared)
+            walk_back(w, i - 1, p);
 }
 
 /* All paths backwards from an instruction: before it stands the last writer of a register that it
