@@ -239,14 +239,30 @@ static uint32_t same_members(const uint32_t *v, uint32_t mask)
 
 typedef enum step { GO, SKIP, SWITCH } step;
 
-/* Lanes with different member masks part; each group waits for its own lanes. */
-static step part_by_members(emu_warp *w, emu_split *s, const uint32_t *members)
+/* Each lane that waits has to name itself: what else it would wait for never comes. */
+static void check_members(emu_warp *w, const emu_insn *in, const uint32_t *members, uint32_t mask)
 {
-    while (s->mask) {
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        if (!(members[lane] >> lane & 1))
+            emu_raise(w, in->pc, EMU_FAULT_ILLEGAL_INSTRUCTION, lane, 0, 0,
+                      "lane %u of warp %u names the lanes 0x%08x, and not itself; a lane has to be "
+                      "in its own mask, else CUDA does not define what happens",
+                      lane, w->index, members[lane]);
+    }
+}
+
+/* Lanes with different member masks part; each group waits for its own lanes. */
+static step part_by_members(emu_warp *w, emu_split *s, const emu_insn *in, const uint32_t *members)
+{
+    check_members(w, in, members, s->mask);
+    s->state = EMU_WAIT_WARP;
+    for (;;) {
         uint32_t group = same_members(members, s->mask);
         if (group == s->mask)
             break;
         add_split(w, s, group, s->bb);
+        w->splits[w->nsplits - 1].state = EMU_WAIT_WARP;
         s->mask &= ~group;
     }
     return SWITCH;
@@ -277,7 +293,7 @@ static step enter_warp(emu_warp *w, emu_split *s, const emu_insn *in)
     const uint32_t *members = emu_at(w, in->src[3]);
     if (EMU_REF_BASE(in->src[3]) != EMU_LAUNCH && !is_uniform(members, s->mask)) {
         if (!run_groups(w, s, in, members))
-            return part_by_members(w, s, members);
+            return part_by_members(w, s, in, members);
         s->skip = (uint32_t)(in - warp_kernel(w)->bbs[s->bb].first) + 2;
         return GO;
     }

@@ -145,6 +145,56 @@ static void deadlocks_are_reported(void **state)
     fixture_end(&f);
 }
 
+/* Lanes 0 to 3 wait with lanes 4 to 7, which come to their instruction elsewhere; the others wait for
+ * nobody. */
+static void groups_of_lanes_wait_for_lanes_elsewhere(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_begin(&f, BEGIN("k") "mov.u32 %r2, -256; setp.lt.u32 %p1, %r1, 8; @%p1 mov.u32 %r2, "
+                                 "255;\n"
+                                 "shr.u32 %r3, %r1, 2; setp.eq.u32 %p2, %r3, 1; @%p2 bra A;\n"
+                                 "redux.sync.add.u32 %r4, %r1, %r2; bra B;\n"
+                                 "A: add.u32 %r5, %r1, 100; redux.sync.add.u32 %r4, %r5, %r2;\n"
+                                 "B: st.global.u32 [%rd3], %r4; ret;\n" END);
+    uint32_t *out = fixture_alloc(&f, 4 * 32);
+    RUN(&f, "k", 1, 32, P(out));
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i < 8 ? 28 + 400 : 496 - 28);
+    fixture_end(&f);
+}
+
+/* Each lane of the second warp names those before it, but not itself: lane 0 names none. */
+static void lanes_have_to_name_themselves(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_begin(&f, BEGIN("k") "mov.u32 %r2, -1; setp.ge.u32 %p1, %r1, 32; @%p1 mov.u32 %r2, "
+                                 "%lanemask_lt;\n"
+                                 "vote.sync.ballot.b32 %r3, %p1, %r2; st.global.u32 [%rd3], %r3; "
+                                 "ret;\n" END);
+    uint32_t *out = fixture_alloc(&f, 4 * 64);
+    assert_int_equal(TRY(&f, "k", 1, 64, P(out)), WL_FAULT);
+    assert_int_equal(f.result.fault.kind, EMU_FAULT_ILLEGAL_INSTRUCTION);
+    assert_int_equal(f.result.fault.thread.x, 32);
+    assert_non_null(strstr(f.result.fault.text, "lane 0 of warp 1 names the lanes 0x00000000"));
+    fixture_end(&f);
+}
+
+/* Lane 0 waits for lane 1 to name the two of them; it names a third. */
+static void masks_that_differ_are_a_deadlock(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_begin(&f, BEGIN("k") "mov.u32 %r2, -1; setp.eq.u32 %p1, %r1, 0; @%p1 mov.u32 %r2, 3;\n"
+                                 "bar.warp.sync %r2; ret;\n" END);
+    uint32_t *out = fixture_alloc(&f, 4 * 32);
+    assert_int_equal(TRY(&f, "k", 1, 32, P(out)), WL_FAULT);
+    assert_int_equal(f.result.fault.kind, EMU_FAULT_DEADLOCK);
+    assert_non_null(strstr(f.result.fault.text, "lanes 0x00000001: other lanes of its warp"));
+    fixture_end(&f);
+}
+
 static void endless_loops_reach_the_time_limit(void **state)
 {
     (void)state;
@@ -297,6 +347,9 @@ int main(void)
         cmocka_unit_test(lanes_meet_at_different_shuffles),
         cmocka_unit_test(groups_of_lanes_are_apart),
         cmocka_unit_test(deadlocks_are_reported),
+        cmocka_unit_test(groups_of_lanes_wait_for_lanes_elsewhere),
+        cmocka_unit_test(lanes_have_to_name_themselves),
+        cmocka_unit_test(masks_that_differ_are_a_deadlock),
         cmocka_unit_test(endless_loops_reach_the_time_limit),
         cmocka_unit_test(endless_printing_reaches_the_time_limit),
         cmocka_unit_test(grids_synchronise),
