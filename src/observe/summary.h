@@ -146,6 +146,7 @@ typedef enum obs_trial_kind {
     OBS_TRIAL_MOVED,     /* an object with bytes left free before it */
     OBS_TRIAL_SPLIT,     /* an object's records split into an array for each field */
     OBS_TRIAL_REGRIDDED, /* more blocks, which do the same work together */
+    OBS_TRIAL_STAGED,    /* a block's part of an object loaded into shared memory */
     OBS_TRIAL_COUNT
 } obs_trial_kind;
 
@@ -159,9 +160,13 @@ typedef struct obs_trial {
         block[2];    /* TRANSPOSED, WIDENED: of the launch then, in x and y; REGRIDDED: its grid */
     uint32_t object; /* that the change is about, as in obs_insn; 0 where it is the kernel */
     uint32_t pitch, pad; /* PADDED, SPREAD: `pad` bytes are added after each `pitch`; MOVED: `pad`
-                            bytes are left free; SPLIT: of records of `pitch` bytes, `pad` are used */
+                            bytes are left free; SPLIT: of records of `pitch` bytes, `pad` are
+                            used; STAGED: `pad` bytes of shared memory hold what `pitch` turns of
+                            a loop take, or, where that is 0, all that a block does */
     uint32_t nbefore, nafter;
-    obs_insn *before, *after; /* of the object, where the change is about one; else all rows */
+    /* Of the object, where the change is about one; else all rows. STAGED: `after` loads the part
+     * where an instruction of `before` loads now, and stores and loads no known shared array. */
+    obs_insn *before, *after;
 } obs_trial;
 
 /* Where the object that a change is about lies; ACC_SPACE_COUNT: the change is about the kernel. */
@@ -171,7 +176,8 @@ static inline acc_space obs_trial_space(uint8_t kind)
     case OBS_TRIAL_PADDED: return ACC_SHARED;
     case OBS_TRIAL_SPREAD:
     case OBS_TRIAL_MOVED:
-    case OBS_TRIAL_SPLIT: return ACC_GLOBAL;
+    case OBS_TRIAL_SPLIT:
+    case OBS_TRIAL_STAGED: return ACC_GLOBAL;
     default: return ACC_SPACE_COUNT;
     }
 }

@@ -125,7 +125,8 @@ static const model_edit half = {.pc = 1,
 static void changes_of_one_instruction_add_up(void **state)
 {
     fixture *f = *state;
-    const model_change a = {1, &half, false}, b = {1, &quarter, false}, c = {1, &elsewhere, true};
+    const model_change a = {1, &half, false, 1024}, b = {1, &quarter, false, 0},
+                       c = {1, &elsewhere, true, 512};
     model_change both;
     assert_true(remedy_overlap(&a, &b));
     assert_false(remedy_overlap(&a, &c));
@@ -135,6 +136,7 @@ static void changes_of_one_instruction_add_up(void **state)
     assert_true(remedy_join(f->arena, &both, &c, &both));
     assert_int_equal(both.nedits, 2);
     assert_true(both.fill);
+    assert_int_equal(both.shared, 1536);
 }
 
 static void every_remedy_has_its_words(void **state)

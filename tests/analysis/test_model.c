@@ -759,6 +759,21 @@ static void trials_of_staging(void **state)
     assert_true(m.resources[MODEL_LATENCY] >= least / clock);
 }
 
+/* Two blocks of 256 threads fit where eight did: as many take turns. */
+static void trials_that_take_shared_memory(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(launches);
+    model_change change = {.shared = 100 << 10};
+    ana_model before = model_try(lab, 1, NULL, MODEL_FULL),
+              m = model_try(lab, 1, &change, MODEL_FULL);
+    ASSERT_NEAR(m.resources[MODEL_BLOCKS], before.resources[MODEL_BLOCKS]);
+    ASSERT_NEAR(m.resources[MODEL_LATENCY], before.resources[MODEL_LATENCY] * 8 / 2);
+    change.shared = 300 << 10; /* more than a block can have */
+    m = model_try(lab, 1, &change, MODEL_FULL);
+    ASSERT_NEAR(m.resources[MODEL_LATENCY], before.resources[MODEL_LATENCY] * 8);
+}
+
 /* Four blocks on 132 multiprocessors become as many as those. */
 static void trials_of_more_blocks(void **state)
 {
@@ -801,6 +816,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(trials_that_change_nothing, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_edits, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_staging, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_that_take_shared_memory, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_more_blocks, arena_set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,13 +6,16 @@
 The kernel's counts (COUNT: sectors or wavefronts), less what the findings whose first remedy is
 REMEDY save by it, must be those of the kernel in AFTER, which must pass its own check: exactly,
 since all addresses follow from the launch. Where the compiler makes another number of requests of
-AFTER, that holds of the count for each request.
+AFTER, that holds of the count for each request. What is staged takes the place of requests to
+global memory: these are compared, and so are the wavefronts of shared memory, which BEFORE has none
+of.
 """
 import json
 import os
 import subprocess
 import sys
 
+STAGES = ("stage-in-shared-memory",)
 # What changes all that is counted of the kernel.
 WHOLE = ("swap-indices", "widen-blocks", "pad-shared-array")
 
@@ -38,10 +41,12 @@ def profile(warplens, nvcc, work, source):
 
 
 def counted(stats, kernel, remedy, count):
-    """Requests and counts of the kernel; of its shared arrays alone where one of them is padded."""
+    """Requests and counts of the kernel; of the memory alone that the remedy is about."""
     rows = [i for i in stats["instructions"] if i["kernel"].split("(")[0] == kernel]
     if remedy == "pad-shared-array":
         rows = [i for i in rows if i["space"] == "shared"]
+    elif remedy in STAGES:
+        rows = [i for i in rows if i["space"] == "global"]
     return [sum(i["requests"] for i in rows), sum(i.get(count, 0) for i in rows)]
 
 
@@ -54,6 +59,18 @@ def advised(stats, remedy, before):
         if not f["remedies"][0]["counted"] or f["remedies"][0]["advice"] != f["advice"]:
             sys.exit("FAIL: the remedy was not tried, or something else is advised")
     return findings
+
+
+def passes(stats, kernel):
+    return sum(i["wavefronts"] for i in stats["instructions"] if i["kernel"].split("(")[0] == kernel and i["space"] == "shared")
+
+
+def check_passes(findings, before, after, kernel):
+    """Of shared memory, where data is staged."""
+    tried = sum(f["remedies"][0]["after"]["wavefronts"] for f in findings)
+    print(f"wavefronts: {tried} as tried; {passes(after, kernel)} after")
+    if passes(before, kernel) or tried != passes(after, kernel):
+        sys.exit("FAIL: the program that follows the advice passes through shared memory otherwise")
 
 
 def main():
@@ -70,10 +87,13 @@ def main():
             tried[at] += changes["after"][key] - changes["before"][key]
         if remedy in WHOLE and [changes["before"]["requests"], changes["before"][count]] != now:
             sys.exit(f"FAIL: the counts before are {changes['before']}")
-    then = counted(profile(warplens, nvcc, work, after), kernel, remedy, count)
+    changed = profile(warplens, nvcc, work, after)
+    then = counted(changed, kernel, remedy, count)
     print(f"{findings[0]['advice']}\nrequests, {count}: {now} before; {tried} after, as tried; {then} in {os.path.basename(after)}")
     if tried[1] >= now[1] or tried[1] * then[0] != then[1] * tried[0]:
         sys.exit("FAIL: the program that follows the advice does otherwise")
+    if remedy in STAGES:
+        check_passes(findings, stats, changed, kernel)
 
 
 main()

@@ -26,6 +26,11 @@
           "L: setp.ge.u32 %p, %r4, 8192; @%p bra E; and.b32 %r5, %r4, 4095;\n" \
           "  mul.wide.u32 %d2, %r5, 4; add.u64 %d2, %d1, %d2;\n"               \
           "  st.global.u32 [%d2], 0; add.u32 %r4, %r4, %r1; bra L;\n"
+/* Loads the word at %d2 and those `step` bytes further on, so many of them. */
+#define LOAD_IN_TURNS(turns, step)                                                    \
+    "  mov.u32 %r5, 0;\n"                                                             \
+    "L: ld.global.u32 %r7, [%d2]; add.u64 %d2, %d2, " step "; add.u32 %r5, %r5, 1;\n" \
+    "  setp.lt.u32 %p, %r5, " turns "; @%p bra L;\n"
 #define REGISTERS ".reg .u32 %r<8>; .reg .u64 %d<4>; .reg .pred %p;\n"
 
 static const char ptx[] = HEAD
@@ -90,7 +95,38 @@ static const char ptx[] = HEAD
     "  add.u64 %d2, %d1, %d2; st.global.u32 [%d2], 0; ret; }\n"
     /* two arrays of 256 words */
     ".visible .entry arrays(.param .u64 out)\n{ " REGISTERS INDEX PLACE_OF_INDEX
-    "  st.global.u32 [%d2], 0; st.global.u32 [%d2 + 1024], 0; ret; }\n";
+    "  st.global.u32 [%d2], 0; st.global.u32 [%d2 + 1024], 0; ret; }\n"
+    /* eight words from each thread's on; the same stored to, too; with no shared memory left */
+    ".visible .entry window(.param .u64 out)\n{ " REGISTERS INDEX PLACE_OF_INDEX LOAD_IN_TURNS(
+        "8",
+        "4") "ret; }\n"
+             ".visible .entry changing(.param .u64 out)\n{ " REGISTERS INDEX PLACE_OF_INDEX
+                 LOAD_IN_TURNS(
+                     "8",
+                     "4") "  st.global.u32 [%d1], 0; ret; }\n"
+                          ".visible .entry crowded(.param .u64 out)\n{ " REGISTERS
+                              INDEX PLACE_OF_INDEX
+                          "  .shared .align 4 .b8 all[49152]; mov.u32 %r6, all; st.shared.u32 "
+                          "[%r6], 0;\n" LOAD_IN_TURNS(
+                              "8",
+                              "4") "ret; }\n"
+                                   /* a row of 32 words for each thread */
+                                   ".visible .entry lines(.param .u64 out)\n{ " REGISTERS INDEX
+                                   "  mul.lo.u32 %r4, %r4, 32;\n" PLACE_OF_INDEX LOAD_IN_TURNS(
+                                       "32",
+                                       "4") "ret; }\n"
+                                            /* all warps the same 512 lines; a line more in each warp */
+                                            ".visible .entry shared_lines(.param .u64 "
+                                            "out)\n{ " REGISTERS
+                                            "  mov.u32 %r4, %tid.x;\n" PLACE_OF_INDEX LOAD_IN_TURNS(
+                                                "512",
+                                                "128") "ret; }\n"
+                                                       ".visible .entry more_lines(.param .u64 "
+                                                       "out)\n{ " REGISTERS
+                                                       "  mov.u32 %r4, %tid.x;\n" PLACE_OF_INDEX
+                                                       "  mov.u32 %r6, %tid.y; add.u32 %r6, %r6, "
+                                                       "512;\n" LOAD_IN_TURNS("%r6",
+                                                                              "128") "ret; }\n";
 
 enum { OUT = 1, MODULE = 1 };
 static const uint64_t base = 0x7f0000000000;
@@ -123,7 +159,7 @@ static int begin(void **state)
                 .type = CAP_MODULE,
                 .module = {.id = MODULE, .name = "m", .code = ptx, .length = sizeof ptx - 1}});
     see(&f, &(cap_record){.type = CAP_OBJECT,
-                          .object = {.id = OUT, .base = base, .bytes = 64 * 64 * 4, .name = ""}});
+                          .object = {.id = OUT, .base = base, .bytes = 128 << 10, .name = ""}});
     *state = &f;
     return 0;
 }
@@ -393,6 +429,81 @@ static void what_are_no_records(void **state)
     assert_int_equal(f->trials.count, 0);
 }
 
+/* ---- parts of objects in shared memory ---- */
+
+static uint64_t passes_of_rows(const obs_insn *rows, uint32_t count)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += rows[i].space == ACC_SHARED ? rows[i].wavefronts : 0;
+    return sum;
+}
+
+static void expect_staged(const fixture *f, uint32_t turns, uint32_t bytes, uint64_t before,
+                          uint64_t after, uint64_t passes)
+{
+    assert_int_equal(f->trials.count, 1);
+    const obs_trial *t = f->trials.trials;
+    assert_int_equal(t->kind, OBS_TRIAL_STAGED);
+    assert_int_equal(t->object, OUT);
+    assert_int_equal(t->pitch, turns);
+    assert_int_equal(t->pad, bytes);
+    assert_int_equal(sectors_of_rows(t->before, t->nbefore), before);
+    assert_int_equal(sectors_of_rows(t->after, t->nafter), after);
+    assert_int_equal(passes_of_rows(t->after, t->nafter), passes);
+}
+
+/* Two warps, 4 sectors in the first turn and 5 in the seven others. 71 words lie in 9 sectors: 64
+ * threads load 64, then 7. They are stored in three passes, and loaded in one a turn. */
+static void parts_are_staged(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "window", 1, 1, 64, 1);
+    expect_staged(f, 0, 71 * 4, 2 * (4 + 7 * 5), 9, 3 + 2 * 8);
+    const obs_insn *load = &f->trials.trials->after[2]; /* the array has no number */
+    assert_int_equal(load->object, OUT);
+    assert_int_equal(load->requests, 3);
+    assert_int_equal(load->active_lanes, 71);
+}
+
+/* Of many blocks 32 suffice. */
+static void parts_of_few_blocks_are_staged(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "window", 256, 1, 64, 1);
+    assert_int_equal(f->trials.trials->blocks, 32);
+    expect_staged(f, 0, 71 * 4, 32 * 2 * (4 + 7 * 5), 32 * 9, 32 * (3 + 2 * 8));
+}
+
+/* 32 rows of a line; each turn takes a word of each, all of one bank. */
+static void staged_rows_conflict(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "lines", 1, 1, 32, 1);
+    expect_staged(f, 0, 32 * 128, 32 * 32, 32 * 4, 32 + 32 * 32);
+}
+
+/* 64 KiB: 8 turns of 32 words each give each of 256 threads one, so that there are 64 tiles. */
+static void what_does_not_fit_is_staged_by_tiles(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "shared_lines", 1, 1, 32, 8);
+    expect_staged(f, 8, 256 * 4, 512 * 8 * 4, 512 * 4, 64 * 8 + 512 * 8);
+}
+
+/* A barrier in a loop that warps leave one after the other would wait for ever; what is stored to
+ * changes under the copy; and no array fits beside one of 48 KiB. */
+static void what_cannot_be_staged(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "more_lines", 1, 1, 32, 8);
+    assert_int_equal(f->trials.count, 0);
+    TRY(f, "changing", 1, 1, 64, 1);
+    assert_int_equal(f->trials.count, 0);
+    TRY(f, "crowded", 1, 1, 64, 1);
+    assert_int_equal(f->trials.count, 0);
+}
+
 /* ---- more blocks ---- */
 
 /* A warp that stores 256 times; then 132 that store twice at most. */
@@ -436,6 +547,11 @@ int main(void)
         T(what_does_not_help_is_not_told),
         T(records_are_split),
         T(what_are_no_records),
+        T(parts_are_staged),
+        T(parts_of_few_blocks_are_staged),
+        T(staged_rows_conflict),
+        T(what_does_not_fit_is_staged_by_tiles),
+        T(what_cannot_be_staged),
         T(loops_go_on_by_the_grid),
         T(what_each_block_stores_is_more),
     };

@@ -67,10 +67,25 @@ static const cuda_device *device_of(const devices *all, const prof_launch *l)
     return NULL;
 }
 
-static model_device as_launched(const cuda_device *d, const prof_launch *l,
-                                const cuda_occupancy *occupancy)
+/* Of shared memory that several changes ask for together, as much as a block can have. */
+static cuda_footprint with_shared(const cuda_device *d, const cuda_footprint *own,
+                                  const model_change *change)
 {
-    double each = (double)l->static_shared + l->dynamic_shared, sms = model_sms(d);
+    cuda_footprint block = *own;
+    if (!change || !change->shared)
+        return block;
+    block.static_shared += change->shared;
+    if (!cuda_occupancy_of(d, &block).blocks) {
+        block = *own;
+        block.dynamic_shared = cuda_occupancy_shared(d, own, 1);
+    }
+    return block;
+}
+
+static model_device as_launched(const cuda_device *d, const prof_launch *l,
+                                const cuda_footprint *block, const cuda_occupancy *occupancy)
+{
+    double each = (double)block->static_shared + block->dynamic_shared, sms = model_sms(d);
     double blocks = (double)l->grid[0] * l->grid[1] * l->grid[2];
     double of_sm = fmin(occupancy->blocks, ceil(blocks / sms));
     return (model_device){.sms = sms,
@@ -97,9 +112,9 @@ static ana_model model_of_launch(model_rows *rows, const devices *all, const pro
         m.missing = "No figures were measured of its device.";
         return m;
     }
-    cuda_footprint block = model_footprint_of(l);
+    cuda_footprint own = model_footprint_of(l), block = with_shared(d, &own, change);
     cuda_occupancy occupancy = cuda_occupancy_of(d, &block);
-    model_device device = as_launched(d, l, &occupancy);
+    model_device device = as_launched(d, l, &block, &occupancy);
     if (!occupancy.blocks)
         m.missing = "Its blocks do not fit on the device.";
     else if (!model_work_of(rows, &device, l, change, &work))
@@ -107,7 +122,7 @@ static ana_model model_of_launch(model_rows *rows, const devices *all, const pro
     if (m.missing)
         return m;
     if (size == MODEL_FULL)
-        model_work_fill(&work, device.sms * occupancy.blocks);
+        model_work_fill(&work, device.sms * cuda_occupancy_of(d, &own).blocks);
     model_predict(d, &work, occupancy.blocks, &m);
     m.benefits = model_benefits_of(d, &work, occupancy.blocks);
     m.roofline = model_roofline_of(d, &work, l);

@@ -100,7 +100,8 @@ static inline bool model_edits_same(const model_edit *a, const model_edit *b)
 typedef struct model_change {
     uint32_t nedits;
     const model_edit *edits; /* by pc, object and space */
-    bool fill; /* the work is shared out over at least as many blocks as multiprocessors */
+    bool fill;       /* the work is shared out over at least as many blocks as multiprocessors */
+    uint32_t shared; /* bytes of shared memory that a block takes beside its own */
 } model_change;
 
 /* What the change does to the instruction; NULL: nothing. `change` may be NULL. */

@@ -65,7 +65,8 @@ static void add_edit(model_edit *edits, uint32_t *count, const model_edit *e)
 bool remedy_join(wl_arena *arena, const model_change *a, const model_change *b, model_change *out)
 {
     model_edit *edits = wl_new_array(arena, model_edit, (size_t)a->nedits + b->nedits + 1);
-    model_change both = {.edits = edits, .fill = a->fill || b->fill};
+    model_change both = {
+        .edits = edits, .fill = a->fill || b->fill, .shared = a->shared + b->shared};
     if (!edits)
         return false;
     for (uint32_t i = 0; i < a->nedits; i++)

@@ -45,6 +45,20 @@ static model_edit tried_edit(const prof_trial *t, const obs_insn *before)
     return e;
 }
 
+/* What the instruction loads now is read from shared memory; one of them loads it there before. */
+static model_edit staged_edit(const prof_trial *t, const obs_insn *before)
+{
+    model_edit e = tried_edit(t, before);
+    uint64_t passes = 0;
+    for (uint32_t i = 0; i < t->nafter; i++)
+        if (t->after[i].pc == before->pc && t->after[i].space == ACC_SHARED)
+            passes += t->after[i].wavefronts;
+    if (!e.like)
+        e.requests = e.sectors = e.lanes = 0;
+    e.staged = part_left(passes, before->requests);
+    return e;
+}
+
 static bool set_change(const prof_trial *t, wl_arena *arena, model_change *out)
 {
     if (t->kind == OBS_TRIAL_REGRIDDED) {
@@ -53,8 +67,10 @@ static bool set_change(const prof_trial *t, wl_arena *arena, model_change *out)
     }
     model_edit *edits = wl_new_array(arena, model_edit, (size_t)t->nbefore + 1);
     for (uint32_t i = 0; edits && i < t->nbefore; i++)
-        edits[i] = tried_edit(t, &t->before[i]);
+        edits[i] = t->kind == OBS_TRIAL_STAGED ? staged_edit(t, &t->before[i])
+                                               : tried_edit(t, &t->before[i]);
     *out = (model_change){.nedits = t->nbefore, .edits = edits};
+    out->shared = t->kind == OBS_TRIAL_STAGED ? t->pad : 0;
     return edits != NULL;
 }
 
@@ -70,7 +86,8 @@ static void count_kernel(const ana_input *input, ana_remedy *r)
         r->before.wavefronts += (double)c->wavefronts;
         r->after.requests += e->requests * (double)c->requests;
         r->after.sectors += e->sectors * (double)c->sectors;
-        r->after.wavefronts += e->wavefronts * (double)c->wavefronts;
+        r->after.wavefronts += e->wavefronts * (double)c->wavefronts +
+                               e->staged * (double)c->requests;
     }
 }
 
@@ -105,6 +122,7 @@ static const struct {
     [OBS_TRIAL_SPREAD] = {REMEDY_SPREAD, OF(MISALIGNED), tried_spread},
     [OBS_TRIAL_MOVED] = {REMEDY_ALIGN, OF(MISALIGNED), tried_align},
     [OBS_TRIAL_REGRIDDED] = {REMEDY_BLOCKS, OF(TOO_FEW_BLOCKS), tried_blocks},
+    [OBS_TRIAL_STAGED] = {REMEDY_STAGE, OF(HOT) | OF(HOT_RANDOM) | OF(MISALIGNED), tried_stage},
     [OBS_TRIAL_SPLIT] = {REMEDY_SPLIT, OF(STRIDED) | OF(UNCOALESCED), tried_split},
 };
 

@@ -75,11 +75,20 @@ wl_status trial_run_base(trial_work *t)
     const emu_dim grid = t->launch->run.launch.grid;
     if (t->base.count)
         return WL_OK;
-    t->seconds = trial_most_seconds;
+    t->seconds = t->few ? as_few_as_possible : trial_most_seconds;
     wl_status status = trial_run_changed(t, &(trial_run){0}, &t->base);
     bool all = t->base.blocks == (uint64_t)grid.x * grid.y * grid.z;
     t->seconds = all ? no_limit : as_few_as_possible;
-    return status == WL_OK && !all ? trial_run_changed(t, &(trial_run){0}, &t->base) : status;
+    return status == WL_OK && !all && !t->few ? trial_run_changed(t, &(trial_run){0}, &t->base)
+                                              : status;
+}
+
+trial_work trial_of_few(const trial_work *t)
+{
+    trial_work few = *t;
+    few.base = (trial_rows){0};
+    few.few = true;
+    return few;
 }
 
 wl_status trial_analyse(trial_work *t)

@@ -24,6 +24,7 @@ typedef struct trial_work {
     uint32_t count;
     obs_trial *rows;         /* what was found so far */
     double seconds;          /* that a run may take */
+    bool few;                /* few blocks are run, however soon all were done */
     trial_rows base;         /* without a change; empty until it is asked for */
     const flow_kernel *flow; /* NULL until it is asked for */
 } trial_work;
@@ -34,6 +35,9 @@ extern const double trial_most_seconds;
 /* Fill in `base`, and `flow`. */
 wl_status trial_run_base(trial_work *t);
 wl_status trial_analyse(trial_work *t);
+
+/* The same launch for trials that a few of its blocks suffice for. */
+trial_work trial_of_few(const trial_work *t);
 
 /* Runs the blocks that `base` has, changed. No rows where the run came to no end. */
 wl_status trial_run_changed(const trial_work *t, const trial_run *what, trial_rows *out);
@@ -53,8 +57,8 @@ typedef bool trial_question(const obs_summary *s);
 typedef wl_status trial_maker(trial_work *t);
 
 trial_maker trial_transposed, trial_widened, trial_padded, trial_spread, trial_moved, trial_split,
-    trial_regridded;
+    trial_regridded, trial_staged;
 trial_question trial_wastes_sectors, trial_has_conflicts, trial_has_misaligned, trial_has_records,
-    trial_has_few_blocks;
+    trial_has_few_blocks, trial_has_loads;
 
 #endif

@@ -14,6 +14,7 @@ static const struct {
     [OBS_TRIAL_MOVED] = {trial_has_misaligned, trial_moved},
     [OBS_TRIAL_SPLIT] = {trial_has_records, trial_split},
     [OBS_TRIAL_REGRIDDED] = {trial_has_few_blocks, trial_regridded},
+    [OBS_TRIAL_STAGED] = {trial_has_loads, trial_staged},
 };
 
 bool replay_is_worth_trying(const obs_summary *s)

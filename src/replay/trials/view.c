@@ -1,4 +1,4 @@
-/* An observer that changes addresses before another one sees them. */
+/* An observer that changes requests before another one sees them. */
 #include "replay/trials/view.h"
 
 #include <stdlib.h>
@@ -6,13 +6,14 @@
 typedef struct viewed { /* a worker, or a block */
     const trial_view *view;
     void *inner;
+    trial_log log; /* of a block that is shown as a whole */
 } viewed;
 
 static viewed *new_viewed(const trial_view *view, void *inner)
 {
     viewed *v = malloc(sizeof *v);
     if (v)
-        *v = (viewed){view, inner};
+        *v = (viewed){.view = view, .inner = inner};
     return v;
 }
 
@@ -41,8 +42,12 @@ static void end_viewed_block(void *worker, void *block, uint64_t warp_instructio
 {
     const viewed *w = worker;
     viewed *b = block;
-    if (b)
-        w->view->inner->block_end(w->inner, b->inner, warp_instructions);
+    if (!b)
+        return;
+    if (b->view->redo)
+        b->view->redo(b->view->how, &b->log, &(trial_shown){b->view->inner, b->inner});
+    w->view->inner->block_end(w->inner, b->inner, warp_instructions);
+    trial_log_clear(&b->log);
     free(b);
 }
 
@@ -57,16 +62,30 @@ static int64_t stride_of(const uint64_t *addr, uint32_t mask)
     return stride;
 }
 
-static void show_viewed(void *block, const acc_request *request)
+void trial_show(const trial_shown *to, const acc_request *request)
 {
-    const viewed *b = block;
+    acc_request shown = *request;
+    shown.stride = stride_of(request->addr, request->mask);
+    to->inner->access(to->block, &shown);
+}
+
+static void show_changed(const viewed *b, const acc_request *request)
+{
     acc_request changed = *request;
     uint64_t addr[ACC_LANES] = {0};
     if (!b->view->change(b->view->how, request, addr, &changed.mask))
         return;
     changed.addr = addr;
-    changed.stride = stride_of(addr, changed.mask);
-    b->view->inner->access(b->inner, &changed);
+    trial_show(&(trial_shown){b->view->inner, b->inner}, &changed);
+}
+
+static void show_viewed(void *block, const acc_request *request)
+{
+    viewed *b = block;
+    if (!b->view->redo)
+        show_changed(b, request);
+    else if (b->view->choose(b->view->how, request))
+        trial_log_add(&b->log, request);
 }
 
 acc_observer trial_view_observer(const trial_view *view)

@@ -1,0 +1,106 @@
+#include "replay/trials/part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD = 64, MOST_WORDS = 1 << 20 /* 12 MiB */ };
+
+/* ---- which elements ---- */
+
+static void find_ends(const trial_log *log, const uint32_t *which, uint32_t count, uint64_t *first,
+                      uint64_t *last)
+{
+    *first = UINT64_MAX;
+    *last = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const acc_request *r = trial_log_at(log, which[i]);
+        for (uint32_t left = r->mask; left; left &= left - 1) {
+            uint64_t at = r->addr[__builtin_ctz(left)];
+            *first = at < *first ? at : *first;
+            *last = at > *last ? at : *last;
+        }
+    }
+}
+
+static void add_of_request(trial_part *p, const acc_request *r)
+{
+    uint32_t left = r->stride ? r->mask : r->mask & -r->mask;
+    for (; left; left &= left - 1) {
+        uint64_t at = r->addr[__builtin_ctz(left)] / p->bytes - p->first;
+        p->set[at / WORD] |= UINT64_C(1) << at % WORD;
+    }
+}
+
+static void number_elements(trial_part *p)
+{
+    for (uint32_t w = 0; w < p->words; w++) {
+        p->before[w] = p->count;
+        p->count += (uint32_t)__builtin_popcountll(p->set[w]);
+    }
+}
+
+bool trial_part_make(trial_part *p, const trial_log *log, const uint32_t *which, uint32_t count)
+{
+    uint64_t first, last;
+    find_ends(log, which, count, &first, &last);
+    *p = (trial_part){.bytes = trial_log_at(log, which[0])->bytes};
+    p->first = first / p->bytes;
+    uint64_t words = (last / p->bytes - p->first) / WORD + 1;
+    if (words > MOST_WORDS)
+        return false;
+    p->words = (uint32_t)words;
+    p->set = calloc(words, sizeof *p->set);
+    p->before = calloc(words, sizeof *p->before);
+    if (!p->set || !p->before) {
+        trial_part_clear(p);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        add_of_request(p, trial_log_at(log, which[i]));
+    number_elements(p);
+    return true;
+}
+
+void trial_part_clear(trial_part *p)
+{
+    free(p->set);
+    free(p->before);
+    *p = (trial_part){0};
+}
+
+uint64_t trial_part_place(const trial_part *p, uint64_t address)
+{
+    uint64_t at = address / p->bytes - p->first;
+    uint64_t earlier = p->set[at / WORD] & ((UINT64_C(1) << at % WORD) - 1);
+    uint32_t number = p->before[at / WORD] + (uint32_t)__builtin_popcountll(earlier);
+    return TRIAL_ARRAY + (uint64_t)number * p->bytes;
+}
+
+/* ---- moved together ---- */
+
+static void set_portion_lane(const trial_part *p, trial_portion *portion, uint32_t lane,
+                             uint64_t element, uint32_t number)
+{
+    portion->mask |= UINT32_C(1) << lane;
+    portion->from[lane] = element * p->bytes;
+    portion->to[lane] = TRIAL_ARRAY + (uint64_t)number * p->bytes;
+}
+
+void trial_part_move(const trial_part *p, uint32_t threads, trial_mover *move, const void *ctx)
+{
+    trial_portion portion = {0};
+    uint32_t number = 0;
+    for (uint32_t w = 0; w < p->words; w++)
+        for (uint64_t left = p->set[w]; left; left &= left - 1, number++) {
+            uint64_t element = p->first + (uint64_t)w * WORD + (uint64_t)__builtin_ctzll(left);
+            uint32_t thread = number % threads, warp = thread / ACC_LANES;
+            if (portion.mask && (warp != portion.warp || thread % ACC_LANES == 0)) {
+                move(ctx, &portion);
+                portion = (trial_portion){.warp = warp};
+            }
+            portion.warp = warp;
+            set_portion_lane(p, &portion, thread % ACC_LANES, element, number);
+        }
+    if (portion.mask)
+        move(ctx, &portion);
+}

@@ -1,0 +1,38 @@
+/* A block's part of an object: the elements that some of its requests access, packed in the order of
+ * their addresses into an array in shared memory, as a program would keep them there. */
+#ifndef WL_REPLAY_TRIALS_PART_H
+#define WL_REPLAY_TRIALS_PART_H
+
+#include "replay/trials/view.h"
+
+/* Where the array begins in shared memory: after all that a block may have, in the first bank. */
+enum { TRIAL_ARRAY = 1 << 20 };
+
+typedef struct trial_part {
+    uint32_t bytes; /* of an element, a power of two; addresses are multiples of it */
+    uint64_t first; /* element number: an address / bytes */
+    uint32_t count; /* of elements */
+    uint32_t words; /* of 64 elements each, of which bits say which belong to the part */
+    uint64_t *set;
+    uint32_t *before; /* elements of the part before each word */
+} trial_part;
+
+/* Of the requests log[which[0 .. count - 1]], at least one. False where they are spread too far
+ * apart, or memory is exhausted; then there is nothing to clear. */
+bool trial_part_make(trial_part *part, const trial_log *log, const uint32_t *which, uint32_t count);
+void trial_part_clear(trial_part *part);
+
+/* The place in shared memory of an element of the part. */
+uint64_t trial_part_place(const trial_part *part, uint64_t address);
+
+/* What a warp moves at once between the object and the array, where `threads` threads of the block
+ * take neighbouring elements, as many as they are each time. */
+typedef struct trial_portion {
+    uint32_t warp, mask;
+    uint64_t from[ACC_LANES], to[ACC_LANES]; /* of the object; in shared memory */
+} trial_portion;
+
+typedef void trial_mover(const void *ctx, const trial_portion *portion);
+void trial_part_move(const trial_part *part, uint32_t threads, trial_mover *move, const void *ctx);
+
+#endif
