@@ -87,10 +87,21 @@ static const ana_remedy *best_layout(const ana_finding *f, bool shared)
     return best;
 }
 
+static bool places_data(remedy_kind kind)
+{
+    return kind == REMEDY_SPREAD || kind == REMEDY_ALIGN;
+}
+
 /* Does it say by how much what the finding's own remedy says only in words? */
 static bool says_more(remedy_kind tried, remedy_kind own)
 {
-    return tried == own || (tried == REMEDY_SPREAD && own == REMEDY_ALIGN);
+    return tried == own || (places_data(tried) && places_data(own));
+}
+
+/* Takes away the second remedy: the first says the same, and more. */
+static void drop_second(ana_finding *f)
+{
+    memmove(&f->remedies[1], &f->remedies[2], (--f->nremedies - 1) * sizeof *f->remedies);
 }
 
 static bool is_nearly_as_good(const chooser *c, const ana_remedy *a, const ana_remedy *b)
@@ -112,7 +123,7 @@ static void tell_layouts(const chooser *c, bool shared)
             continue;
         put_first(f, tried);
         if (replaces) /* its own stands second now */
-            memmove(&f->remedies[1], &f->remedies[2], (--f->nremedies - 1) * sizeof *own);
+            drop_second(f);
     }
 }
 
@@ -153,7 +164,10 @@ static void tell_once(const chooser *c, remedy_kind kind)
     for (size_t i = 0; i < c->count; i++)
         if (&c->rows[i] != head && open_remedy(&c->rows[i], kind))
             c->rows[i].covered_by = remedy_title(kind);
+    bool replaces = says_more(kind, head->remedies->kind);
     put_first(head, change);
+    if (replaces)
+        drop_second(head);
 }
 
 /* ---- what is mended besides ---- */

@@ -95,6 +95,15 @@ static uint32_t factors_of(const term *t)
     return t->threads + t->blocks + t->bases + t->iterations + t->locals + t->others;
 }
 
+static void add_iterations(ana_place *p, const term *t, uint32_t factors)
+{
+    uint64_t step = factors == 1 ? (uint64_t)llabs(t->number) : 0;
+    p->iterations = true;
+    p->uneven |= !step || step % OBS_SECTOR_BYTES;
+    if (step && (!p->step || step < p->step))
+        p->step = step;
+}
+
 static bool add_term(ana_place *p, const term *t)
 {
     uint32_t factors = factors_of(t);
@@ -110,7 +119,8 @@ static bool add_term(ana_place *p, const term *t)
     }
     p->thread_unknown |= t->threads > 0 || t->locals > 0;
     p->block_unknown |= t->blocks > 0;
-    p->iterations |= t->iterations > 0;
+    if (t->iterations)
+        add_iterations(p, t, factors);
     p->unknown |= t->others > 0;
     p->formless |= t->others > 0;
     p->counted |= t->counted > 0;

@@ -20,6 +20,8 @@ typedef struct ana_place {
      * block's index times something that is not known, so that `thread` or `block` is not whole
      * (nor is `thread` where a value has no form, but is the same in all blocks). */
     bool iterations, unknown, thread_unknown, block_unknown;
+    uint64_t step; /* of the loop that moves it least: bytes an iteration; 0: of none it is known */
+    bool uneven;   /* of some loop it is not known, or no multiple of a sector */
     bool formless; /* unknown, since a value has no form: it may differ from thread to thread */
     bool counted;  /* unknown, since it follows from the result of an atomic update */
     bool loaded;   /* unknown, since it follows from what memory holds */

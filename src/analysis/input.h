@@ -83,7 +83,9 @@ typedef struct ana_draft {
     uint32_t ninsns;        /* the group's, or all of the kernel's; 0 without a kernel */
     const prof_instruction *insns;
     double *insn_excess; /* what each of them pays */
-    ana_unit unit;       /* of the excess: the pattern's, unless the detector sets another */
+    /* What goes of each once the remedy is followed, where that is more than it pays; else NULL. */
+    double *insn_saved;
+    ana_unit unit; /* of the excess: the pattern's, unless the detector sets another */
     double excess;
     /* The excess were no other pattern charged first: by this it is judged whether to tell it. */
     double alone;
@@ -95,6 +97,7 @@ typedef struct ana_draft {
     uint32_t nsectors;
     ana_sector sectors[8];
     const char *summary;
+    remedy_kind kind;   /* of what `remedy` says: its title and condition are told with it */
     const char *remedy; /* ANA_OBJECT in the object's place */
 } ana_draft;
 

@@ -696,6 +696,230 @@ static void of_neighbours(void **state)
     assert_false(neighbours("4*tid.x + param0 + 4", "-4*tid.x + param0"));
 }
 
+/* ---- neighbouring elements, and data that begins off the boundary ---- */
+
+static prof_instruction of_words(uint32_t pc)
+{
+    return (prof_instruction){.launch = 1, .c = {.pc = pc, .bytes = 4}};
+}
+
+static bool slides(const char *form)
+{
+    ana_input input = input_of(form, NULL);
+    const prof_instruction words = of_words(1);
+    return layout_slides(&input, &words);
+}
+
+/* A loop over the elements of a mask: its iterations lie an element apart, a warp's lanes, too. */
+static void of_loops_that_slide(void **state)
+{
+    (void)state;
+    assert_true(slides("4*tid.x + 4*ntid.x*ctaid.x + 4*i1 - 4*t3 + param0"));
+    assert_true(slides("4*tid.x + 8*i1 + 4*i0*param2 + param0"));
+    assert_false(slides("4*tid.x + 4*i0*param2 + param0")); /* a row further on, however long */
+    assert_false(slides("4*tid.x + 128*i0 + param0"));
+    assert_false(slides("4*tid.x + 32*i0 + param0")); /* whole sectors */
+    assert_false(slides("64*tid.x + 4*i0 + param0")); /* a chunk of its own for each lane */
+    assert_false(slides("4*tid.x + param0"));
+}
+
+static bool is_shifted(const char *form)
+{
+    ana_input input = input_of(form, NULL);
+    const prof_instruction words = of_words(1);
+    return layout_is_shifted(&input, &words);
+}
+
+/* Only whole sectors apart, in blocks of 256 x 1 of 64 x 4. */
+static void of_data_that_is_shifted(void **state)
+{
+    (void)state;
+    assert_true(is_shifted("4*tid.x + 4*ntid.x*ctaid.x + param0 + 20"));
+    assert_true(is_shifted("4*tid.x + 4100*tid.y + 1024*ctaid.x + 4096*i0 + param0")); /* no y */
+    assert_false(is_shifted("4*tid.x + 1024*ctaid.x + 4100*ctaid.y + param0")); /* rows of 1,025 */
+    assert_false(is_shifted("4*tid.x + 1024*ctaid.x + 4100*i0 + param0"));
+    assert_false(is_shifted("4*tid.x + 1024*ctaid.x + 4*i0*param1 + param0"));
+    assert_false(is_shifted("4*tid.x + 1024*ctaid.x + 4*ctaid.y*param1 + param0"));
+    assert_false(is_shifted("4*tid.x + 4*loaded3 + param0"));
+}
+
+/* Loads of a[i + 1], a[i + 2] and a[i + 3]: once staged, one of them brings what the others take. */
+static void a_stencil_is_staged(void **state)
+{
+    (void)state;
+    static const char *const form[] = {"4*tid.x + 1024*ctaid.x + param0 + 4",
+                                       "4*tid.x + 1024*ctaid.x + param0 + 8",
+                                       "4*tid.x + 1024*ctaid.x + param0 + 12"};
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 16, 1, 256, 1);
+    uint32_t a = sim_alloc(&s, "a", 65536, 0);
+    for (int k = 0; k < 3; k++) {
+        const int offset = 4 * (k + 1);
+        s.forms[1 + k] = form[k];
+        sim_access(&s, 1 + (uint32_t)k, ACC_LOAD, a, 4, in_order, &offset);
+    }
+    sim_find(&s, 1, &all);
+    const ana_finding *f = sim_finding(&s, &all, "a", ANA_MISALIGNED);
+    assert_non_null(f);
+    assert_int_equal(f->remedies[0].kind, REMEDY_STAGE);
+    assert_non_null(strstr(f->advice, "neighbouring elements one after the other"));
+    assert_null(strstr(f->advice, "pitch"));
+    assert_true(f->remedies[0].before.sectors == 16 * 8 * 3 * 5);
+    assert_true(f->remedies[0].after.sectors == 16 * 8 * 4);
+    sim_end(&s);
+}
+
+static const ana_finding *misaligned_with(sim *s, ana_findings *all, const char *form)
+{
+    const int offset = 4;
+    sim_begin(s, 16, 1, 256, 1);
+    s->forms[1] = form;
+    sim_access(s, 1, ACC_LOAD, sim_alloc(s, "a", 65536, 0), 4, in_order, &offset);
+    sim_find(s, 1, all);
+    return sim_finding(s, all, "a", ANA_MISALIGNED);
+}
+
+static void expect_advice(const char *form, remedy_kind kind, const char *words)
+{
+    sim s;
+    ana_findings all;
+    const ana_finding *f = misaligned_with(&s, &all, form);
+    assert_non_null(f);
+    assert_int_equal(f->remedies[0].kind, kind);
+    if (!strstr(f->advice, words))
+        fail_msg("'%s' is not in: %s", words, f->advice);
+    assert_int_equal(strstr(f->advice, "rows") != NULL, kind == REMEDY_SPREAD);
+    sim_end(&s);
+}
+
+/* Only what has rows is told to pad them. */
+static void of_what_begins_off_the_boundary(void **state)
+{
+    (void)state;
+    expect_advice("4*tid.x + 1024*ctaid.x + 4*i0 + param0", REMEDY_STAGE, "as a stencil does");
+    expect_advice("4*tid.x + 1024*ctaid.x + param0 + 4", REMEDY_ALIGN, "equally far after");
+    expect_advice("4*tid.x + 4*ctaid.x*param1 + param0", REMEDY_SPREAD, "pad the row pitch");
+    expect_advice(NULL, REMEDY_SPREAD, "pad the row pitch");
+}
+
+/* ---- what is told with an advice ---- */
+
+typedef struct told {
+    const words_kind *words;
+    words_facts facts;
+    remedy_kind kind;
+} told;
+
+static const told all_told[] = {
+    {&words_hot, {.broadcast = true}, REMEDY_STAGE},
+    {&words_hot, {.stores = true}, REMEDY_STAGE},
+    {&words_hot_random, {.sectors_per_request = 1}, REMEDY_STAGE},
+    {&words_hot_random, {.sectors_per_request = 9}, REMEDY_RENUMBER},
+    {&words_hot_random, {.async = true}, REMEDY_NEIGHBOURS},
+    {&words_false_sharing, {.atomics = true}, REMEDY_SORT_UPDATES},
+    {&words_false_sharing, {.stores = true, .lanes = 1}, REMEDY_STAGE},
+    {&words_false_sharing, {.broadcast = true}, REMEDY_STAGE},
+    {&words_false_sharing, {.irregular = true}, REMEDY_RENUMBER},
+    {&words_false_sharing, {0}, REMEDY_NEIGHBOURS},
+    {&words_strided, {.async = true}, REMEDY_NEIGHBOURS},
+    {&words_strided, {.sampled = true, .stride = 4096}, REMEDY_WHOLE_SECTORS},
+    {&words_strided, {.stride = 4096}, REMEDY_TRANSPOSE},
+    {&words_strided, {.stride = 4096, .rows_elsewhere = true}, REMEDY_TILES},
+    {&words_strided, {.stride = 32}, REMEDY_SPLIT},
+    {&words_misaligned, {.async = true}, REMEDY_ALIGN},
+    {&words_misaligned, {.halo = true}, REMEDY_STAGE},
+    {&words_misaligned, {.counted = true}, REMEDY_STAGE},
+    {&words_misaligned, {.shifted = true}, REMEDY_ALIGN},
+    {&words_misaligned, {.bytes = 4}, REMEDY_SPREAD},
+    {&words_uncoalesced, {.counted = true}, REMEDY_STAGE},
+    {&words_uncoalesced, {.narrow = true}, REMEDY_WIDEN},
+    {&words_uncoalesced, {.irregular = true, .loaded = true}, REMEDY_RENUMBER},
+    {&words_uncoalesced, {.irregular = true}, REMEDY_NEIGHBOURS},
+    {&words_uncoalesced, {.crosses = true}, REMEDY_NEIGHBOURS},
+    {&words_uncoalesced, {.stride = 4096}, REMEDY_NEIGHBOURS},
+    {&words_uncoalesced, {.walks = true}, REMEDY_NEIGHBOURS},
+    {&words_divergent, {.narrow = true}, REMEDY_WIDEN},
+    {&words_divergent, {0}, REMEDY_TOGETHER},
+    {&words_idle_lanes, {0}, REMEDY_REDUCE},
+    {&words_same_address, {.lone = true}, REMEDY_COMBINE},
+    {&words_same_address, {.broadcast = true}, REMEDY_COMBINE},
+    {&words_scattered_atomics, {0}, REMEDY_SORT_UPDATES},
+    {&words_thread_local, {.irregular = true}, REMEDY_REGISTERS},
+    {&words_warp_local, {.warps = 1}, REMEDY_SHUFFLES},
+    {&words_bank_conflict, {.atomics = true}, REMEDY_PRIVATE},
+    {&words_bank_conflict, {.reduction = true}, REMEDY_REDUCE},
+    {&words_bank_conflict, {.narrow = true}, REMEDY_WIDEN},
+    {&words_bank_conflict, {.stride = 128, .bytes = 4}, REMEDY_PAD},
+    {&words_bank_conflict, {.stride = 8, .bytes = 4}, REMEDY_NEIGHBOURS},
+};
+
+/* Title and condition are those of what is advised, whatever the pattern has most often; and of
+ * barriers, which shared memory needs, either the advice tells or its condition. */
+static void conditions_are_of_what_is_advised(void **state)
+{
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    ana_thresholds thresholds = ana_thresholds_default();
+    ana_input input = input_of("4*tid.x + param0", NULL);
+    ana_program program = *input.program;
+    program.thresholds = &thresholds;
+    input.program = &program;
+    input.arena = arena;
+    ana_group group = {0};
+    for (size_t i = 0; i < sizeof all_told / sizeof *all_told; i++) {
+        ana_draft draft = {.group = &group};
+        assert_true(words_set(&draft, &input, &all_told[i].facts, all_told[i].words));
+        if (draft.kind != all_told[i].kind)
+            fail_msg("%zu: '%s' is told as %s", i, draft.remedy, remedy_name(draft.kind));
+        bool condition = strstr(remedy_condition(draft.kind), "barrier") != NULL;
+        if (strstr(draft.remedy, "shared memory") && !strstr(draft.remedy, "after a barrier"))
+            assert_int_equal(strstr(draft.remedy, "__syncthreads()") != NULL, !condition);
+    }
+    wl_arena_free(arena);
+}
+
+/* A column that is read beside rows that move as much, or one sector less: 32 sectors a request, and
+ * 4, in 16 blocks of 8 warps. */
+static const char *advice_beside_rows(sim *s, uint32_t rows)
+{
+    const int zero = 0;
+    ana_findings all;
+    sim_begin(s, 1, 1, 256, 1);
+    uint32_t far = sim_alloc(s, "far", 4 << 17, 0);
+    sim_access(s, 1, ACC_LOAD, far, 4, own_row, &zero);
+    for (uint32_t i = 0; i < rows; i++)
+        sim_access(s, 2, ACC_LOAD, far, 4, in_order, &zero);
+    sim_find(s, 1, &all);
+    return advice_of(s, &all, "far", ANA_STRIDED);
+}
+
+static void of_columns_beside_rows(void **state)
+{
+    (void)state;
+    sim s;
+    assert_non_null(strstr(advice_beside_rows(&s, 7), "Transpose far, or"));
+    sim_end(&s);
+    assert_non_null(strstr(advice_beside_rows(&s, 8), "would only move the cost"));
+    sim_end(&s);
+}
+
+/* A table that nvcc adds is no array of the program, whatever its pattern is. */
+static void of_tables_of_the_library(void **state)
+{
+    (void)state;
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 16, 1, 256, 1);
+    sim_access(&s, 1, ACC_LOAD, sim_alloc(&s, "__cudart_sin_cos_coeffs", 4096, 0), 4, row_of_lane,
+               NULL);
+    sim_find(&s, 1, &all);
+    assert_int_equal(all.count, 1);
+    assert_int_equal(all.rows[0].remedies[0].kind, REMEDY_CHEAPER_CALL);
+    assert_non_null(strstr(all.rows[0].advice, "Call it less often"));
+    sim_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -721,6 +945,13 @@ int main(void)
         cmocka_unit_test(narrow_blocks_are_told_to_be_wider),
         cmocka_unit_test(sums_go_on_in_a_warp),
         cmocka_unit_test(of_neighbours),
+        cmocka_unit_test(of_loops_that_slide),
+        cmocka_unit_test(of_data_that_is_shifted),
+        cmocka_unit_test(a_stencil_is_staged),
+        cmocka_unit_test(of_what_begins_off_the_boundary),
+        cmocka_unit_test(conditions_are_of_what_is_advised),
+        cmocka_unit_test(of_columns_beside_rows),
+        cmocka_unit_test(of_tables_of_the_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

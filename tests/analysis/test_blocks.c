@@ -19,6 +19,8 @@ static prof_launch launch(uint32_t blocks, uint64_t each)
                          .warp_instructions = blocks * 8 * each};
 }
 
+static const char *advice = ""; /* of what was told last */
+
 /* The excess that is told of the launches, on a device of 132 multiprocessors; 0: nothing is. */
 static double excess_of(uint32_t n, prof_launch *launches)
 {
@@ -39,6 +41,7 @@ static double excess_of(uint32_t n, prof_launch *launches)
     double excess = drafts.count ? drafts.rows[0].excess : 0;
     assert_true(!drafts.count || (drafts.rows[0].pattern == ANA_TOO_FEW_BLOCKS &&
                                   drafts.rows[0].unit == ANA_INSTRUCTIONS));
+    advice = drafts.count ? drafts.rows[0].remedy : "";
     free(drafts.rows);
     return excess;
 }
@@ -81,12 +84,23 @@ static void launches_add_up(void **state)
     assert_true(excess_of(3, rows) == (128 + 130) * 8 * 5000.0);
 }
 
+/* Blocks of 8 warps: 16 of them have 128 warps, 17 have 136. */
+static void smaller_blocks_where_there_are_warps(void **state)
+{
+    (void)state;
+    assert_true(of_one(16, 5000) > 0);
+    assert_null(strstr(advice, "smaller blocks"));
+    assert_true(of_one(17, 5000) > 0);
+    assert_non_null(strstr(advice, "start smaller blocks"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(told),
         cmocka_unit_test(not_told),
         cmocka_unit_test(launches_add_up),
+        cmocka_unit_test(smaller_blocks_where_there_are_warps),
     };
     return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
 }

@@ -1,5 +1,6 @@
 /* Which remedy is told of findings, and what it covers: without a model, by what was counted. */
 #include "analysis/choose.h"
+#include "analysis/remedy/follow.h"
 #include "support/test.h"
 
 #include <string.h>
@@ -84,6 +85,52 @@ static void tried_layouts_stand_first(void **state)
     assert_int_equal(f->findings[1].remedies[1].kind, REMEDY_NEIGHBOURS);
 }
 
+/* What was tried says how wide blocks become, and where the data begins; not the same twice. */
+static void what_was_tried_says_more(void **state)
+{
+    fixture *f = *state;
+    put(f, 0, 10, REMEDY_WIDEN, REMEDY_WIDEN, true);
+    put(f, 1, 10, REMEDY_SPREAD, REMEDY_ALIGN, true);
+    assert_true(choose_remedies(&f->in, &f->kernel, f->findings, 2));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(f->findings[i].nremedies, 1);
+        assert_string_equal(f->findings[i].advice, "tried");
+    }
+}
+
+/* ---- what is left of an instruction ---- */
+
+static const prof_instruction updates_of_a_word = {.c = {.pc = 1,
+                                                         .space = ACC_SHARED,
+                                                         .op = ACC_ATOMIC,
+                                                         .requests = 10,
+                                                         .active_lanes = 320,
+                                                         .wavefronts = 320,
+                                                         .wavefronts_min = 10}};
+
+static ana_remedy followed(fixture *f, remedy_kind kind, const prof_instruction *insn, double paid)
+{
+    ana_remedy out;
+    ana_draft draft = {.kind = kind, .ninsns = 1, .insns = insn, .insn_excess = &paid};
+    assert_true(remedy_follow(&draft, f->arena, &out));
+    assert_int_equal(out.change.nedits, 1);
+    return out;
+}
+
+/* 32 lanes of ten requests update one word: one lane is left of each, and one wavefront. */
+static void in_shared_memory_wavefronts_go(void **state)
+{
+    fixture *f = *state;
+    ana_remedy combined = followed(f, REMEDY_COMBINE, &updates_of_a_word, 310);
+    assert_true(combined.after.wavefronts == 10 && combined.after.requests == 10);
+    assert_float_equal(combined.change.edits[0].lanes, 1.0 / 32, 1e-9);
+    ana_remedy copies = followed(f, REMEDY_PRIVATE, &updates_of_a_word, 310);
+    assert_true(copies.after.wavefronts == 10 && copies.after.requests == 10);
+    assert_float_equal(copies.change.edits[0].lanes, 1, 1e-9); /* each still makes its own */
+    ana_remedy sum = followed(f, REMEDY_REDUCE, &updates_of_a_word, 160);
+    assert_true(sum.after.wavefronts == 160 && sum.after.requests == 10);
+}
+
 /* What changes the kernel mends both. */
 static void swapping_stands_before_layouts(void **state)
 {
@@ -158,6 +205,8 @@ int main(void)
         T(a_tried_padding_replaces_the_other),
         T(tried_layouts_stand_first),
         T(swapping_stands_before_layouts),
+        T(what_was_tried_says_more),
+        T(in_shared_memory_wavefronts_go),
         T(changes_of_one_instruction_add_up),
         T(every_remedy_has_its_words),
     };

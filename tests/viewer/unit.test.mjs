@@ -73,6 +73,8 @@ test("a remedy tells what changes most, and how that is known", () => {
     after: { requests: 4, sectors: 0, wavefronts: 4 },
   };
   assert.match(remedies.changeWords(pad), /^64 → 4 wavefronts \(the fewest/);
+  const staged = { ...pad, before: swap.before, after: { requests: 1, sectors: 120, wavefronts: 400 } };
+  assert.match(remedies.changeWords(staged), /^128 → 120 sectors/);
   const none = { requests: 4, sectors: 0, wavefronts: 0 };
   assert.equal(remedies.changeWords({ ...pad, before: none, after: none }), "");
   assert.equal(remedies.otherWords(swap), "Swap the thread's indices (saves 500 ms).");
@@ -89,6 +91,29 @@ test("a sketch draws what is advised", () => {
     remedies: [{ name: "pass-tiles-through-shared-memory" }],
   });
   assert.match(tiles.after.code, /tile/);
+});
+
+test("a sketch draws the remedy, not what the pattern has most often", () => {
+  const of = (pattern, ...names) =>
+    sketches.sketchOf({ pattern, remedies: names.map((name) => ({ name })) });
+  assert.match(of("misaligned", "stage-in-shared-memory").before.code, /a\[i - 1\]/);
+  assert.match(of("misaligned", "pad-rows").after.code, /pitch/);
+  assert.doesNotMatch(of("misaligned", "align").after.code, /pitch/);
+  assert.match(of("uncoalesced", "widen-blocks").after.code, /dim3 block\(32/);
+  assert.match(of("divergent", "add-up-in-whole-warps").after.code, /t < d/);
+  assert.match(of("strided", "transpose-data").after.code, /transposed/);
+  assert.equal(of("bank-conflict", "private-copies"), undefined); // of atomics in device memory
+  assert.equal(of("hot", "call-cheaper-function"), undefined);
+  for (const pattern of Object.keys(sketches.SKETCHES))
+    assert.equal(of(pattern), sketches.SKETCHES[pattern]);
+});
+
+test("a saving too small to be written is none", () => {
+  const saving = { seconds: 4e-8, low: -1, high: 1e-4, of_program: 0.1 };
+  assert.equal(savings.savedSeconds(saving), "nothing");
+  assert.equal(savings.savedSeconds({ ...saving, seconds: 2e-6 }), "2.00 µs");
+  assert.equal(savings.savedSeconds({ ...saving, seconds: 2e-6, of_program: 1e-6 }), "nothing");
+  assert.equal(savings.savedAs(-1), "nothing");
 });
 
 test("a container survives packing and unpacking", () => {
@@ -721,10 +746,14 @@ test("colouring code loses no character", () => {
 test("sketches of remedies are of patterns, and of whole sectors", () => {
   const patterns = readFileSync(join(viewer, "../src/analysis/patterns.def"), "utf8");
   const ids = [...patterns.matchAll(/^X\(\w+, "([\w-]+)"/gm)].map((m) => m[1]);
-  const narrow = sketches.sketchOf({ pattern: "uncoalesced", evidence: [{ name: "block_width" }] });
+  const of = (pattern, name) => sketches.sketchOf({ pattern, remedies: [{ name }] });
+  const narrow = of("uncoalesced", "widen-blocks");
   assert.match(narrow.after.code, /block\(32, 8\)/);
-  assert.equal(sketches.sketchOf({ pattern: "uncoalesced", evidence: [] }), sketches.SKETCHES.uncoalesced);
-  const drawn = [...Object.entries(sketches.SKETCHES), ["uncoalesced", narrow]];
+  assert.equal(sketches.sketchOf({ pattern: "uncoalesced" }), sketches.SKETCHES.uncoalesced);
+  const others = ["align", "stage-in-shared-memory"].map((name) => ["misaligned", of("misaligned", name)]);
+  const sums = ["divergent", of("divergent", "add-up-in-whole-warps")];
+  const columns = ["strided", of("strided", "transpose-data")];
+  const drawn = [...Object.entries(sketches.SKETCHES), ["uncoalesced", narrow], ...others, sums, columns];
   assert.ok(drawn.length >= 10);
   for (const [id, { before, after }] of drawn) {
     assert.ok(ids.includes(id));

@@ -44,6 +44,25 @@ static void add_few_blocks(const ana_program *program, few_blocks *few, const pr
     }
 }
 
+/* One for each multiprocessor? */
+static bool has_warps_enough(const few_blocks *few)
+{
+    const prof_launch *l = few->worst;
+    double threads = (double)l->block[0] * l->block[1] * l->block[2];
+    return blocks_in(l) * ceil(threads / 32) >= few->sms;
+}
+
+#define SPREAD_WORK                                                                             \
+    "Where threads loop over elements, launch a larger grid, so that each thread takes fewer; " \
+    "split a sum into parts that a second kernel adds up."
+
+static const char more_blocks[] = "Spread the work over more blocks: at least one for each "
+                                  "multiprocessor, better several. " SPREAD_WORK;
+
+static const char smaller_blocks[] =
+    "Spread the work over more blocks: at least one for each multiprocessor, better several. The "
+    "grid has warps enough for that: start smaller blocks, and more of them. " SPREAD_WORK;
+
 static bool draft_few_blocks(const ana_input *input, const few_blocks *few, ana_drafts *drafts)
 {
     ana_draft *d = ana_draft_add(drafts, input, ANA_TOO_FEW_BLOCKS);
@@ -60,9 +79,8 @@ static bool draft_few_blocks(const ana_input *input, const few_blocks *few, ana_
                                  "%.0f %s on at most as many of the %u multiprocessors: the others "
                                  "have nothing to do while the kernel runs.",
                                  blocks, blocks == 1 ? "block runs" : "blocks run", few->sms);
-    d->remedy = "Spread the work over more blocks: at least one for each multiprocessor, better "
-                "several. Where threads loop over elements, launch a larger grid, so that each "
-                "thread takes fewer; split a sum into parts that a second kernel adds up.";
+    d->kind = REMEDY_BLOCKS;
+    d->remedy = has_warps_enough(few) ? smaller_blocks : more_blocks;
     return d->summary != NULL;
 }
 

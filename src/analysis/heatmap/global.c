@@ -503,6 +503,36 @@ static bool crosses_blocks(const work *w, const ana_draft *d)
     return 2 * crossing > d->excess;
 }
 
+static double sectors_paying(const ana_draft *d)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < d->group->ninsns; i++)
+        sum += d->insn_excess[i] > 0 ? (double)d->group->insns[i].c.sectors : 0;
+    return sum;
+}
+
+static bool runs_along_rows(const obs_insn *c)
+{
+    return c->flags & OBS_PIECES || (c->contiguous + c->misaligned) * 2 > c->requests;
+}
+
+/* Do accesses of any kernel that move as many sectors of the object run along its rows? */
+static bool has_rows_elsewhere(const work *w, const ana_draft *d)
+{
+    prof_instruction_rows all;
+    wl_error err;
+    double along = 0;
+    if (prof_load_instruction_totals(w->input->program->db, PROF_ALL, w->input->scratch, &all,
+                                     &err) != WL_OK)
+        return false;
+    for (uint32_t i = 0; i < all.count; i++) {
+        const obs_insn *c = &all.rows[i].c;
+        if (c->object == w->group->object && runs_along_rows(c))
+            along += (double)c->sectors;
+    }
+    return along >= sectors_paying(d);
+}
+
 static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_drafts *drafts)
 {
     ana_draft *d = ana_draft_add(drafts, w->input, p);
@@ -525,6 +555,7 @@ static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_
     f.words_used = r->words_used;
     f.stride = p == ANA_STRIDED ? r->stride : f.stride;
     f.sampled = p == ANA_STRIDED && !knows_all_blocks(w, d);
+    f.rows_elsewhere = p == ANA_STRIDED && !f.sampled && has_rows_elsewhere(w, d);
     f.crosses = crosses_blocks(w, d);
     add_map_evidence(d, r);
     add_request_evidence(d, &f);
@@ -558,14 +589,17 @@ static bool line_pays(const work *w, const ana_draft *d, uint32_t pc)
     return false;
 }
 
-static bool has_neighbour(const work *w, const prof_instruction *insn)
+static bool are_neighbours(const work *w, uint32_t a, uint32_t b)
 {
-    for (uint32_t i = 0; i < w->group->ninsns; i++) {
-        if (w->group->insns[i].c.op == ACC_LOAD &&
-            layout_are_neighbours(w->input, insn, &w->group->insns[i])) {
+    const prof_instruction *one = &w->group->insns[a], *other = &w->group->insns[b];
+    return a != b && other->c.op == ACC_LOAD && layout_are_neighbours(w->input, one, other);
+}
+
+static bool has_neighbour(const work *w, uint32_t insn)
+{
+    for (uint32_t i = 0; i < w->group->ninsns; i++)
+        if (are_neighbours(w, insn, i))
             return true;
-        }
-    }
     return false;
 }
 
@@ -578,9 +612,34 @@ static bool is_halo(const work *w, const ana_draft *d)
         if (d->insn_excess[i] > 0 && c->op != ACC_LOAD)
             return false;
         aligned |= is_aligned_load(w, c) && !line_pays(w, d, c->pc);
-        aligned |= d->insn_excess[i] > 0 && has_neighbour(w, &d->group->insns[i]);
+        aligned |= d->insn_excess[i] > 0 &&
+                   (has_neighbour(w, i) || layout_slides(w->input, &d->group->insns[i]));
     }
     return aligned;
+}
+
+/* Of loads of neighbouring elements one brings what the others take: one that pays nothing, else the
+ * one that needs most, or the first of several. */
+static bool brings_all(const work *w, const ana_draft *d, uint32_t insn)
+{
+    uint64_t own = w->group->insns[insn].c.sectors_min;
+    for (uint32_t i = 0; i < w->group->ninsns; i++) {
+        uint64_t other = w->group->insns[i].c.sectors_min;
+        bool before = other > own || (other == own && i < insn) || d->insn_excess[i] <= 0;
+        if (before && are_neighbours(w, insn, i))
+            return false;
+    }
+    return true;
+}
+
+/* What is staged with its edges is loaded once: the other loads of neighbouring elements go. */
+static bool save_neighbours(const work *w, ana_draft *d)
+{
+    d->insn_saved = wl_new_array(w->input->scratch, double, d->ninsns);
+    for (uint32_t i = 0; d->insn_saved && i < d->ninsns; i++)
+        d->insn_saved[i] = brings_all(w, d, i) ? d->insn_excess[i]
+                                               : (double)w->group->insns[i].c.sectors;
+    return d->insn_saved != NULL;
 }
 
 /* Does the costliest instruction come back to each of its sectors? */
@@ -626,6 +685,9 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     d->launches = (uint32_t)w->group->launches;
     words_facts f = draft_facts_of(d);
     f.halo = p == ANA_MISALIGNED && is_halo(w, d);
+    f.shifted = p == ANA_MISALIGNED && holds_of_most(w, d, layout_is_shifted);
+    if (f.halo && !save_neighbours(w, d))
+        return false;
     f.walks = walks(w, d);
     f.crosses = crosses_blocks(w, d);
     f.counted = holds_of_most(w, d, layout_is_counted);

@@ -129,10 +129,38 @@ bool layout_is_loaded(const ana_input *input, const prof_instruction *insn)
     return !locate_place(input, insn, &p) || p.loaded;
 }
 
+enum { NEAR = 128 }; /* bytes: a row of a warp */
+
+bool layout_slides(const ana_input *input, const prof_instruction *insn)
+{
+    ana_place p;
+    return locate_place(input, insn, &p) && llabs(p.thread[0]) == (int64_t)insn->c.bytes &&
+           p.step && p.step < NEAR && p.step % OBS_SECTOR_BYTES;
+}
+
+static bool is_whole(int64_t step)
+{
+    return step % OBS_SECTOR_BYTES == 0;
+}
+
+bool layout_is_shifted(const ana_input *input, const prof_instruction *insn)
+{
+    const prof_launch *l = prof_find_launch(&input->program->launches, insn->launch);
+    ana_place p;
+    if (!l || !locate_place(input, insn, &p) || p.unknown || p.thread_unknown || p.block_unknown ||
+        p.uneven)
+        return false;
+    bool whole = is_whole(p.thread[0] * ACC_LANES);
+    for (int d = 0; d < 3; d++) {
+        whole &= l->grid[d] == 1 || is_whole(p.block[d]);
+        whole &= d == 0 || l->block[d] == 1 || is_whole(p.thread[d]);
+    }
+    return whole;
+}
+
 bool layout_are_neighbours(const ana_input *input, const prof_instruction *a,
                            const prof_instruction *b)
 {
-    enum { NEAR = 128 }; /* a row of a warp */
     ana_place p, q;
     if (!locate_place(input, a, &p) || !locate_place(input, b, &q) || p.shape != q.shape)
         return false;

@@ -46,6 +46,14 @@ bool layout_is_loaded(const ana_input *input, const prof_instruction *insn);
 bool layout_are_neighbours(const ana_input *input, const prof_instruction *a,
                            const prof_instruction *b);
 
+/* Does a loop take neighbouring elements with each iteration, a warp all of its lanes' together, as a
+ * stencil or a filter of one line does? */
+bool layout_slides(const ana_input *input, const prof_instruction *insn);
+
+/* Do all of its requests begin equally far after a sector's begin, since nothing but the lane moves
+ * them by less than whole sectors? False where the code does not tell. */
+bool layout_is_shifted(const ana_input *input, const prof_instruction *insn);
+
 /* Equal for instructions whose addresses differ by constants alone, or that stand in one line where
  * the code does not tell more; 0: nothing is known. */
 uint64_t layout_family(const ana_input *input, const prof_instruction *insn);

@@ -191,86 +191,103 @@ static const char *bank_conflict_summary(const texts *t)
 
 /* ---- remedies: equal for findings that one change fixes, so without this case's numbers ---- */
 
-static const char *narrow_remedy(const texts *t)
-{
-    return TEXT(t,
-                "A warp takes pieces of several rows of " ANA_OBJECT ", since the block is less "
-                "than 32 threads wide. %s the block 32 wide or a multiple of that, and less high "
-                "by as much, so that the lanes of a warp run along one row. The grid, and whatever "
-                "else counts on the block's shape, has to change with it%s.",
-                t->f->goes_on ? "Make" : "Where these rows go on in the next block, make",
-                t->f->tiles ? ": __shared__ tiles of its size, too, and the loops over them (a "
-                              "tile that must be square needs 32 x 32 threads)"
-                            : "");
-}
+typedef struct advice {
+    remedy_kind kind;
+    const char *text; /* NULL: no memory for it */
+} advice;
 
-static const char scattered_updates[] = "Gather the block's updates of " ANA_OBJECT
-                                        " in shared memory first, or sort them by target, "
-                                        "so that the lanes of a warp update neighbours.";
+#define ADVICE(id, ...) ((advice){REMEDY_##id, __VA_ARGS__})
 
-static const char *hot_remedy(const texts *t)
+static advice narrow_remedy(const texts *t)
 {
-    if (t->f->async) {
-        return "Each warp copies the same part of " ANA_OBJECT
-               " to shared memory. Let the warps of "
-               "the block copy a part each, once, and read each other's after a barrier.";
-    }
-    bool spread = t->f->sectors_per_request >= 2 * t->f->fewest_per_request;
-    if (t->f->stores) {
-        return "Keep what the block writes to " ANA_OBJECT " in registers or shared memory and "
-               "store it once.";
-    }
-    if (t->f->broadcast) {
-        return "All lanes of a warp read the same element of " ANA_OBJECT ". Load the block's part "
-               "into shared memory or registers once; small data that is only read can go into "
-               "constant memory.";
-    }
-    return spread ? "Load the block's part of " ANA_OBJECT " into shared memory once, with the "
-                    "lanes of a warp running along its rows, and read it from there."
-                  : "Load the block's part of " ANA_OBJECT " into shared memory once and read it "
-                    "from there.";
+    return ADVICE(
+        WIDEN,
+        TEXT(t,
+             "A warp takes pieces of several rows of " ANA_OBJECT ", since the block is less than "
+             "32 threads wide. %s the block 32 wide or a multiple of that, and less high by as "
+             "much, so that the lanes of a warp run along one row. The grid, and whatever else "
+             "counts on the block's shape, has to change with it%s.",
+             t->f->goes_on ? "Make" : "Where these rows go on in the next block, make",
+             t->f->tiles ? ": __shared__ tiles of its size, too, and the loops over them (a tile "
+                           "that must be square needs 32 x 32 threads)"
+                         : ""));
 }
 
 /* What a copy that is staged already can do better. */
-static const char copied_apart[] =
-    "The copies to shared memory take elements of " ANA_OBJECT
-    " one by one. Let neighbouring lanes "
-    "copy neighbouring elements (16 bytes a lane move best), and pick out of shared memory what "
-    "each thread needs.";
-
-static const char *hot_random_remedy(const texts *t)
+static advice copied_apart(void)
 {
-    if (t->f->async)
-        return copied_apart;
-    if (t->f->sectors_per_request < 2) {
-        return "Load the part of " ANA_OBJECT " that the block uses into shared memory once: a "
-               "request needs only a sector or two, but every warp fetches them again.";
-    }
-    return "Sort or renumber the index so that neighbouring lanes gather neighbouring elements "
-           "of " ANA_OBJECT ", or keep what is gathered most often in shared memory.";
+    return ADVICE(NEIGHBOURS, "The copies to shared memory take elements of " ANA_OBJECT
+                              " one by one. Let neighbouring lanes copy neighbouring elements (16 "
+                              "bytes a lane move best), and pick out of shared memory what each "
+                              "thread needs.");
 }
 
-static const char *false_sharing_remedy(const texts *t)
+static advice hot_remedy(const texts *t)
 {
-    if (t->f->atomics)
-        return scattered_updates;
-    if (is_one_result(t)) {
-        return "Each warp stores one result to " ANA_OBJECT
-               ". Collect those of the block in shared "
-               "memory, and let neighbouring lanes of one warp store them together.";
+    if (t->f->async) {
+        return ADVICE(STAGE, "Each warp copies the same part of " ANA_OBJECT
+                             " to shared memory. Let the warps of the block copy a part each, "
+                             "once, and read each other's after a barrier.");
+    }
+    bool spread = t->f->sectors_per_request >= 2 * t->f->fewest_per_request;
+    if (t->f->stores) {
+        return ADVICE(STAGE, "Keep what the block writes to " ANA_OBJECT
+                             " in registers or shared memory and store it once.");
     }
     if (t->f->broadcast) {
-        return "All lanes of a warp take one element of " ANA_OBJECT
-               ". Let neighbouring lanes load "
-               "the block's elements at once, and hand them on by shuffles or in shared memory.";
+        return ADVICE(STAGE,
+                      "All lanes of a warp read the same element of " ANA_OBJECT
+                      ". Load the block's part into shared memory or registers once; small data "
+                      "that is only read can go into constant memory.");
+    }
+    return spread ? ADVICE(STAGE, "Load the block's part of " ANA_OBJECT
+                                  " into shared memory once, with the lanes of a warp running "
+                                  "along its rows, and read it from there.")
+                  : ADVICE(STAGE, "Load the block's part of " ANA_OBJECT
+                                  " into shared memory once and read it from there.");
+}
+
+static advice hot_random_remedy(const texts *t)
+{
+    if (t->f->async)
+        return copied_apart();
+    if (t->f->sectors_per_request < 2) {
+        return ADVICE(STAGE, "Load the part of " ANA_OBJECT
+                             " that the block uses into shared memory once: a request needs only a "
+                             "sector or two, but every warp fetches them again.");
+    }
+    return ADVICE(RENUMBER, "Sort or renumber the index so that neighbouring lanes gather "
+                            "neighbouring elements of " ANA_OBJECT
+                            ", or keep what is gathered most often in shared memory.");
+}
+
+static advice false_sharing_remedy(const texts *t)
+{
+    if (t->f->atomics) {
+        return ADVICE(SORT_UPDATES,
+                      "Gather the block's updates of " ANA_OBJECT
+                      " in shared memory first, or sort them by target, so that the lanes "
+                      "of a warp update neighbours.");
+    }
+    if (is_one_result(t)) {
+        return ADVICE(STAGE, "Each warp stores one result to " ANA_OBJECT
+                             ". Collect those of the block in shared memory, and let neighbouring "
+                             "lanes of one warp store them together.");
+    }
+    if (t->f->broadcast) {
+        return ADVICE(STAGE,
+                      "All lanes of a warp take one element of " ANA_OBJECT
+                      ". Let neighbouring lanes load the block's elements at once, and hand them "
+                      "on by shuffles or in shared memory.");
     }
     if (t->f->irregular) {
-        return "Sort or renumber the index so that the lanes of one warp take neighbouring "
-               "elements "
-               "of " ANA_OBJECT ", and other warps elements of other sectors.";
+        return ADVICE(RENUMBER, "Sort or renumber the index so that the lanes of one warp take "
+                                "neighbouring elements of " ANA_OBJECT
+                                ", and other warps elements of other sectors.");
     }
-    return "Swap the roles of the indices of " ANA_OBJECT ": threadIdx.x for the one that runs "
-           "along memory, so that the lanes of one warp take neighbouring words.";
+    return ADVICE(NEIGHBOURS, "Swap the roles of the indices of " ANA_OBJECT
+                              ": threadIdx.x for the one that runs along memory, so that the lanes "
+                              "of one warp take neighbouring words.");
 }
 
 static bool is_row(const texts *t)
@@ -278,232 +295,282 @@ static bool is_row(const texts *t)
     return (double)llabs(t->f->stride) >= t->input->program->thresholds->row_bytes;
 }
 
-static const char *strided_remedy(const texts *t)
+static advice strided_remedy(const texts *t)
 {
     if (t->f->async)
-        return copied_apart;
+        return copied_apart();
     if (t->f->sampled) {
-        return "Where other blocks use the words between these, swap the indices, so that the "
-               "lanes "
-               "of a warp take neighbouring words of " ANA_OBJECT " and the blocks what is further "
-               "apart. Where nobody uses them, store the used words next to each other (one array "
-               "per field), or transpose " ANA_OBJECT ".";
+        return ADVICE(WHOLE_SECTORS,
+                      "Where other blocks use the words between these, swap the indices, so that "
+                      "the lanes of a warp take neighbouring words of " ANA_OBJECT
+                      " and the blocks what is further apart. Where nobody uses them, store the "
+                      "used words next to each other (one array per field), or "
+                      "transpose " ANA_OBJECT ".");
     }
-    return is_row(t) ? "Transpose " ANA_OBJECT ", or load it tile by tile through shared memory, "
-                       "so that lanes run along its rows."
-                     : "Store the words that are used next to each other: split structures into "
-                       "one array per field, or pack the used elements of " ANA_OBJECT " into an "
-                       "array without gaps.";
+    if (is_row(t) && t->f->rows_elsewhere) {
+        return ADVICE(TILES, "Elsewhere lanes run along the rows of " ANA_OBJECT
+                             ", so that transposing it would only move the cost there. Load a tile "
+                             "row by row into shared memory and take the column from there, or "
+                             "keep a copy of the columns that lanes take in an array of its "
+                             "own.");
+    }
+    return is_row(t)
+               ? ADVICE(TRANSPOSE, "Transpose " ANA_OBJECT
+                                   ", or load it tile by tile through shared memory, so that lanes "
+                                   "run along its rows.")
+               : ADVICE(SPLIT, "Store the words that are used next to each other: split structures "
+                               "into one array per field, or pack the used elements of " ANA_OBJECT
+                               " into an array without gaps.");
 }
 
-static const char *misaligned_remedy(const texts *t)
+static advice misaligned_remedy(const texts *t)
 {
     if (t->f->async) {
-        return "The copies of " ANA_OBJECT " to shared memory do not start on 32-byte boundaries. "
-               "Let them begin at the boundary before, and take what is needed from there, or pad "
-               "the row pitch to a multiple of 32 bytes.";
+        return ADVICE(ALIGN, "The copies of " ANA_OBJECT
+                             " to shared memory do not start on 32-byte boundaries. Let them begin "
+                             "at the boundary before, and take what is needed from there, or pad "
+                             "the row pitch to a multiple of 32 bytes.");
     }
     if (t->f->halo) {
-        return "These loads of " ANA_OBJECT " read the neighbours of what other loads read, as a "
-               "stencil does, and no alignment suits all of them. Load the tile with its edges "
-               "into shared memory once and take the neighbours from there, or from the next lane "
-               "by a shuffle.";
+        return ADVICE(STAGE,
+                      "The loads of " ANA_OBJECT
+                      " take neighbouring elements one after the other, as a stencil does, and no "
+                      "alignment suits all of them. Load the block's part with its edges into "
+                      "shared memory once, and take the neighbours from there; or let each lane "
+                      "take them from the next lanes by shuffles.");
     }
     if (t->f->counted) {
-        return "An atomic update tells where these accesses to " ANA_OBJECT " begin, so that no "
-               "padding can align them. Collect the block's elements in shared memory, and let its "
-               "warps move them together: those before the first 32-byte boundary by themselves, "
-               "all others from there on.";
+        return ADVICE(STAGE, "An atomic update tells where these accesses to " ANA_OBJECT
+                             " begin, so that no padding can align them. Collect the block's "
+                             "elements in shared memory, and let its warps move them together: "
+                             "those before the first 32-byte boundary by themselves, all others "
+                             "from there on.");
     }
-    return TEXT(t,
-                "Start the rows of " ANA_OBJECT " on 32-byte boundaries: pad the row pitch to a "
-                "multiple of %u elements (cudaMallocPitch does), or handle the first elements "
-                "separately.",
-                t->f->bytes && t->f->bytes <= 32 ? (unsigned)(32 / t->f->bytes) : 1);
+    if (t->f->shifted) {
+        return ADVICE(ALIGN,
+                      "All accesses to " ANA_OBJECT
+                      " begin equally far after a 32-byte boundary. Leave so many elements free "
+                      "before the data that they begin on one, or let a few threads take the "
+                      "elements before the first boundary, and the others go on from there.");
+    }
+    return ADVICE(SPREAD,
+                  TEXT(t,
+                       "Let what a warp takes of each row of " ANA_OBJECT
+                       " begin on a 32-byte boundary: pad the row pitch to a multiple of %u "
+                       "elements (cudaMallocPitch does), with elements left free before the rows "
+                       "where these are not taken from their begin on; or handle the first "
+                       "elements separately.",
+                       t->f->bytes && t->f->bytes <= 32 ? (unsigned)(32 / t->f->bytes) : 1));
 }
 
-static const char *uncoalesced_remedy(const texts *t)
+static advice scattered_loads(const texts *t)
+{
+    return t->f->loaded
+               ? ADVICE(RENUMBER, "Sort or renumber the index so that neighbouring lanes take "
+                                  "neighbouring elements of " ANA_OBJECT
+                                  ". Where each lane follows a row of its own, let a warp share "
+                                  "one row and its lanes run along it.")
+               : ADVICE(NEIGHBOURS,
+                        "The lanes of a warp take elements of " ANA_OBJECT
+                        " that lie apart, by what the kernel computes from its indices. Let "
+                        "neighbouring lanes take neighbouring elements: give them the same step of "
+                        "the work, with threadIdx.x running along memory, or stage the data "
+                        "through shared memory.");
+}
+
+static advice uncoalesced_remedy(const texts *t)
 {
     if (t->f->counted) {
-        return "An atomic update tells where each of these elements of " ANA_OBJECT " goes. Order "
-               "the block's elements by target in shared memory first, so that neighbouring lanes "
-               "take neighbouring elements.";
+        return ADVICE(STAGE, "An atomic update tells where each of these elements of " ANA_OBJECT
+                             " goes. Order the block's elements by target in shared memory first, "
+                             "so that neighbouring lanes take neighbouring elements.");
     }
     if (t->f->narrow)
         return narrow_remedy(t);
-    if (t->f->irregular && !t->f->loaded) {
-        return "The lanes of a warp take elements of " ANA_OBJECT " that lie apart, by what the "
-               "kernel computes from its indices. Let neighbouring lanes take neighbouring "
-               "elements: "
-               "give them the same step of the work, with threadIdx.x running along memory, or "
-               "stage the data through shared memory.";
-    }
-    if (t->f->irregular) {
-        return "Sort or renumber the index so that neighbouring lanes take neighbouring elements "
-               "of " ANA_OBJECT ". Where each lane follows a row of its own, let a warp share one "
-               "row and its lanes run along it.";
-    }
+    if (t->f->irregular)
+        return scattered_loads(t);
     if (t->f->async)
-        return copied_apart;
+        return copied_apart();
     if (t->f->crosses) {
-        return "Neighbouring blocks take neighbouring elements of " ANA_OBJECT
-               ", and the lanes of a "
-               "warp elements far apart. Swap the two in the index: threadIdx.x for what runs "
-               "along "
-               "memory, blockIdx for what is further apart.";
+        return ADVICE(NEIGHBOURS, "Neighbouring blocks take neighbouring elements of " ANA_OBJECT
+                                  ", and the lanes of a warp elements far apart. Swap the two in "
+                                  "the index: threadIdx.x for what runs along memory, blockIdx for "
+                                  "what is further apart.");
     }
     if (is_row(t)) {
-        return "The lanes of a warp take elements of different rows of " ANA_OBJECT ". Let "
-               "threadIdx.x run along a row, or load a tile row by row into shared memory and "
-               "read the column from there.";
+        return ADVICE(NEIGHBOURS, "The lanes of a warp take elements of different rows "
+                                  "of " ANA_OBJECT ". Let threadIdx.x run along a row; or store "
+                                  "the array transposed, where each thread has a row to itself; "
+                                  "or load a tile row by row into shared memory and read the "
+                                  "column from there.");
     }
     if (t->f->walks) {
-        return "Each thread works through a chunk of " ANA_OBJECT " of its own. Let neighbouring "
-               "lanes take neighbouring elements and step by the number of threads, or stage the "
-               "chunks through shared memory.";
+        return ADVICE(NEIGHBOURS, "Each thread works through a chunk of " ANA_OBJECT
+                                  " of its own. Let neighbouring lanes take neighbouring elements "
+                                  "and step by the number of threads, or stage the chunks through "
+                                  "shared memory.");
     }
-    return "Let neighbouring lanes take neighbouring elements of " ANA_OBJECT ", with no chunk of "
-           "its own for each thread. Where these are structures, keep one array per field, or load "
-           "a whole structure as one vector.";
+    return ADVICE(NEIGHBOURS, "Let neighbouring lanes take neighbouring elements of " ANA_OBJECT
+                              ", with no chunk of its own for each thread. Where these are "
+                              "structures, keep one array per field, or load a whole structure as "
+                              "one vector.");
 }
 
-static const char *divergent_remedy(const texts *t)
+static advice divergent_remedy(const texts *t)
 {
     if (t->f->narrow) /* the edge of a tile: one lane of each row */
         return narrow_remedy(t);
-    return "The other lanes of the warp took another branch, or are done already. "
-           "Where each thread "
-           "has a part of " ANA_OBJECT " to itself, keep it in registers (by unrolled loops) or "
-           "shared memory; else sort the work, so that neighbouring lanes do the "
-           "same, or let a "
-           "whole warp share the work of one of them.";
+    return ADVICE(TOGETHER, "The other lanes of the warp took another branch, or are done already. "
+                            "Where each thread has a part of " ANA_OBJECT
+                            " to itself, keep it in registers (by unrolled loops) or shared "
+                            "memory; else sort the work, so that neighbouring lanes do the same, "
+                            "or let a whole warp share the work of one of them.");
 }
 
-static const char sum_remedy[] =
-    "Let neighbouring threads add up " ANA_OBJECT
-    " (thread t the elements t and t + d, with d half as "
-    "large in each step), so that whole warps have nothing left to do, and the last 64 values be "
-    "added by the shuffles of one warp.";
+static advice sum_remedy(void)
+{
+    return ADVICE(REDUCE, "Let neighbouring threads add up " ANA_OBJECT
+                          " (thread t the elements t and t + d, with d half as large in each "
+                          "step), so that whole warps have nothing left to do, and the last 64 "
+                          "values be added by the shuffles of one warp.");
+}
 
-static const char *idle_lanes_remedy(const texts *t)
+static advice idle_lanes_remedy(const texts *t)
 {
     (void)t;
-    return sum_remedy;
+    return sum_remedy();
 }
 
-static const char *same_address_remedy(const texts *t)
+/* Blocks of one warp have nobody in the block to combine with. */
+static advice lone_warps_remedy(const texts *t)
+{
+    return t->f->lanes < 2 || t->f->combined
+               ? ADVICE(COMBINE, "The blocks have one warp each, and each updates " ANA_OBJECT
+                                 " by itself. Use blocks of several warps, combine their values in "
+                                 "shared memory, and let one thread update it for all of them; or "
+                                 "let each warp go through several parts of the data before it "
+                                 "updates.")
+               : ADVICE(COMBINE,
+                        "Combine the values of a warp's lanes first (__reduce_add_sync, shuffles; "
+                        "for places in a list __ballot_sync and __popc), and let one lane "
+                        "update " ANA_OBJECT
+                        " for all of them. Blocks of several warps could combine more.");
+}
+
+static advice same_address_remedy(const texts *t)
 {
     if (!t->f->broadcast) {
-        return "Neighbouring lanes update the same elements of " ANA_OBJECT ". Add up the values "
-               "of equal targets in the warp first (__match_any_sync finds them; where they are "
-               "sorted, a segmented sum by shuffles), then those of the block's warps in shared "
-               "memory, and let one lane of each run update " ANA_OBJECT ".";
+        return ADVICE(COMBINE,
+                      "Neighbouring lanes update the same elements of " ANA_OBJECT
+                      ". Add up the values of equal targets in the warp first (__match_any_sync "
+                      "finds them; where they are sorted, a segmented sum by shuffles), then those "
+                      "of the block's warps in shared memory, and let one lane of each run "
+                      "update " ANA_OBJECT ".");
     }
     if (t->draft->unit == ANA_WAVEFRONTS) {
-        return "All lanes update the same word of " ANA_OBJECT ", one after the other. Combine "
-               "their values in the warp first (__reduce_add_sync, shuffles), and let one lane "
-               "update it for all.";
+        return ADVICE(COMBINE, "All lanes update the same word of " ANA_OBJECT
+                               ", one after the other. Combine their values in the warp first "
+                               "(__reduce_add_sync, shuffles), and let one lane update it for "
+                               "all.");
     }
-    if (t->f->lone) {
-        return t->f->lanes < 2 || t->f->combined
-                   ? "The blocks have one warp each, and each updates " ANA_OBJECT " by itself. "
-                     "Use blocks of several warps, combine their values in shared memory, and let "
-                     "one thread update it for all of them; or let each warp go through several "
-                     "parts of the data before it updates."
-                   : "Combine the values of a warp's lanes first (__reduce_add_sync, shuffles; for "
-                     "places in a list __ballot_sync and __popc), and let one lane "
-                     "update " ANA_OBJECT
-                     " for all of them. Blocks of several warps could combine more.";
-    }
+    if (t->f->lone)
+        return lone_warps_remedy(t);
     if (t->f->combined) {
-        return "The compiler lets one lane of each warp update " ANA_OBJECT " for the others. "
-               "Combine the values of the block's warps in shared memory, and let one thread "
-               "update " ANA_OBJECT " for all of them.";
+        return ADVICE(COMBINE, "The compiler lets one lane of each warp update " ANA_OBJECT
+                               " for the others. Combine the values of the block's warps in shared "
+                               "memory, and let one thread update " ANA_OBJECT " for all of them.");
     }
     if (t->f->lanes < 2) {
-        return "Each warp updates " ANA_OBJECT
-               " by itself. Combine the values of the block's warps "
-               "in shared memory first, and let one thread update it for all of them.";
+        return ADVICE(COMBINE, "Each warp updates " ANA_OBJECT
+                               " by itself. Combine the values of the block's warps in shared "
+                               "memory first, and let one thread update it for all of them.");
     }
-    return "Combine the values of a warp's lanes first (__reduce_add_sync, shuffles; for places in "
-           "a "
-           "list __ballot_sync and __popc), then those of the block's warps in shared memory, and "
-           "let one thread update " ANA_OBJECT " for all of them.";
+    return ADVICE(COMBINE,
+                  "Combine the values of a warp's lanes first (__reduce_add_sync, shuffles; for "
+                  "places in a list __ballot_sync and __popc), then those of the block's warps in "
+                  "shared memory, and let one thread update " ANA_OBJECT " for all of them.");
 }
 
-static const char *scattered_atomics_remedy(const texts *t)
+static advice scattered_atomics_remedy(const texts *t)
 {
     const prof_object *o = t->draft->group->info;
     double most = t->input->program->thresholds->private_bytes;
     return o && o->bytes && (double)o->bytes <= most
-               ? "Give each block a copy of " ANA_OBJECT
-                 " in shared memory: update that, and add it "
-                 "to " ANA_OBJECT " once at the end."
-               : "Sort the updates by target, so that the lanes of a warp update neighbours and "
-                 "equal "
-                 "targets are added up first; or turn the loop round, so that a thread collects "
-                 "what "
-                 "belongs to its elements of " ANA_OBJECT ".";
+               ? ADVICE(PRIVATE, "Give each block a copy of " ANA_OBJECT
+                                 " in shared memory: update that, and add it to " ANA_OBJECT
+                                 " once at the end.")
+               : ADVICE(SORT_UPDATES,
+                        "Sort the updates by target, so that the lanes of a warp update "
+                        "neighbours and equal targets are added up first; or turn the "
+                        "loop round, so that a thread collects what belongs to its "
+                        "elements of " ANA_OBJECT ".");
 }
 
 /* Where the code does not prove that barriers order nothing, advice leaves them alone. */
-static const char *thread_local_remedy(const texts *t)
+static advice thread_local_remedy(const texts *t)
 {
-    static const char choose[] =
-        "Each thread indexes a part of " ANA_OBJECT " of its own. Where the index can be known to "
-        "the compiler (by unrolling, or a switch over a few values), registers can hold the "
-        "values.";
-    if (t->f->irregular)
-        return choose;
+    if (t->f->irregular) {
+        return ADVICE(REGISTERS,
+                      "Each thread indexes a part of " ANA_OBJECT
+                      " of its own. Where the index can be known to the compiler (by unrolling, or "
+                      "a switch over a few values), registers can hold the values.");
+    }
     switch (t->f->barriers) {
     case BARRIERS_ORDER_NOTHING:
-        return "Keep the values of " ANA_OBJECT " in registers. The kernel's barriers can go, too: "
-               "its code shows that no thread takes what another one wrote.";
+        return ADVICE(REGISTERS, "Keep the values of " ANA_OBJECT
+                                 " in registers. The kernel's barriers can go, too: its code shows "
+                                 "that no thread takes what another one wrote.");
     case BARRIERS_ORDER_WARPS:
     case BARRIERS_MAY_ORDER:
-        return "Keep the values of " ANA_OBJECT " in registers, and the barriers where they are: "
-               "other data may need them.";
-    default: return "Keep the values of " ANA_OBJECT " in registers.";
+        return ADVICE(REGISTERS, "Keep the values of " ANA_OBJECT
+                                 " in registers, and the barriers where they are: other data may "
+                                 "need them.");
+    default: return ADVICE(REGISTERS, "Keep the values of " ANA_OBJECT " in registers.");
     }
 }
 
-static const char *warp_local_remedy(const texts *t)
+static advice warp_local_remedy(const texts *t)
 {
     switch (t->f->barriers) {
     case BARRIERS_ORDER_NOTHING:
     case BARRIERS_ORDER_WARPS:
-        return "Exchange the values of " ANA_OBJECT " with __shfl_sync. __syncwarp() can take the "
-               "place of the kernel's __syncthreads(): its code shows that no warp takes what "
-               "another one wrote.";
+        return ADVICE(SHUFFLES, "Exchange the values of " ANA_OBJECT
+                                " with __shfl_sync. __syncwarp() can take the place of the "
+                                "kernel's __syncthreads(): its code shows that no warp takes what "
+                                "another one wrote.");
     case BARRIERS_MAY_ORDER:
-        return "Exchange the values of " ANA_OBJECT " with __shfl_sync, and leave the barriers "
-               "where they are: other data may need them.";
-    default: return "Exchange the values of " ANA_OBJECT " with __shfl_sync.";
+        return ADVICE(SHUFFLES, "Exchange the values of " ANA_OBJECT
+                                " with __shfl_sync, and leave the barriers where they are: other "
+                                "data may need them.");
+    default: return ADVICE(SHUFFLES, "Exchange the values of " ANA_OBJECT " with __shfl_sync.");
     }
 }
 
-static const char *bank_conflict_remedy(const texts *t)
+static advice bank_conflict_remedy(const texts *t)
 {
     enum {
         ROW_ELEMENTS = 16
     }; /* closer lanes take neighbours or structures rather than a column */
     uint64_t apart = t->f->bytes ? (uint64_t)llabs(t->f->stride) / t->f->bytes : 0;
     if (t->f->atomics) {
-        return "Give each warp, or a few lanes, a copy of " ANA_OBJECT " of their own, or permute "
-               "its index, so that lanes update different banks.";
+        return ADVICE(PRIVATE, "Give each warp, or a few lanes, a copy of " ANA_OBJECT
+                               " of their own, or permute its index, so that lanes update "
+                               "different banks.");
     }
     if (t->f->reduction)
-        return sum_remedy;
+        return sum_remedy();
     if (t->f->narrow)
         return narrow_remedy(t);
     if (apart >= ROW_ELEMENTS) {
-        return "Make each row of " ANA_OBJECT " one element longer (where it has no rows, leave "
-               "an element free after every 128 bytes: index + index / 32 for words), or permute "
-               "the column index, so that the lanes fall into different banks.";
+        return ADVICE(PAD, "Make each row of " ANA_OBJECT
+                           " one element longer (where it has no rows, leave an element free after "
+                           "every 128 bytes: index + index / 32 for words), or permute the column "
+                           "index, so that the lanes fall into different banks.");
     }
-    return "Let neighbouring lanes take neighbouring elements of " ANA_OBJECT "; where they must "
-           "stay apart, pad each row by one element, or leave one element out in 32 (index + "
-           "index / 32), so that the lanes fall into different banks.";
+    return ADVICE(NEIGHBOURS, "Let neighbouring lanes take neighbouring elements of " ANA_OBJECT
+                              "; where they must stay apart, pad each row by one element, or leave "
+                              "one element out in 32 (index + index / 32), so that the lanes fall "
+                              "into different banks.");
 }
 
 /* Tables that nvcc adds for sin, cos and their like: the program does not index them itself. */
@@ -512,15 +579,17 @@ static bool is_library_table(const texts *t)
     return strncmp(t->what, "__cudart_", strlen("__cudart_")) == 0;
 }
 
-static const char library_remedy[] = ANA_OBJECT
-    " is a table of CUDA's mathematics library, read by a function that this line "
-    "calls. Call it less often (sincos gives both results at once), use its form for "
-    "multiples of pi (sinpi, cospi), or single precision where that is enough.";
-
-typedef const char *writer(const texts *t);
+static advice library_remedy(void)
+{
+    return ADVICE(CHEAPER_CALL, ANA_OBJECT
+                  " is a table of CUDA's mathematics library, read by a function that this line "
+                  "calls. Call it less often (sincos gives both results at once), use its form for "
+                  "multiples of pi (sinpi, cospi), or single precision where that is enough.");
+}
 
 struct words_kind {
-    writer *summary, *remedy;
+    const char *(*summary)(const texts *t);
+    advice (*remedy)(const texts *t);
 };
 
 const words_kind words_hot = {hot_summary, hot_remedy};
@@ -537,22 +606,26 @@ const words_kind words_thread_local = {thread_local_summary, thread_local_remedy
 const words_kind words_warp_local = {warp_local_summary, warp_local_remedy};
 const words_kind words_bank_conflict = {bank_conflict_summary, bank_conflict_remedy};
 
-/* Whoever is told to go by way of shared memory is told of the barriers that this needs. */
-static const char *with_barriers(const texts *t, const char *remedy)
+/* Whoever is told to go by way of shared memory is told of the barriers that this needs, where the
+ * remedy's condition does not tell. */
+static const char *with_barriers(const texts *t, const advice *a)
 {
-    if (!remedy || !strstr(remedy, "shared memory"))
-        return remedy;
+    bool told = strstr(remedy_condition(a->kind), "barrier") != NULL;
+    if (!a->text || told || !strstr(a->text, "shared memory"))
+        return a->text;
     return TEXT(t,
                 "%s Shared memory needs a __syncthreads() after the block has filled it, and one "
                 "before it fills it again.",
-                remedy);
+                a->text);
 }
 
 bool words_set(ana_draft *draft, const ana_input *input, const words_facts *facts,
                const words_kind *kind)
 {
     texts t = {draft, input, facts, ana_object_text(draft->group->info)};
+    advice told = is_library_table(&t) ? library_remedy() : kind->remedy(&t);
     draft->summary = kind->summary(&t);
-    draft->remedy = is_library_table(&t) ? library_remedy : with_barriers(&t, kind->remedy(&t));
+    draft->kind = told.kind;
+    draft->remedy = with_barriers(&t, &told);
     return draft->summary && draft->remedy;
 }

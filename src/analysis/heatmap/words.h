@@ -26,10 +26,13 @@ typedef struct words_facts {
     bool counted;            /* an atomic update's result says where the requests lie */
     bool combined;           /* the compiler makes one update of a warp's */
     bool lone;               /* blocks have one warp each */
+    bool rows_elsewhere;     /* other accesses that move as much run along the object's rows */
     bool sampled;            /* what other blocks use of the sectors is not known */
     bool reduction;          /* of a shared array: pairs are added up, ever fewer of them */
     barriers_order barriers; /* of shared arrays */
-    bool halo; /* misaligned loads beside aligned ones of the object: neighbours of a stencil */
+    bool halo;               /* misaligned loads of neighbouring elements, as of a stencil */
+    bool
+        shifted; /* misaligned accesses that all begin as far after a boundary: no row has a part in it */
 } words_facts;
 
 /* What there is to say about a pattern: one for each that the heat map's detectors tell. */
@@ -38,7 +41,7 @@ extern const words_kind words_hot, words_hot_random, words_false_sharing, words_
     words_strided, words_uncoalesced, words_divergent, words_idle_lanes, words_same_address,
     words_scattered_atomics, words_thread_local, words_warp_local, words_bank_conflict;
 
-/* Sets summary and remedy; false when memory is exhausted. */
+/* Sets summary, remedy and its kind; false when memory is exhausted. */
 bool words_set(ana_draft *draft, const ana_input *input, const words_facts *facts,
                const words_kind *kind);
 

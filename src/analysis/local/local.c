@@ -75,6 +75,7 @@ static bool set_words(const ana_input *input, ana_draft *d, const local_counts *
     uint32_t bytes = bytes_a_thread(input);
     const char *room = bytes ? wl_arena_printf(input->arena, ", %u bytes of it", bytes) : "";
     double total = input->totals[ANA_SECTORS];
+    d->kind = REMEDY_UNSPILL;
     d->remedy = 2 * sum->apart > sum->requests ? different_elements : one_element;
     d->summary = room ? wl_arena_printf(input->arena,
                                         "Each thread keeps data in local memory%s, and accesses to "

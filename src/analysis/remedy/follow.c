@@ -61,12 +61,20 @@ static void shuffle(const obs_insn *c, double excess, model_edit *e)
     e->shuffles = c->op == ACC_LOAD;
 }
 
-static void pad_rows(const obs_insn *c, double excess, model_edit *e)
+/* Of shared memory only wavefronts are paid. */
+static void spare_wavefronts(const obs_insn *c, double excess, model_edit *e)
 {
     e->wavefronts = left(c->wavefronts, excess);
 }
 
-static void split_records(const obs_insn *c, double excess, model_edit *e)
+static void combine_in_shared(const obs_insn *c, double excess, model_edit *e)
+{
+    double requests = (double)c->requests, lanes = (double)c->active_lanes;
+    spare_wavefronts(c, excess, e);
+    e->lanes = lanes > 0 ? smaller(1, requests / lanes) : 1;
+}
+
+static void use_all_words(const obs_insn *c, double excess, model_edit *e)
 {
     lay_out(c, excess, e);
     e->touched = left(c->sectors, excess);
@@ -79,33 +87,29 @@ static follower *const followers[REMEDY_COUNT] = {
     [REMEDY_PRIVATE] = stage,
     [REMEDY_COMBINE] = combine_lanes,
     [REMEDY_UNSPILL] = unspill,
-    [REMEDY_REGISTERS] = keep_in_registers,
-    [REMEDY_SHUFFLES] = shuffle,
-    [REMEDY_PAD] = pad_rows,
-    [REMEDY_SPLIT] = split_records,
+    [REMEDY_SPLIT] = use_all_words,
+    [REMEDY_TRANSPOSE] = use_all_words,
+    [REMEDY_WHOLE_SECTORS] = use_all_words,
 };
 
-static remedy_kind kind_of(ana_pattern pattern)
+/* The same of shared memory; spare_wavefronts() where there is none. */
+static follower *const in_shared[REMEDY_COUNT] = {
+    [REMEDY_COMBINE] = combine_in_shared,
+    [REMEDY_REGISTERS] = keep_in_registers,
+    [REMEDY_SHUFFLES] = shuffle,
+};
+
+static follower *follower_of(remedy_kind kind, const obs_insn *c)
 {
-    switch (pattern) {
-    case ANA_HOT: return REMEDY_STAGE;
-    case ANA_SCATTERED_ATOMICS: return REMEDY_PRIVATE;
-    case ANA_SAME_ADDRESS: return REMEDY_COMBINE;
-    case ANA_LOCAL_MEMORY: return REMEDY_UNSPILL;
-    case ANA_SHARED_WARP_LOCAL: return REMEDY_SHUFFLES;
-    case ANA_SHARED_THREAD_LOCAL: return REMEDY_REGISTERS;
-    case ANA_BANK_CONFLICT: return REMEDY_PAD;
-    case ANA_STRIDED: return REMEDY_SPLIT;
-    case ANA_MISALIGNED: return REMEDY_ALIGN;
-    case ANA_TOO_FEW_BLOCKS: return REMEDY_BLOCKS;
-    default: return REMEDY_NEIGHBOURS;
-    }
+    bool shared = c->space == ACC_SHARED;
+    follower *follow = shared ? in_shared[kind] : followers[kind];
+    return follow ? follow : shared ? spare_wavefronts : lay_out;
 }
 
 static model_edit edit_of(remedy_kind kind, const obs_insn *c, double excess)
 {
     model_edit e = MODEL_EDIT_NOTHING(c->pc, c->object, c->space);
-    follower *follow = followers[kind] ? followers[kind] : lay_out;
+    follower *follow = follower_of(kind, c);
     follow(c, excess, &e);
     return e;
 }
@@ -123,7 +127,7 @@ static void count_edit(ana_remedy *r, const obs_insn *c, const model_edit *e)
 bool remedy_follow(const ana_draft *d, wl_arena *arena, ana_remedy *out)
 {
     model_edit *edits = wl_new_array(arena, model_edit, (size_t)d->ninsns + 1);
-    *out = (ana_remedy){.kind = kind_of(d->pattern), .change = {.edits = edits}};
+    *out = (ana_remedy){.kind = d->kind, .change = {.edits = edits}};
     if (!edits)
         return false;
     out->change.fill = out->kind == REMEDY_BLOCKS;
@@ -131,7 +135,8 @@ bool remedy_follow(const ana_draft *d, wl_arena *arena, ana_remedy *out)
         if (!(d->insn_excess[i] > 0))
             continue;
         model_edit *e = &edits[out->change.nedits++];
-        *e = edit_of(out->kind, &d->insns[i].c, d->insn_excess[i]);
+        *e = edit_of(out->kind, &d->insns[i].c,
+                     d->insn_saved ? d->insn_saved[i] : d->insn_excess[i]);
         count_edit(out, &d->insns[i].c, e);
     }
     return true;

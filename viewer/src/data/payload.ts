@@ -34,16 +34,23 @@ export type Remedy =
   | "pad-shared-array"
   | "stage-in-shared-memory"
   | "let-lanes-take-neighbours"
+  | "work-together"
+  | "renumber-index"
+  | "transpose-data"
+  | "use-whole-sectors"
   | "pass-tiles-through-shared-memory"
   | "pad-rows"
   | "align"
   | "split-records"
   | "combine-atomics"
+  | "sort-updates"
+  | "add-up-in-whole-warps"
   | "private-copies"
   | "keep-in-registers"
   | "exchange-by-shuffles"
   | "start-more-blocks"
-  | "keep-out-of-local-memory";
+  | "keep-out-of-local-memory"
+  | "call-cheaper-function";
 export type Pattern =
   | "hot"
   | "hot-random"
@@ -581,7 +588,9 @@ export interface Payload {
   instructions: Instruction[];
   objects: MemoryObject[];
   findings: Finding[]; // Group after group.
-  groups: Group[]; // Those worth fixing first, then the costliest first.
+  /** Those worth fixing first, what saves most time first where that is predicted; else the
+   * costliest first. */
+  groups: Group[];
   left_out?: LeftOut; // What was observed, but is no finding.
   maps: HeatMap[];
   memory: Memory;

@@ -253,7 +253,6 @@ const NARROW_BLOCK: Sketch = {
   },
 };
 
-/** What suits a finding: requests of narrow blocks tell how wide these are. */
 /** Where lanes run along the rows of one array and across those of another. */
 const TILES: Sketch = {
   legend: "a row is a sector of what is stored; numbers: the warp that uses the word",
@@ -271,16 +270,103 @@ const TILES: Sketch = {
   },
 };
 
-const OF_REMEDIES: Partial<Record<Remedy, Sketch | undefined>> = {
-  "pass-tiles-through-shared-memory": TILES,
-  "swap-indices": SKETCHES["false-sharing"],
+/** Neighbouring elements one after the other: no alignment suits all of them. */
+const STENCIL: Sketch = {
+  legend: "a row is a sector; blue: the words of one request, of three",
+  before: {
+    picture: {
+      grid: ["- - - - - - - x!", ...repeat("x! x! x! x! x! x! x! x!", 3), "x! x! x! x! x! x! x! -"],
+    },
+    note: "three requests for nearly the same data; two of them need a fifth sector",
+    code: "sum = a[i - 1] + a[i] + a[i + 1];",
+  },
+  after: {
+    picture: { grid: [...repeat("x! x! x! x! x! x! x! x!", 4), "- - - - - - - -"] },
+    note: "one request of four sectors; the edges come besides",
+    code: "__shared__ float part[256 + 2];\npart[threadIdx.x + 1] = a[i];\nif (threadIdx.x < 2) // the edges\n    part[threadIdx.x * 257] = a[first - 1 + threadIdx.x * 257];\n__syncthreads();\nsum = part[threadIdx.x] + part[threadIdx.x + 1] + part[threadIdx.x + 2];",
+  },
 };
 
-type Advised = Pick<Finding, "pattern" | "evidence" | "remedies">;
+/** All accesses begin equally far after a boundary. */
+const SHIFTED: Sketch = {
+  legend: "a row is a sector; blue: the words of one request",
+  before: {
+    picture: SKETCHES.misaligned?.before.picture ?? { grid: [] },
+    note: "five sectors; the first and last also serve the neighbouring warps",
+    code: "float *x = pool + 5; // elements",
+  },
+  after: {
+    picture: SKETCHES.misaligned?.after.picture ?? { grid: [] },
+    note: "four sectors",
+    code: "float *x = pool + 8; // a multiple of 8",
+  },
+};
 
-/** By what is advised where that is not what the pattern has most often; else by the pattern. */
+/** Of a sum in shared memory. */
+const SUM: Sketch = {
+  legend: "columns are threads (8 of 32 drawn), a row is a warp; blue: those that add",
+  before: {
+    picture: { grid: repeat("x! - x! - x! - x! -", 4) },
+    note: "every warp goes through the step, with half of its lanes",
+    code: "for (int d = 1; d < n; d *= 2) {\n    if (t % (2 * d) == 0)\n        s[t] += s[t + d];\n    __syncthreads();\n}",
+  },
+  after: {
+    picture: {
+      grid: [...repeat("x! x! x! x! x! x! x! x!", 2), ...repeat("- - - - - - - -", 2)],
+    },
+    note: "whole warps add, the others do nothing",
+    code: "for (int d = n / 2; d >= 64; d /= 2) {\n    if (t < d)\n        s[t] += s[t + d];\n    __syncthreads();\n}\n// one warp adds the last 64 values by shuffles",
+  },
+};
+
+/** Columns of a matrix. */
+const TRANSPOSED: Sketch = {
+  legend: "a row is a sector; blue: the words of one request",
+  before: {
+    picture: { grid: repeat("x! x x x x x x x", 4) },
+    note: "lanes take a column: one word of each sector",
+    code: "x = a[threadIdx.x * n + k];",
+  },
+  after: {
+    picture: { grid: ["x! x! x! x! x! x! x! x!", ...repeat("- - - - - - - -", 3)] },
+    note: "lanes run along a row",
+    code: "x = transposed[k * n + threadIdx.x];",
+  },
+};
+
+type Drawn = Partial<Record<Pattern | "all", Sketch | undefined>>;
+
+/** What draws a remedy: of findings of one pattern, or of all. None where a sketch would show something else. */
+const DRAWN: Partial<Record<Remedy, Drawn>> = {
+  "swap-indices": { all: SKETCHES["false-sharing"] },
+  "widen-blocks": { all: NARROW_BLOCK },
+  "pad-shared-array": { all: SKETCHES["bank-conflict"] },
+  "stage-in-shared-memory": { hot: SKETCHES.hot, "hot-random": SKETCHES.hot, misaligned: STENCIL },
+  "let-lanes-take-neighbours": {
+    "false-sharing": SKETCHES["false-sharing"],
+    uncoalesced: SKETCHES.uncoalesced,
+  },
+  "work-together": { all: SKETCHES.divergent },
+  "renumber-index": { all: SKETCHES["hot-random"] },
+  "transpose-data": { all: TRANSPOSED },
+  "pass-tiles-through-shared-memory": { all: TILES },
+  "pad-rows": { all: SKETCHES.misaligned },
+  align: { all: SHIFTED },
+  "split-records": { all: SKETCHES.strided },
+  "combine-atomics": { "same-address": SKETCHES["same-address"] },
+  "add-up-in-whole-warps": { all: SUM },
+  "private-copies": { "scattered-atomics": SKETCHES["scattered-atomics"] },
+  "keep-in-registers": { all: SKETCHES["shared-thread-local"] },
+  "exchange-by-shuffles": { all: SKETCHES["shared-warp-local"] },
+  "keep-out-of-local-memory": { all: SKETCHES["local-memory"] },
+};
+
+type Advised = Pick<Finding, "pattern" | "remedies">;
+
+/** By what is advised; by the pattern where nothing is. */
 export const sketchOf = (f: Advised): Sketch | undefined => {
   const remedy = f.remedies?.[0];
-  const narrow = f.pattern === "uncoalesced" && f.evidence.some((e) => e.name === "block_width");
-  return (remedy && OF_REMEDIES[remedy.name]) ?? (narrow ? NARROW_BLOCK : SKETCHES[f.pattern]);
+  if (!remedy) return SKETCHES[f.pattern];
+  const drawn = DRAWN[remedy.name];
+  return drawn?.[f.pattern] ?? drawn?.all;
 };
