@@ -198,7 +198,7 @@ typedef struct ana_findings {
     uint32_t count;
     ana_finding *rows; /* group after group */
     uint32_t ngroups;
-    /* Those worth fixing first; costliest first: by share of the program, then excess. */
+    /* Those worth fixing first: by what they save where that is predicted, else by what they cost. */
     ana_finding_group *groups;
     ana_left_out left_out;
 } ana_findings;

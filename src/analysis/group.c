@@ -134,7 +134,8 @@ static void join_equal(work *w, int (*compare)(const void *, const void *))
 
 typedef struct cost {
     uint32_t root, count, next; /* next: where its next row goes */
-    double section, share;      /* section: those of one gain stand together, the costliest first */
+    double section, rank;       /* section: those of one gain stand together, the costliest first */
+    double share;               /* of what the program pays */
     uint64_t excess;
 } cost;
 
@@ -142,9 +143,18 @@ static int by_group_cost(const void *a, const void *b)
 {
     const cost *x = a, *y = b;
     int order = ORDER(y->section, x->section);
-    order = order ? order : ORDER(y->share, x->share);
+    order = order ? order : ORDER(y->rank, x->rank);
     order = order ? order : ORDER(y->excess, x->excess);
     return order ? order : ORDER(x->root, y->root);
+}
+
+/* What findings rank by: what fixing them saves, where that is predicted; those of little gain by
+ * what they cost. */
+static double share_to_rank(const ana_finding *f)
+{
+    if (!f->worth.known || f->gain != ANA_GAIN_FULL)
+        return f->cost.share_of_program;
+    return f->worth.of_program > 0 ? f->worth.of_program : 0;
 }
 
 /* One cost a group, in the order of the groups; *count of them. */
@@ -155,6 +165,7 @@ static cost *rank_groups(work *w, uint32_t *count)
     for (uint32_t i = 0; all && i < w->count; i++) {
         cost *c = &all[group_root_of(w, i)];
         c->count++;
+        c->rank += share_to_rank(&w->rows[i]);
         c->share += w->rows[i].cost.share_of_program;
         c->excess += w->rows[i].cost.excess;
     }

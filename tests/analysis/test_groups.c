@@ -176,6 +176,25 @@ static void order(void **state)
         assert_int_equal(out.rows[i].kernel, expected[i]);
 }
 
+/* What saves most comes first, however much it moves; what is of little gain by what it moves. */
+static void order_by_gain(void **state)
+{
+    (void)state;
+    static const double shares[] = {0.6, 0.3, 0.05, 0.02}, saves[] = {-0.1, 0.2, 0.9, 0.95};
+    static const uint32_t expected[] = {2, 1, 3, 4};
+    for (uint32_t kernel = 1; kernel <= 4; kernel++) {
+        ana_finding *f = add(ANA_HOT, kernel, kernel);
+        f->cost.share_of_program = shares[kernel - 1];
+        f->worth = (ana_worth){.known = true, .of_program = saves[kernel - 1]};
+        f->gain = kernel > 2 ? ANA_GAIN_CACHED : ANA_GAIN_FULL;
+    }
+    group();
+    assert_int_equal(out.ngroups, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(out.rows[i].kernel, expected[i]);
+    assert_true(out.groups[1].cost.share_of_program == 0.6);
+}
+
 static void nothing(void **state)
 {
     (void)state;
@@ -192,6 +211,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(kernels_that_are_alike, set_up, tear_down),
         cmocka_unit_test_setup_teardown(kernels_that_differ_stay_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(order_by_gain, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
