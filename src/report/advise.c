@@ -17,29 +17,29 @@ static void draw_sentence(const rep_terminal *t, const char *style, const char *
     fprintf(t->out, "%s\n", t->s.off);
 }
 
-/* "saves about 515 us (502 us to 528 us), 92 % of the kernel's time and 90 % of the program's" */
+/* "Predicted to save about 515 us (502 us to 528 us): 92 % of the kernel's time and ..." */
 static const char *saving_text(const rep_terminal *t, const ana_finding_group *g)
 {
     const ana_worth *w = &g->worth;
-    if (!w->known)
-        return wl_arena_printf(t->arena, "%s of the program's traffic",
-                               rep_percent(t->arena, g->cost.share_of_program));
-    const char *of_kernel = g->nkernels == 1
-                                ? wl_arena_printf(t->arena, "%s of the kernel's time and ",
-                                                  rep_percent(t->arena, w->of_kernel))
-                                : "";
-    return wl_arena_printf(t->arena, "Predicted to save %s (%s to %s): %s%s of the program's%s.",
-                           rep_seconds(t->arena, w->seconds),
-                           rep_seconds(t->arena, w->low > 0 ? w->low : 0),
-                           rep_seconds(t->arena, w->high), of_kernel ? of_kernel : "",
-                           rep_percent(t->arena, w->of_program), g->nkernels == 1 ? "" : " time");
+    return w->known
+               ? wl_arena_printf(t->arena, "Predicted to save %s.", rep_group_saving(t->arena, g))
+               : wl_arena_printf(t->arena, "%s of the program's traffic.",
+                                 rep_percent(t->arena, g->cost.share_of_program));
+}
+
+/* The costliest line that is known. */
+static const char *line_text(const rep_terminal *t, const ana_finding_group *g)
+{
+    const char *place = NULL;
+    for (uint32_t i = 0; i < g->nlines && !place; i++)
+        place = rep_place(t->arena, g->lines[i].file, g->lines[i].line);
+    return place;
 }
 
 static const char *place_text(const rep_terminal *t, const ana_finding_group *g)
 {
     const ana_finding *f = finding_of(t, g);
-    const ana_line *l = g->nlines ? &g->lines[0] : NULL;
-    const char *place = l ? rep_place(t->arena, l->file, l->line) : NULL;
+    const char *place = line_text(t, g);
     const prof_kernel *kernel = prof_find_kernel(&t->d->kernels, f->kernel);
     return wl_arena_printf(t->arena, "%s%s%s  %s",
                            kernel ? rep_printable(t, kernel->short_name) : "", place ? ", " : "",
@@ -77,12 +77,24 @@ static void draw_change(const rep_terminal *t, const ana_finding_group *g)
     draw_sentence(t, t->s.warn, rep_remedy_text(t->d, t->arena, g));
     draw_sentence(t, t->s.good, saving_text(t, g));
     draw_others(t, f);
+    draw_sentence(t, t->s.warn, f->gain_note);
+}
+
+static bool is_of_little_gain(const rep_terminal *t, const ana_finding_group *g)
+{
+    return finding_of(t, g)->gain != ANA_GAIN_FULL;
 }
 
 static bool is_told(const rep_terminal *t, const ana_finding_group *g)
 {
-    const ana_finding *f = finding_of(t, g);
-    return f->nremedies && (t->o->all || f->gain == ANA_GAIN_FULL);
+    return finding_of(t, g)->nremedies && (t->o->all || !is_of_little_gain(t, g));
+}
+
+/* Above the first change that is not worth making; those that are come before it. */
+static void draw_border(const rep_terminal *t)
+{
+    rep_title(t, "Not worth making", NULL);
+    rep_wrap(t, 0, REP_LITTLE_GAIN);
 }
 
 static void draw_changes(const rep_terminal *t)
@@ -92,26 +104,22 @@ static void draw_changes(const rep_terminal *t)
     for (uint32_t i = 0; i < all->ngroups; i++) {
         if (!is_told(t, &all->groups[i]))
             continue;
+        bool first = i == 0 || !is_of_little_gain(t, &all->groups[i - 1]);
+        if (is_of_little_gain(t, &all->groups[i]) && first)
+            draw_border(t);
         told++;
         draw_change(t, &all->groups[i]);
     }
-    const char *left = rep_plural(t->arena, all->ngroups - told, "change", "changes");
+    const char *left = rep_plural(t->arena, all->ngroups - told, "pattern is", "patterns are");
     if (!told)
         rep_wrap(t, 0, "No change of how this program's kernels use memory is worth making.");
     if (told && told < all->ngroups)
         fputc('\n', t->out);
     if (told < all->ngroups && left)
-        rep_wrap(t, 0, wl_arena_printf(t->arena, "%s would gain little; --all tells why.", left));
-}
-
-static void draw_reasons(const rep_terminal *t)
-{
-    const ana_findings *all = t->d->findings;
-    for (uint32_t i = 0; t->o->all && i < all->ngroups; i++) {
-        const ana_finding *f = finding_of(t, &all->groups[i]);
-        if (f->gain != ANA_GAIN_FULL)
-            rep_wrap(t, 0, wl_arena_printf(t->arena, "%u: %s", f->number, f->gain_note));
-    }
+        rep_wrap(t, 0,
+                 wl_arena_printf(t->arena,
+                                 "%s there, too, but cost%s hardly any time: --all tells why.",
+                                 left, all->ngroups - told == 1 ? "s" : ""));
 }
 
 wl_status rep_advise(const rep_data *data, const rep_text_options *options, FILE *out,
@@ -121,7 +129,6 @@ wl_status rep_advise(const rep_data *data, const rep_text_options *options, FILE
     if (!rep_terminal_open(data, options, out, &t))
         return wl_fail(err, WL_NOMEM, "not enough memory for the report");
     draw_changes(&t);
-    draw_reasons(&t);
     wl_arena_free(t.arena);
     return rep_done(out, false, err);
 }

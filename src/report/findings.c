@@ -309,28 +309,14 @@ static void draw_cost(const rep_terminal *t, const ana_finding_group *g)
                                 ana_unit_text(g->cost.unit), idle ? "" : " avoidable", of_kernel));
 }
 
-/* "about 4.0 ms (3.8 ms to 4.1 ms), 91 % of the kernel's time, 40 % of the program's" */
 static void draw_worth(const rep_terminal *t, const ana_finding_group *g)
 {
     const ana_worth *w = &g->worth;
     if (!w->known || first_of(t, g)->gain != ANA_GAIN_FULL)
         return;
-    const char *of_kernel = g->nkernels == 1
-                                ? wl_arena_printf(t->arena, "%s of the kernel's time, ",
-                                                  rep_percent(t->arena, w->of_kernel))
-                                : "";
-    const char *when_full = g->nkernels == 1 && w->small
-                                ? wl_arena_printf(t->arena, "; %s where the grid fills the device",
-                                                  rep_percent(t->arena, w->of_full))
-                                : "";
     draw_paragraph(t, t->s.good, "gain",
-                   wl_arena_printf(t->arena,
-                                   "predicted about %s (%s to %s): %s%s of the program's%s%s",
-                                   rep_seconds(t->arena, w->seconds),
-                                   rep_seconds(t->arena, w->low > 0 ? w->low : 0),
-                                   rep_seconds(t->arena, w->high), of_kernel,
-                                   rep_percent(t->arena, w->of_program), *of_kernel ? "" : " time",
-                                   when_full));
+                   wl_arena_printf(t->arena, "predicted to save %s",
+                                   rep_group_saving(t->arena, g)));
 }
 
 static void draw_group(const rep_terminal *t, const ana_finding_group *g)
@@ -391,12 +377,16 @@ static void draw_section(const rep_terminal *t, const ana_finding_group *g,
 {
     const ana_finding *f = first_of(t, g), *before = last ? first_of(t, last) : NULL;
     bool little = is_little(t, g);
-    if (!before || little != is_little(t, last))
-        rep_title(t, little ? "Findings of little gain" : "Findings",
-                  little ? "fixing them would hardly make the program faster"
-                         : order_of(t->d->findings));
+    bool first = !before || little != is_little(t, last);
+    if (first)
+        rep_title(t, little ? "Findings of little gain: not worth working on" : "Findings",
+                  little ? NULL : order_of(t->d->findings));
     else
         fputc('\n', t->out);
+    if (first && little) {
+        fputs("  ", t->out);
+        rep_wrap(t, 2, REP_LITTLE_GAIN);
+    }
     if (!little || (before && before->gain == f->gain))
         return;
     fputs("  ", t->out);
@@ -457,6 +447,15 @@ static void draw_none(const rep_terminal *t)
         rep_wrap(t, 2, text);
 }
 
+/* What fixing it is predicted to save of the program's time, where it is worth it. */
+static const char *brief_saving(const rep_terminal *t, const ana_finding_group *g)
+{
+    if (is_little(t, g))
+        return "little";
+    return g->worth.known && g->worth.of_program > 0 ? rep_percent(t->arena, g->worth.of_program)
+                                                     : "";
+}
+
 /* A finding in a line: what to look at, and whether to. */
 static void add_brief(const rep_terminal *t, rep_grid *grid, const ana_finding_group *g)
 {
@@ -472,21 +471,24 @@ static void add_brief(const rep_terminal *t, rep_grid *grid, const ana_finding_g
                            of,
                            place ? rep_printable(t, rep_base_name(place)) : "",
                            rep_percent(t->arena, g->cost.share_of_program),
-                           is_little(t, g) ? "little" : ""};
+                           brief_saving(t, g)};
     rep_grid_add(grid, cells);
 }
 
 static void draw_brief(const rep_terminal *t, const ana_finding_group *const *groups,
                        uint32_t count)
 {
-    static const rep_column columns[] = {
+    const rep_column columns[] = {
         {"", .right = true},
         {.head = "finding"},
         {"object", .flexible = true, .middle = true},
         {"kernel", .flexible = true, .middle = true},
         {.head = "line"},
-        {"of the program", .right = true},
-        {.head = "gain"},
+        {has_resource(t->d->findings, ANA_MEMORY) || has_resource(t->d->findings, ANA_DEVICE)
+             ? "of the program"
+             : "of the traffic",
+         .right = true},
+        {"saves time", .right = true},
     };
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
     if (!count || !grid)

@@ -3,6 +3,7 @@
 #include "report/keys.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- words ---- */
 
@@ -20,15 +21,73 @@ static const char *change_text(wl_arena *arena, double before, double after, con
     return before >= 1 ? wl_arena_printf(arena, "%s -> %s %s", from, to, unit) : "";
 }
 
-/* Wavefronts where they change, sectors else. */
+/* What changes more; never what there was nothing of before. */
 static const char *counts_text(wl_arena *arena, const remedy_counts *before,
                                const remedy_counts *after)
 {
     double sectors = fabs(before->sectors - after->sectors);
     double wavefronts = fabs(before->wavefronts - after->wavefronts);
-    return sectors >= wavefronts && before->sectors >= 1
-               ? change_text(arena, before->sectors, after->sectors, "sectors")
-               : change_text(arena, before->wavefronts, after->wavefronts, "wavefronts");
+    bool of_sectors = before->wavefronts < 1 || (before->sectors >= 1 && sectors >= wavefronts);
+    return of_sectors ? change_text(arena, before->sectors, after->sectors, "sectors")
+                      : change_text(arena, before->wavefronts, after->wavefronts, "wavefronts");
+}
+
+/* Less than is written of seconds, or than its share of the kernel tells from none. */
+static bool saves_nothing(const ana_worth *w)
+{
+    return fabs(w->seconds) < 5e-8 || fabs(w->of_program) < 1e-5;
+}
+
+/* "about 4.0 ms (3.8 ms to 4.1 ms)" */
+static const char *saving_words(wl_arena *arena, const ana_worth *w)
+{
+    const char *seconds = rep_seconds(arena, fabs(w->seconds));
+    const char *low = w->low < 5e-8 ? "nothing" : rep_seconds(arena, w->low);
+    const char *high = rep_seconds(arena, w->high);
+    if (saves_nothing(w) && w->high < 5e-8)
+        return "nothing";
+    if (saves_nothing(w))
+        return wl_arena_printf(arena, "nothing, and at most %s", high);
+    if (w->seconds < 0)
+        return wl_arena_printf(arena, "nothing: the kernel would take about %s longer", seconds);
+    return wl_arena_printf(arena, "about %s (%s to %s)", seconds, low, high);
+}
+
+/* What it is judged by, where that is more than it saves as the program is. */
+static const char *when_judged(wl_arena *arena, const ana_finding_group *g)
+{
+    const double more = 0.03;
+    const ana_worth *w = &g->worth;
+    bool tells = w->of_full > 0 && (w->small || w->of_full > w->of_kernel + more);
+    return !tells
+               ? ""
+               : wl_arena_printf(arena, "; %s of the %skernel's time %s",
+                                 rep_percent(arena, w->of_full), g->nkernels == 1 ? "" : "first ",
+                                 w->small ? "where the grid fills the device"
+                                          : "once the other changes are made");
+}
+
+const char *rep_group_saving(wl_arena *arena, const ana_finding_group *g)
+{
+    const ana_worth *w = &g->worth;
+    const char *saving = saving_words(arena, w), *judged = when_judged(arena, g);
+    if (saves_nothing(w) || w->seconds < 0)
+        return wl_arena_printf(arena, "%s%s", saving, judged);
+    if (g->nkernels != 1)
+        return wl_arena_printf(arena, "%s: %s of the program's time%s", saving,
+                               rep_percent(arena, w->of_program), judged);
+    return wl_arena_printf(arena, "%s: %s of the kernel's time and %s of the program's%s", saving,
+                           rep_percent(arena, w->of_kernel), rep_percent(arena, w->of_program),
+                           judged);
+}
+
+/* "562 us -> 94 us a launch"; "" where both are written the same. */
+static const char *launch_text(wl_arena *arena, const ana_worth *w)
+{
+    const char *before = rep_seconds(arena, w->before), *after = rep_seconds(arena, w->after);
+    return before && after && strcmp(before, after) != 0
+               ? wl_arena_printf(arena, "%s -> %s a launch", before, after)
+               : "";
 }
 
 const char *rep_remedy_text(const rep_data *d, wl_arena *arena, const ana_finding_group *g)
@@ -44,12 +103,9 @@ const char *rep_remedy_text(const rep_data *d, wl_arena *arena, const ana_findin
     const char *how = !counts || !*counts        ? ""
                       : first->remedies->counted ? " (tried: counted with the change)"
                                                  : " (the fewest needed)";
-    const char *times = w->known && g->count == 1 ? wl_arena_printf(arena, "%s%s -> %s a launch",
-                                                                    counts && *counts ? "; " : "",
-                                                                    rep_seconds(arena, w->before),
-                                                                    rep_seconds(arena, w->after))
-                                                  : "";
-    return wl_arena_printf(arena, "%s%s%s", counts ? counts : "", how, times ? times : "");
+    const char *times = w->known && g->count == 1 ? launch_text(arena, w) : "";
+    return wl_arena_printf(arena, "%s%s%s%s", counts ? counts : "", how,
+                           counts && *counts && times && *times ? "; " : "", times ? times : "");
 }
 
 /* ---- JSON ---- */

@@ -41,6 +41,11 @@ bool rep_shows_kernel(const rep_terminal *t, uint32_t kernel);
 
 /* ---- parts ---- */
 
+/* Above findings of little gain. */
+#define REP_LITTLE_GAIN                                                                           \
+    "These patterns are there, but they cost hardly any time, or go with another change: do not " \
+    "work on them."
+
 void rep_verdict(const rep_terminal *t); /* a sentence above all, where no finding is worth much */
 void rep_findings(const rep_terminal *t);
 /* Those of the findings that are shown whole, or those asked for. */

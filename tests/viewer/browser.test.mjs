@@ -722,7 +722,7 @@ test("what gains little says so", async () => {
     "#finding/1",
     async (page) => {
       await sees(page, ".worth", /! It gains little\.[^]*Counted in part/);
-      await sees(page, ".list", /Of little gain It is tiny\.[^]*It waits\./);
+      await sees(page, ".list", /Of little gain: not worth working on\. These patterns are there[^]*It is tiny\.[^]*It waits\./);
       await counts(page, ".list li .listhead", 2); // once for all of one reason
       await page.keyboard.press("4");
       await sees(page, ".verdict", /All 6 findings are of little gain/);

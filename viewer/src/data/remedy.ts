@@ -4,13 +4,14 @@ import type { Change } from "./payload";
 const moved = (before: number, after: number, unit: string): string =>
   before > 0 ? `${count(before)} → ${count(after)} ${unit}` : "";
 
-/** What the remedy changes: sectors, or wavefronts where these change more; "" where nothing was counted. */
+/** What the remedy changes: sectors, or wavefronts where these change more, but not what there was nothing of before; "" where
+ * nothing was counted. */
 export function changeWords(r: Change): string {
   const { before, after } = r;
   const sectors = Math.abs(before.sectors - after.sectors);
   const wavefronts = Math.abs(before.wavefronts - after.wavefronts);
   const words =
-    sectors >= wavefronts && before.sectors > 0
+    before.wavefronts === 0 || (sectors >= wavefronts && before.sectors > 0)
       ? moved(before.sectors, after.sectors, "sectors")
       : moved(before.wavefronts, after.wavefronts, "wavefronts");
   const how = r.counted

@@ -1,8 +1,18 @@
-import { percent } from "../widgets/format";
+import { percent, seconds } from "../widgets/format";
 import type { Finding, Group, Saving } from "./payload";
 
 /** No saving is below none: a remedy that costs time saves nothing. */
 export const savedPart = (share: number): number => Math.max(0, share);
+
+const LEAST = 5e-8; // of what is written of seconds
+
+/** Less than is written: it is told so, not as a zero with a range. */
+export const savesNothing = (s: Saving): boolean => s.seconds < LEAST || s.of_program < 1e-5;
+
+export const savedAs = (s: number): string => (s < LEAST ? "nothing" : seconds(s));
+
+export const savedSeconds = (s: Saving): string =>
+  savesNothing(s) ? "nothing" : seconds(s.seconds);
 
 /** What a finding of a small run is worth where the grid fills the device; undefined: told otherwise. */
 export const savedAtFullSize = (s: Saving | undefined): number | undefined =>

@@ -20,7 +20,7 @@ import type {
   Unit,
 } from "../../data/payload";
 import { changeWords, otherWords } from "../../data/remedy";
-import { savedAtFullSize, savedPart } from "../../data/saving";
+import { savedAs, savedAtFullSize, savedPart, savedSeconds, savesNothing } from "../../data/saving";
 import { BankPicture } from "../../pictures/banks";
 import { HeatStrip } from "../../pictures/heatstrip";
 import { combined, ideal, lanesOf, sectorsOf } from "../../pictures/layout";
@@ -28,7 +28,7 @@ import { RemedySketch } from "../../pictures/remedy";
 import { SectorPicture, scaleFor } from "../../pictures/sectors";
 import { findingHref, href } from "../../state/route";
 import { Figure } from "../../widgets/figure";
-import { bytes, count, dim, exact, percent, plural, ratio, seconds } from "../../widgets/format";
+import { bytes, count, dim, exact, percent, plural, ratio } from "../../widgets/format";
 import { KernelName, ObjectName } from "../names";
 import { Code, Excerpt, type Mark, Place } from "../source";
 import { Evidence } from "./evidence";
@@ -63,7 +63,7 @@ const ofTime = (f: Finding): string =>
     : `, which takes ${percent(f.kernel_share_of_time)} of the GPU time`;
 
 const ofKernel = (gain: Saving): string =>
-  gain.of_kernel === undefined || gain.seconds <= 0
+  gain.of_kernel === undefined || savesNothing(gain)
     ? ""
     : `: ${percent(savedPart(gain.of_kernel))} of the kernel's time`;
 
@@ -79,11 +79,11 @@ function Figures({ group, finding }: { group: Group; finding: Finding }) {
   const requests = lines.reduce((s, l) => s + l.requests, 0);
   return (
     <div class="figures">
-      {group.worth && finding.gain === "full" && (
+      {group.worth && (
         <Figure
-          value={group.worth.seconds > 0 ? seconds(group.worth.seconds) : "nothing"}
+          value={savedSeconds(group.worth)}
           label={`predicted to be saved${ofKernel(group.worth)}`}
-          title={`Eight of ten measured gains lie from ${seconds(Math.max(0, group.worth.low))} to ${seconds(Math.max(0, group.worth.high))}.`}
+          title={`Eight of ten measured gains lie from ${savedAs(group.worth.low)} to ${savedAs(group.worth.high)}.`}
         />
       )}
       {full !== undefined && finding.gain === "full" && (
@@ -418,6 +418,7 @@ function Remedies({ group, finding }: { group: Group; finding: Finding }) {
 }
 
 export function FindingDetail({ m, group, finding }: Props) {
+  const little = finding.gain !== "full";
   return (
     <article class="detail">
       <Verdict m={m} />
@@ -425,8 +426,10 @@ export function FindingDetail({ m, group, finding }: Props) {
       <Places m={m} group={group} finding={finding} />
       <p class="summary">{finding.summary}</p>
       <Sources m={m} finding={finding} />
-      <section class="remedy" aria-labelledby="remedy-title">
-        <h2 id="remedy-title">What to change</h2>
+      <section class={`remedy${little ? " little" : ""}`} aria-labelledby="remedy-title">
+        <h2 id="remedy-title">
+          {little ? "What would change it, though it is not worth doing" : "What to change"}
+        </h2>
         <p>{group.advice}</p>
         <Remedies group={group} finding={finding} />
         <RemedySketch finding={finding} />

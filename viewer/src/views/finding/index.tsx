@@ -44,13 +44,21 @@ function Card({ m, group, number }: { m: Model; group: Group; number: number }) 
   );
 }
 
+const LITTLE_GAIN =
+  "These patterns are there, but they cost hardly any time, or go with another change.";
+
 /** Said once for all findings of little gain that have it in common. */
 function section(group: Group, before: Group | undefined) {
   const reason = group.gain_reason;
   if (reason === undefined || before?.gain_reason === reason) return undefined;
   return (
     <>
-      {!before?.gain_reason && <b>Of little gain</b>} {reason}
+      {!before?.gain_reason && (
+        <span class="littlegain">
+          <b>Of little gain: not worth working on.</b> {LITTLE_GAIN}
+        </span>
+      )}{" "}
+      {reason}
     </>
   );
 }
