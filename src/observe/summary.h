@@ -147,6 +147,8 @@ typedef enum obs_trial_kind {
     OBS_TRIAL_SPLIT,     /* an object's records split into an array for each field */
     OBS_TRIAL_REGRIDDED, /* more blocks, which do the same work together */
     OBS_TRIAL_STAGED,    /* a block's part of an object loaded into shared memory */
+    OBS_TRIAL_COMBINED,  /* updates of an element combined by warp and block before they are made */
+    OBS_TRIAL_PRIVATE,   /* a block's part of an object updated in a copy in shared memory */
     OBS_TRIAL_COUNT
 } obs_trial_kind;
 
@@ -162,10 +164,12 @@ typedef struct obs_trial {
     uint32_t pitch, pad; /* PADDED, SPREAD: `pad` bytes are added after each `pitch`; MOVED: `pad`
                             bytes are left free; SPLIT: of records of `pitch` bytes, `pad` are
                             used; STAGED: `pad` bytes of shared memory hold what `pitch` turns of
-                            a loop take, or, where that is 0, all that a block does */
+                            a loop take, or, where that is 0, all that a block does;
+                            COMBINED, PRIVATE: `pad` bytes of it hold the copy */
     uint32_t nbefore, nafter;
-    /* Of the object, where the change is about one; else all rows. STAGED: `after` loads the part
-     * where an instruction of `before` loads now, and stores and loads no known shared array. */
+    /* Of the object, where the change is about one; else all rows. STAGED, COMBINED, PRIVATE: `after` moves
+     * the part where an instruction of `before` accesses the object now, and accesses no known
+     * shared array. */
     obs_insn *before, *after;
 } obs_trial;
 
@@ -177,7 +181,9 @@ static inline acc_space obs_trial_space(uint8_t kind)
     case OBS_TRIAL_SPREAD:
     case OBS_TRIAL_MOVED:
     case OBS_TRIAL_SPLIT:
-    case OBS_TRIAL_STAGED: return ACC_GLOBAL;
+    case OBS_TRIAL_STAGED:
+    case OBS_TRIAL_COMBINED:
+    case OBS_TRIAL_PRIVATE: return ACC_GLOBAL;
     default: return ACC_SPACE_COUNT;
     }
 }

@@ -334,8 +334,10 @@ CREATE TABLE reuses (
 -- 'widened' (blocks of block_x and block_y threads), or of one object: 'padded' (a shared array) and 'spread'
 -- (in global memory; pad bytes added after each pitch bytes), 'moved' (pad bytes left free before it) or
 -- 'split' (records of pitch bytes, of which pad are used, into an array for each field); or 'regridded' (a grid
--- of block_x blocks that do the same work) or 'staged' (a block's part of the object, or what pitch turns of a
--- loop take of it, loaded into pad bytes of shared memory; what reads them has the space, no array). The instructions that the change is about, as they are (after 0) and with it (1), in the same blocks.
+-- of block_x blocks that do the same work); or
+-- what is kept in pad bytes of shared memory: 'staged' (a block's part of the object, or what pitch turns of a
+-- loop take of it, loaded once), 'combined' and 'private' (updates of
+-- it, made in the object once a block; combined by warp before that); what accesses it has the space, no array. The instructions that the change is about, as they are (after 0) and with it (1), in the same blocks.
 CREATE TABLE trials (
   id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, kind INTEGER NOT NULL, blocks INTEGER NOT NULL,
   pc INTEGER NOT NULL, block_x INTEGER NOT NULL, block_y INTEGER NOT NULL,

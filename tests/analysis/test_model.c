@@ -759,6 +759,20 @@ static void trials_of_staging(void **state)
     assert_true(m.resources[MODEL_LATENCY] >= least / clock);
 }
 
+/* Three lanes for each of eight requests of an instruction of floats: they go round their loop beside
+ * the array's 4 passes. */
+static void trials_of_updates(void **state)
+{
+    (void)state;
+    model_edit store = edit_of(5, ACC_GLOBAL);
+    store.updates = 3;
+    ana_model m = try_edit(lab_of(launches), store);
+    double spins = 3 * 8 / figure_of_h200(CUDA_FIGURE_shared_atomic_lanes_f32);
+    double passes = 4 / figure_of_h200(CUDA_FIGURE_shared_passes);
+    ASSERT_NEAR(m.resources[MODEL_SHARED],
+                0.25 * (spins + passes) / figure_of_h200(CUDA_FIGURE_clock));
+}
+
 /* Two blocks of 256 threads fit where eight did: as many take turns. */
 static void trials_that_take_shared_memory(void **state)
 {
@@ -816,6 +830,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(trials_that_change_nothing, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_edits, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_staging, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_updates, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_that_take_shared_memory, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_more_blocks, arena_set_up, tear_down),
     };

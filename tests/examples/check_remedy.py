@@ -15,7 +15,7 @@ import os
 import subprocess
 import sys
 
-STAGES = ("stage-in-shared-memory",)
+STAGES = ("stage-in-shared-memory", "combine-atomics", "private-copies")
 # What changes all that is counted of the kernel.
 WHOLE = ("swap-indices", "widen-blocks", "pad-shared-array")
 

@@ -26,11 +26,11 @@
           "L: setp.ge.u32 %p, %r4, 8192; @%p bra E; and.b32 %r5, %r4, 4095;\n" \
           "  mul.wide.u32 %d2, %r5, 4; add.u64 %d2, %d1, %d2;\n"               \
           "  st.global.u32 [%d2], 0; add.u32 %r4, %r4, %r1; bra L;\n"
-/* Loads the word at %d2 and those `step` bytes further on, so many of them. */
-#define LOAD_IN_TURNS(turns, step)                                                    \
-    "  mov.u32 %r5, 0;\n"                                                             \
-    "L: ld.global.u32 %r7, [%d2]; add.u64 %d2, %d2, " step "; add.u32 %r5, %r5, 1;\n" \
-    "  setp.lt.u32 %p, %r5, " turns "; @%p bra L;\n"
+/* A loop: loads the word at %d2, goes so many bytes further, so often. */
+#define LOAD_AND_STEP "  mov.u32 %r5, 0;\nL: ld.global.u32 %r7, [%d2]; add.u64 %d2, %d2, "
+#define UNTIL "; add.u32 %r5, %r5, 1;\n  setp.lt.u32 %p, %r5, "
+#define GO_ON "; @%p bra L;\n  "
+#define WORD_OF_THREAD "  mov.u32 %r4, %tid.x; mov.u32 %r5, 0;\n" PLACE_OF_INDEX
 #define REGISTERS ".reg .u32 %r<8>; .reg .u64 %d<4>; .reg .pred %p;\n"
 
 static const char ptx[] = HEAD
@@ -97,36 +97,40 @@ static const char ptx[] = HEAD
     ".visible .entry arrays(.param .u64 out)\n{ " REGISTERS INDEX PLACE_OF_INDEX
     "  st.global.u32 [%d2], 0; st.global.u32 [%d2 + 1024], 0; ret; }\n"
     /* eight words from each thread's on; the same stored to, too; with no shared memory left */
-    ".visible .entry window(.param .u64 out)\n{ " REGISTERS INDEX PLACE_OF_INDEX LOAD_IN_TURNS(
-        "8",
-        "4") "ret; }\n"
-             ".visible .entry changing(.param .u64 out)\n{ " REGISTERS INDEX PLACE_OF_INDEX
-                 LOAD_IN_TURNS(
-                     "8",
-                     "4") "  st.global.u32 [%d1], 0; ret; }\n"
-                          ".visible .entry crowded(.param .u64 out)\n{ " REGISTERS
-                              INDEX PLACE_OF_INDEX
-                          "  .shared .align 4 .b8 all[49152]; mov.u32 %r6, all; st.shared.u32 "
-                          "[%r6], 0;\n" LOAD_IN_TURNS(
-                              "8",
-                              "4") "ret; }\n"
-                                   /* a row of 32 words for each thread */
-                                   ".visible .entry lines(.param .u64 out)\n{ " REGISTERS INDEX
-                                   "  mul.lo.u32 %r4, %r4, 32;\n" PLACE_OF_INDEX LOAD_IN_TURNS(
-                                       "32",
-                                       "4") "ret; }\n"
-                                            /* all warps the same 512 lines; a line more in each warp */
-                                            ".visible .entry shared_lines(.param .u64 "
-                                            "out)\n{ " REGISTERS
-                                            "  mov.u32 %r4, %tid.x;\n" PLACE_OF_INDEX LOAD_IN_TURNS(
-                                                "512",
-                                                "128") "ret; }\n"
-                                                       ".visible .entry more_lines(.param .u64 "
-                                                       "out)\n{ " REGISTERS
-                                                       "  mov.u32 %r4, %tid.x;\n" PLACE_OF_INDEX
-                                                       "  mov.u32 %r6, %tid.y; add.u32 %r6, %r6, "
-                                                       "512;\n" LOAD_IN_TURNS("%r6",
-                                                                              "128") "ret; }\n";
+    ".visible .entry window(.param .u64 out)\n{ " REGISTERS INDEX PLACE_OF_INDEX LOAD_AND_STEP
+    "4" UNTIL "8" GO_ON "ret; }\n"
+    ".visible .entry changing(.param .u64 out)\n{ " REGISTERS INDEX PLACE_OF_INDEX LOAD_AND_STEP
+    "4" UNTIL "8" GO_ON "st.global.u32 [%d1], 0; ret; }\n"
+    ".visible .entry crowded(.param .u64 out)\n{ " REGISTERS INDEX PLACE_OF_INDEX
+    "  .shared .align 4 .b8 all[49152]; mov.u32 %r6, all; st.shared.u32 [%r6], 0;\n" LOAD_AND_STEP
+    "4" UNTIL "8" GO_ON "ret; }\n"
+    /* a row of 32 words for each thread */
+    ".visible .entry lines(.param .u64 out)\n{ " REGISTERS INDEX
+    "  mul.lo.u32 %r4, %r4, 32;\n" PLACE_OF_INDEX LOAD_AND_STEP "4" UNTIL "32" GO_ON "ret; }\n"
+    /* all warps the same 512 lines; a line more in each warp */
+    ".visible .entry shared_lines(.param .u64 out)\n{ " REGISTERS
+    "  mov.u32 %r4, %tid.x;\n" PLACE_OF_INDEX LOAD_AND_STEP "128" UNTIL "512" GO_ON "ret; }\n"
+    ".visible .entry more_lines(.param .u64 out)\n{ " REGISTERS
+    "  mov.u32 %r4, %tid.x; mov.u32 %r6, %tid.y; add.u32 %r6, %r6, "
+    "512;\n" PLACE_OF_INDEX LOAD_AND_STEP "128" UNTIL "%r6" GO_ON "ret; }\n"
+    /* all threads update one word; one of each warp */
+    ".visible .entry common(.param .u64 out)\n{ " REGISTERS
+    "  ld.param.u64 %d1, [out]; red.global.add.u32 [%d1], 1; ret; }\n"
+    ".visible .entry lone(.param .u64 out)\n{ " REGISTERS
+    "  ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; and.b32 %r1, %r1, 31;\n"
+    "  setp.eq.u32 %p, %r1, 0; @%p atom.global.add.u32 %r2, [%d1], 1; ret; }\n"
+    /* each thread of a block its word, four times */
+    ".visible .entry scattered(.param .u64 out)\n{ " REGISTERS WORD_OF_THREAD
+    "L: atom.global.add.u32 %r6, [%d2], 1" UNTIL "4" GO_ON "ret; }\n"
+    /* what may not be made in another order; is used; is of two kinds; is looked at besides */
+    ".visible .entry exchanged(.param .u64 out)\n{ " REGISTERS WORD_OF_THREAD
+    "L: atom.global.exch.b32 %r6, [%d2], 1" UNTIL "4" GO_ON "ret; }\n"
+    ".visible .entry returned(.param .u64 out)\n{ " REGISTERS WORD_OF_THREAD
+    "L: atom.global.add.u32 %r6, [%d2], 1; st.shared.u32 [%r5], %r6" UNTIL "4" GO_ON "ret; }\n"
+    ".visible .entry mixed(.param .u64 out)\n{ " REGISTERS WORD_OF_THREAD
+    "L: red.global.add.u32 [%d2], 1; red.global.max.u32 [%d2], 7" UNTIL "4" GO_ON "ret; }\n"
+    ".visible .entry looked_at(.param .u64 out)\n{ " REGISTERS WORD_OF_THREAD
+    "L: red.global.add.u32 [%d2], 1; ld.global.u32 %r7, [%d2]" UNTIL "4" GO_ON "ret; }\n";
 
 enum { OUT = 1, MODULE = 1 };
 static const uint64_t base = 0x7f0000000000;
@@ -439,12 +443,12 @@ static uint64_t passes_of_rows(const obs_insn *rows, uint32_t count)
     return sum;
 }
 
-static void expect_staged(const fixture *f, uint32_t turns, uint32_t bytes, uint64_t before,
-                          uint64_t after, uint64_t passes)
+static void expect_kept(const fixture *f, obs_trial_kind kind, uint32_t turns, uint32_t bytes,
+                        uint64_t before, uint64_t after, uint64_t passes)
 {
     assert_int_equal(f->trials.count, 1);
     const obs_trial *t = f->trials.trials;
-    assert_int_equal(t->kind, OBS_TRIAL_STAGED);
+    assert_int_equal(t->kind, kind);
     assert_int_equal(t->object, OUT);
     assert_int_equal(t->pitch, turns);
     assert_int_equal(t->pad, bytes);
@@ -459,7 +463,7 @@ static void parts_are_staged(void **state)
 {
     fixture *f = *state;
     TRY(f, "window", 1, 1, 64, 1);
-    expect_staged(f, 0, 71 * 4, 2 * (4 + 7 * 5), 9, 3 + 2 * 8);
+    expect_kept(f, OBS_TRIAL_STAGED, 0, 71 * 4, 2 * (4 + 7 * 5), 9, 3 + 2 * 8);
     const obs_insn *load = &f->trials.trials->after[2]; /* the array has no number */
     assert_int_equal(load->object, OUT);
     assert_int_equal(load->requests, 3);
@@ -472,7 +476,7 @@ static void parts_of_few_blocks_are_staged(void **state)
     fixture *f = *state;
     TRY(f, "window", 256, 1, 64, 1);
     assert_int_equal(f->trials.trials->blocks, 32);
-    expect_staged(f, 0, 71 * 4, 32 * 2 * (4 + 7 * 5), 32 * 9, 32 * (3 + 2 * 8));
+    expect_kept(f, OBS_TRIAL_STAGED, 0, 71 * 4, 32 * 2 * (4 + 7 * 5), 32 * 9, 32 * (3 + 2 * 8));
 }
 
 /* 32 rows of a line; each turn takes a word of each, all of one bank. */
@@ -480,7 +484,7 @@ static void staged_rows_conflict(void **state)
 {
     fixture *f = *state;
     TRY(f, "lines", 1, 1, 32, 1);
-    expect_staged(f, 0, 32 * 128, 32 * 32, 32 * 4, 32 + 32 * 32);
+    expect_kept(f, OBS_TRIAL_STAGED, 0, 32 * 128, 32 * 32, 32 * 4, 32 + 32 * 32);
 }
 
 /* 64 KiB: 8 turns of 32 words each give each of 256 threads one, so that there are 64 tiles. */
@@ -488,7 +492,7 @@ static void what_does_not_fit_is_staged_by_tiles(void **state)
 {
     fixture *f = *state;
     TRY(f, "shared_lines", 1, 1, 32, 8);
-    expect_staged(f, 8, 256 * 4, 512 * 8 * 4, 512 * 4, 64 * 8 + 512 * 8);
+    expect_kept(f, OBS_TRIAL_STAGED, 8, 256 * 4, 512 * 8 * 4, 512 * 4, 64 * 8 + 512 * 8);
 }
 
 /* A barrier in a loop that warps leave one after the other would wait for ever; what is stored to
@@ -502,6 +506,38 @@ static void what_cannot_be_staged(void **state)
     assert_int_equal(f->trials.count, 0);
     TRY(f, "crowded", 1, 1, 64, 1);
     assert_int_equal(f->trials.count, 0);
+}
+
+/* 4 blocks of two warps: a request and a sector a warp. A block clears its word, changes it by a
+ * lane of each warp, loads it, and updates the other. */
+static void updates_are_combined(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "common", 4, 1, 64, 1);
+    expect_kept(f, OBS_TRIAL_COMBINED, 0, 4, 8, 4, 4 * (1 + 2 + 1));
+    const obs_insn *update = &f->trials.trials->after[f->trials.trials->nafter - 1];
+    assert_int_equal(update->object, OUT);
+    assert_int_equal(update->active_lanes, 4);
+    TRY(f, "lone", 4, 1, 64, 1);
+    expect_kept(f, OBS_TRIAL_COMBINED, 0, 4, 8, 4, 4 * (1 + 2 + 1));
+}
+
+/* Two warps, four times 4 sectors each: 64 words, cleared, changed, loaded and added at the end. */
+static void copies_are_updated(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "scattered", 1, 1, 64, 1);
+    expect_kept(f, OBS_TRIAL_PRIVATE, 0, 64 * 4, 2 * 4 * 4, 2 * 4, 2 + 2 * 4 + 2);
+}
+
+static void what_may_not_be_made_later(void **state)
+{
+    fixture *f = *state;
+    static const char *const kernels[] = {"exchanged", "returned", "mixed", "looked_at"};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        TRY(f, kernels[i], 1, 1, 64, 1);
+        assert_int_equal(f->trials.count, 0);
+    }
 }
 
 /* ---- more blocks ---- */
@@ -552,6 +588,9 @@ int main(void)
         T(staged_rows_conflict),
         T(what_does_not_fit_is_staged_by_tiles),
         T(what_cannot_be_staged),
+        T(updates_are_combined),
+        T(copies_are_updated),
+        T(what_may_not_be_made_later),
         T(loops_go_on_by_the_grid),
         T(what_each_block_stores_is_more),
     };

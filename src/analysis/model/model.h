@@ -74,6 +74,7 @@ typedef struct model_edit {
     double requests, sectors, wavefronts, lanes;
     double touched;  /* of the sectors of its object that a block touches */
     double staged;   /* wavefronts of shared memory in place of each request of before */
+    double updates;  /* lanes that update shared memory likewise */
     double shuffles; /* instructions likewise */
     /* How the addresses of its requests look then, as these do; NULL: by the counts, side by side
      * where there are fewer sectors. */
@@ -83,10 +84,10 @@ typedef struct model_edit {
 /* Of whatever object. */
 #define MODEL_ANY_OBJECT UINT32_MAX
 /* An edit that leaves all as it is. */
-#define MODEL_EDIT_NOTHING(pc, object, space)              \
-    (model_edit)                                           \
-    {                                                      \
-        (pc), (object), (space), 1, 1, 1, 1, 1, 0, 0, NULL \
+#define MODEL_EDIT_NOTHING(pc, object, space)                 \
+    (model_edit)                                              \
+    {                                                         \
+        (pc), (object), (space), 1, 1, 1, 1, 1, 0, 0, 0, NULL \
     }
 
 /* Are they of one instruction? */

@@ -246,6 +246,31 @@ static bool is_load_of(const obs_insn *c, acc_space space)
     return c->op == ACC_LOAD && c->space == space;
 }
 
+/* Do most of its requests go to a single word? */
+static bool is_of_one_word(const obs_insn *c)
+{
+    return c->uniform * 2 > c->requests;
+}
+
+static model_sum sum_of(const model_rows *rows, const prof_instruction *i)
+{
+    const prof_code *code = prof_find_code(&rows->code, i->kernel, i->c.pc);
+    if (!code || (!strstr(code->op, ".f") && !strstr(code->op, ".bf")))
+        return MODEL_SUM_INTEGER;
+    return strstr(code->op, ".f64") ? MODEL_SUM_DOUBLE : MODEL_SUM_FLOAT;
+}
+
+/* Lanes that update shared memory, where that takes a loop: sums of floating point. False elsewhere. */
+static bool add_spins(const model_rows *rows, const prof_instruction *i, double lanes,
+                      model_work *w)
+{
+    model_sum sum = sum_of(rows, i);
+    model_atomics *spins = &w->spins[sum];
+    if (sum != MODEL_SUM_INTEGER)
+        *(is_of_one_word(&i->c) ? &spins->same : &spins->apart) += lanes;
+    return sum != MODEL_SUM_INTEGER;
+}
+
 /* Loads of a launch, and what a change makes of them. */
 typedef struct moved_loads {
     double all, staged, kept;       /* requests of global loads; kept: of those that are staged */
@@ -306,6 +331,7 @@ static const prof_instruction *change_rows(const model_rows *rows, const prof_in
         if (!e)
             continue;
         w->shared_turns += e->staged * (double)c->requests;
+        add_spins(rows, &insns[i], e->updates * (double)c->requests, w);
         w->machine[IR_COST_WARP] += e->shuffles * (double)c->requests;
         edit_counts(&rows->changed[i].c, e);
         note_moved(&moved, c, &rows->changed[i].c, e);
@@ -327,12 +353,6 @@ static double touched_after(const model_change *change, uint32_t object)
 
 /* ---- the requests of one instruction ---- */
 
-/* Do most of its requests go to a single word? */
-static bool is_of_one_word(const obs_insn *c)
-{
-    return c->uniform * 2 > c->requests;
-}
-
 /* Lines that its requests touch: where lanes are far apart, each sector has its own. */
 static double lines_of(const obs_insn *c)
 {
@@ -344,14 +364,6 @@ static double lines_of(const obs_insn *c)
     double a_line = (double)MODEL_LINE / MODEL_SECTOR;
     return at_least((double)c->sectors * (part / a_line + (1 - part) / of_line),
                     (double)c->requests);
-}
-
-static model_sum sum_of(const model_rows *rows, const prof_instruction *i)
-{
-    const prof_code *code = prof_find_code(&rows->code, i->kernel, i->c.pc);
-    if (!code || (!strstr(code->op, ".f") && !strstr(code->op, ".bf")))
-        return MODEL_SUM_INTEGER;
-    return strstr(code->op, ".f64") ? MODEL_SUM_DOUBLE : MODEL_SUM_FLOAT;
 }
 
 /* Further turns in a sector are of lanes that change one word. */
@@ -521,12 +533,8 @@ static double turns_of_shared(const obs_insn *c)
 static void add_shared_requests(const model_rows *rows, const prof_instruction *i, model_work *w)
 {
     const obs_insn *c = &i->c;
-    model_sum sum = is_atomic(c) ? sum_of(rows, i) : MODEL_SUM_INTEGER;
-    if (sum != MODEL_SUM_INTEGER) {
-        model_atomics *spins = &w->spins[sum];
-        *(is_of_one_word(c) ? &spins->same : &spins->apart) += (double)c->active_lanes;
+    if (is_atomic(c) && add_spins(rows, i, (double)c->active_lanes, w))
         return;
-    }
     w->shared_turns += turns_of_shared(c);
     w->shared_extra += turns_of_shared(c) - (double)c->wavefronts_min;
 }

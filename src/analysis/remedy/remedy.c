@@ -49,6 +49,7 @@ static void join_edit(model_edit *to, const model_edit *e)
     }
     to->touched = lesser(to->touched, e->touched);
     to->staged = e->staged > to->staged ? e->staged : to->staged;
+    to->updates = e->updates > to->updates ? e->updates : to->updates;
     to->shuffles = e->shuffles > to->shuffles ? e->shuffles : to->shuffles;
 }
 

@@ -45,17 +45,36 @@ static model_edit tried_edit(const prof_trial *t, const obs_insn *before)
     return e;
 }
 
-/* What the instruction loads now is read from shared memory; one of them loads it there before. */
-static model_edit staged_edit(const prof_trial *t, const obs_insn *before)
+/* Is a part of the object kept in shared memory? */
+static bool is_kept(const prof_trial *t)
 {
+    return t->kind == OBS_TRIAL_STAGED || t->kind == OBS_TRIAL_COMBINED ||
+           t->kind == OBS_TRIAL_PRIVATE;
+}
+
+static bool is_updated_row(const obs_insn *c)
+{
+    return c->op == ACC_ATOMIC || c->op == ACC_REDUCTION;
+}
+
+/* What the instruction does to the object now it does there; one of them moves the part for all. */
+static model_edit kept_edit(const prof_trial *t, const obs_insn *before)
+{
+    enum { STEPS = 5 /* of shuffles, to combine the lanes of a warp */ };
     model_edit e = tried_edit(t, before);
-    uint64_t passes = 0;
-    for (uint32_t i = 0; i < t->nafter; i++)
-        if (t->after[i].pc == before->pc && t->after[i].space == ACC_SHARED)
-            passes += t->after[i].wavefronts;
+    uint64_t passes = 0, updates = 0;
+    for (uint32_t i = 0; i < t->nafter; i++) {
+        const obs_insn *c = &t->after[i];
+        bool there = c->pc == before->pc && c->space == ACC_SHARED;
+        passes += there ? c->wavefronts : 0;
+        updates += there && is_updated_row(c) ? c->active_lanes : 0;
+    }
     if (!e.like)
         e.requests = e.sectors = e.lanes = 0;
     e.staged = part_left(passes, before->requests);
+    e.updates = is_updated_row(before) ? part_left(updates, before->requests) : 0;
+    if (t->kind == OBS_TRIAL_COMBINED && before->active_lanes > before->requests)
+        e.shuffles = STEPS;
     return e;
 }
 
@@ -67,10 +86,9 @@ static bool set_change(const prof_trial *t, wl_arena *arena, model_change *out)
     }
     model_edit *edits = wl_new_array(arena, model_edit, (size_t)t->nbefore + 1);
     for (uint32_t i = 0; edits && i < t->nbefore; i++)
-        edits[i] = t->kind == OBS_TRIAL_STAGED ? staged_edit(t, &t->before[i])
-                                               : tried_edit(t, &t->before[i]);
+        edits[i] = is_kept(t) ? kept_edit(t, &t->before[i]) : tried_edit(t, &t->before[i]);
     *out = (model_change){.nedits = t->nbefore, .edits = edits};
-    out->shared = t->kind == OBS_TRIAL_STAGED ? t->pad : 0;
+    out->shared = is_kept(t) ? t->pad : 0;
     return edits != NULL;
 }
 
@@ -123,6 +141,8 @@ static const struct {
     [OBS_TRIAL_MOVED] = {REMEDY_ALIGN, OF(MISALIGNED), tried_align},
     [OBS_TRIAL_REGRIDDED] = {REMEDY_BLOCKS, OF(TOO_FEW_BLOCKS), tried_blocks},
     [OBS_TRIAL_STAGED] = {REMEDY_STAGE, OF(HOT) | OF(HOT_RANDOM) | OF(MISALIGNED), tried_stage},
+    [OBS_TRIAL_COMBINED] = {REMEDY_COMBINE, OF(SAME_ADDRESS), tried_combine},
+    [OBS_TRIAL_PRIVATE] = {REMEDY_PRIVATE, OF(SAME_ADDRESS) | OF(SCATTERED_ATOMICS), tried_private},
     [OBS_TRIAL_SPLIT] = {REMEDY_SPLIT, OF(STRIDED) | OF(UNCOALESCED), tried_split},
 };
 

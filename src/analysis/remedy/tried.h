@@ -10,7 +10,7 @@
 typedef const char *tried_text(const ana_input *input, const prof_trial *t);
 
 tried_text tried_swap, tried_widen, tried_pad, tried_spread, tried_align, tried_split, tried_blocks,
-    tried_stage;
+    tried_stage, tried_combine, tried_private;
 
 /* Bytes that a lane takes at least and at most, of the instructions that the trial is about; 1 where
  * there are none. */

@@ -60,6 +60,17 @@ wl_status trial_each_object(trial_work *t, trial_pays *pays, trial_of_object *tr
     return status;
 }
 
+wl_status trial_each_of_few(trial_work *t, trial_pays *pays, trial_of_object *try)
+{
+    trial_work few = *t;
+    few.few = true;
+    few.base = (trial_rows){0};
+    wl_status status = trial_each_object(&few, pays, try);
+    t->count = few.count;
+    t->flow = few.flow;
+    return status;
+}
+
 /* ---- laid out otherwise ---- */
 
 typedef struct moving {

@@ -68,7 +68,8 @@ void trial_part_clear(trial_part *p)
     *p = (trial_part){0};
 }
 
-uint64_t trial_part_place(const trial_part *p, uint64_t address)
+/* The place in shared memory of an element of the part. */
+static uint64_t packed_place_of(const trial_part *p, uint64_t address)
 {
     uint64_t at = address / p->bytes - p->first;
     uint64_t earlier = p->set[at / WORD] & ((UINT64_C(1) << at % WORD) - 1);
@@ -103,4 +104,58 @@ void trial_part_move(const trial_part *p, uint32_t threads, trial_mover *move, c
         }
     if (portion.mask)
         move(ctx, &portion);
+}
+
+void trial_portion_show(const trial_portion *p, const acc_request *like, acc_op op, acc_space space,
+                        const trial_shown *to)
+{
+    acc_request shown = *like;
+    bool shared = space == ACC_SHARED;
+    shown.op = op;
+    shown.space = space;
+    shown.object = shared ? 0 : like->object;
+    shown.warp = p->warp;
+    shown.mask = p->mask;
+    shown.addr = shared ? p->to : p->from;
+    trial_show(to, &shown);
+}
+
+void trial_part_show(const trial_part *p, const acc_request *request, uint32_t mask,
+                     const trial_shown *to)
+{
+    acc_request shown = *request;
+    uint64_t addr[ACC_LANES] = {0};
+    shown.mask &= mask;
+    for (uint32_t left = shown.mask; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        addr[lane] = packed_place_of(p, request->addr[lane]);
+    }
+    shown.space = ACC_SHARED;
+    shown.object = 0;
+    shown.addr = addr;
+    trial_show(to, &shown);
+}
+
+/* ---- of the launch ---- */
+
+uint32_t trial_threads(const trial_work *t)
+{
+    emu_dim b = t->launch->run.launch.block;
+    return b.x * b.y * b.z;
+}
+
+uint64_t trial_shared_room(const obs_summary *s)
+{
+    const uint64_t most = 48 << 10; /* whatever the device */
+    uint64_t used = 0;
+    for (uint32_t i = 1; i < s->nshared; i++)
+        used += s->shared[i].bytes;
+    return used < most ? most - used : 0;
+}
+
+void trial_raise(atomic_uint *most, uint32_t value)
+{
+    uint32_t now = atomic_load(most);
+    while (now < value && !atomic_compare_exchange_weak(most, &now, value))
+        ;
 }

@@ -3,7 +3,9 @@
 #ifndef WL_REPLAY_TRIALS_PART_H
 #define WL_REPLAY_TRIALS_PART_H
 
-#include "replay/trials/view.h"
+#include "replay/trials/trial.h"
+
+#include <stdatomic.h>
 
 /* Where the array begins in shared memory: after all that a block may have, in the first bank. */
 enum { TRIAL_ARRAY = 1 << 20 };
@@ -22,9 +24,6 @@ typedef struct trial_part {
 bool trial_part_make(trial_part *part, const trial_log *log, const uint32_t *which, uint32_t count);
 void trial_part_clear(trial_part *part);
 
-/* The place in shared memory of an element of the part. */
-uint64_t trial_part_place(const trial_part *part, uint64_t address);
-
 /* What a warp moves at once between the object and the array, where `threads` threads of the block
  * take neighbouring elements, as many as they are each time. */
 typedef struct trial_portion {
@@ -34,5 +33,22 @@ typedef struct trial_portion {
 
 typedef void trial_mover(const void *ctx, const trial_portion *portion);
 void trial_part_move(const trial_part *part, uint32_t threads, trial_mover *move, const void *ctx);
+
+/* Shows one request of the portion, with what else is `like`'s: to the object (ACC_GLOBAL) or to the
+ * array. */
+void trial_portion_show(const trial_portion *portion, const acc_request *like, acc_op op,
+                        acc_space space, const trial_shown *to);
+/* Shows what the request does to the array in the object's place, by the lanes of `mask` alone. */
+void trial_part_show(const trial_part *part, const acc_request *request, uint32_t mask,
+                     const trial_shown *to);
+
+/* ---- of the launch ---- */
+
+uint32_t trial_threads(const trial_work *t); /* of a block */
+/* Bytes of shared memory for one more array whose size is known when the kernel is compiled. */
+uint64_t trial_shared_room(const obs_summary *s);
+
+/* Keeps the larger number. */
+void trial_raise(atomic_uint *most, uint32_t value);
 
 #endif

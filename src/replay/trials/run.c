@@ -83,14 +83,6 @@ wl_status trial_run_base(trial_work *t)
                                               : status;
 }
 
-trial_work trial_of_few(const trial_work *t)
-{
-    trial_work few = *t;
-    few.base = (trial_rows){0};
-    few.few = true;
-    return few;
-}
-
 wl_status trial_analyse(trial_work *t)
 {
     flow_kernel *flow = t->flow ? NULL : flow_kernel_new(&t->launch->facts->code, t->arena);

@@ -5,11 +5,7 @@
 #include "replay/trials/objects.h"
 #include "replay/trials/part.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
-
-/* Of shared arrays whose size is known when a kernel is compiled, whatever the device. */
-enum { MOST_SHARED = 48 << 10 };
 
 typedef struct turn { /* a request of the block */
     uint32_t tile, loop, nth,
@@ -101,43 +97,8 @@ typedef struct filling { /* a tile, and who is shown how */
 static void show_filling(const void *ctx, const trial_portion *p)
 {
     const filling *f = ctx;
-    acc_request load = *f->first, store = *f->first;
-    load.warp = store.warp = p->warp;
-    load.mask = store.mask = p->mask;
-    load.addr = p->from;
-    store.op = ACC_STORE;
-    store.space = ACC_SHARED;
-    store.object = 0;
-    store.addr = p->to;
-    trial_show(f->to, &load);
-    trial_show(f->to, &store);
-}
-
-static void show_read(const trial_part *p, const acc_request *r, const trial_shown *to)
-{
-    acc_request read = *r;
-    uint64_t addr[ACC_LANES] = {0};
-    for (uint32_t left = r->mask; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        addr[lane] = trial_part_place(p, r->addr[lane]);
-    }
-    read.space = ACC_SHARED;
-    read.object = 0;
-    read.addr = addr;
-    trial_show(to, &read);
-}
-
-static void raise_to(atomic_uint *most, uint32_t value)
-{
-    uint32_t now = atomic_load(most);
-    while (now < value && !atomic_compare_exchange_weak(most, &now, value))
-        ;
-}
-
-static uint32_t threads_of(const trial_work *t)
-{
-    emu_dim b = t->launch->run.launch.block;
-    return b.x * b.y * b.z;
+    trial_portion_show(p, f->first, ACC_LOAD, ACC_GLOBAL, f->to);
+    trial_portion_show(p, f->first, ACC_STORE, ACC_SHARED, f->to);
 }
 
 static bool show_tile(const staging *s, const trial_log *log, const uint32_t *which, uint32_t count,
@@ -147,10 +108,10 @@ static bool show_tile(const staging *s, const trial_log *log, const uint32_t *wh
     if (!trial_part_make(&part, log, which, count))
         return false;
     const filling f = {to, trial_log_at(log, which[0])};
-    raise_to(s->elements, part.count);
-    trial_part_move(&part, threads_of(s->t), show_filling, &f);
+    trial_raise(s->elements, part.count);
+    trial_part_move(&part, trial_threads(s->t), show_filling, &f);
     for (uint32_t i = 0; i < count; i++)
-        show_read(&part, trial_log_at(log, which[i]), to);
+        trial_part_show(&part, trial_log_at(log, which[i]), UINT32_MAX, to);
     trial_part_clear(&part);
     return true;
 }
@@ -161,7 +122,7 @@ static bool show_tiles(const staging *s, const trial_log *log, const turn *turns
     bool good = true;
     for (uint32_t i = 0, from = 0; i < log->count && good; i++) {
         which[i] = turns[i].at;
-        raise_to(s->turns, turns[i].nth + 1);
+        trial_raise(s->turns, turns[i].nth + 1);
         bool last = i + 1 == log->count || turns[i + 1].tile != turns[i].tile ||
                     turns[i + 1].loop != turns[i].loop;
         if (!last)
@@ -175,7 +136,8 @@ static bool show_tiles(const staging *s, const trial_log *log, const turn *turns
 static void stage_block(const void *how, const trial_log *log, const trial_shown *to)
 {
     const staging *s = how;
-    uint32_t warps = (threads_of(s->t) + ACC_LANES - 1) / ACC_LANES, nrows = s->object->rows.count;
+    uint32_t warps = (trial_threads(s->t) + ACC_LANES - 1) / ACC_LANES,
+             nrows = s->object->rows.count;
     turn *turns = calloc((size_t)log->count + 1, sizeof *turns);
     uint32_t *which = calloc((size_t)log->count + 1, sizeof *which);
     uint32_t *counts = calloc((size_t)nrows * warps + 1, sizeof *counts);
@@ -230,20 +192,11 @@ static wl_status run_staged(const trial_work *t, const trial_object *o, uint32_t
     return status;
 }
 
-/* Bytes of shared memory that the launch leaves free. */
-static uint64_t room_of(const obs_summary *s)
-{
-    uint64_t used = 0;
-    for (uint32_t i = 1; i < s->nshared; i++)
-        used += s->shared[i].bytes;
-    return used < MOST_SHARED ? MOST_SHARED - used : 0;
-}
-
 /* Turns of a loop, a power of two, that give each thread an element or more; 0: there is no loop. */
 static uint32_t turns_of_tile(const trial_work *t, const staged *whole)
 {
     uint32_t each = 1;
-    while ((uint64_t)each * whole->elements < (uint64_t)threads_of(t) * whole->turns)
+    while ((uint64_t)each * whole->elements < (uint64_t)trial_threads(t) * whole->turns)
         each *= 2;
     return each < whole->turns ? each : 0;
 }
@@ -258,7 +211,7 @@ static bool are_stageable(const trial_rows *rows)
 
 static wl_status stage_object(trial_work *t, const trial_object *o)
 {
-    uint64_t room = room_of(t->launch->summary);
+    uint64_t room = trial_shared_room(t->launch->summary);
     uint32_t bytes = o->rows.rows[0].bytes;
     obs_trial trial = {.kind = OBS_TRIAL_STAGED, .object = o->alloc.id};
     staged s = {0};
@@ -278,9 +231,5 @@ static wl_status stage_object(trial_work *t, const trial_object *o)
 
 wl_status trial_staged(trial_work *t)
 {
-    trial_work few = trial_of_few(t);
-    wl_status status = trial_each_object(&few, may_stage, stage_object);
-    t->count = few.count;
-    t->flow = few.flow;
-    return status;
+    return trial_each_of_few(t, may_stage, stage_object);
 }

@@ -36,9 +36,6 @@ extern const double trial_most_seconds;
 wl_status trial_run_base(trial_work *t);
 wl_status trial_analyse(trial_work *t);
 
-/* The same launch for trials that a few of its blocks suffice for. */
-trial_work trial_of_few(const trial_work *t);
-
 /* Runs the blocks that `base` has, changed. No rows where the run came to no end. */
 wl_status trial_run_changed(const trial_work *t, const trial_run *what, trial_rows *out);
 
@@ -57,8 +54,8 @@ typedef bool trial_question(const obs_summary *s);
 typedef wl_status trial_maker(trial_work *t);
 
 trial_maker trial_transposed, trial_widened, trial_padded, trial_spread, trial_moved, trial_split,
-    trial_regridded, trial_staged;
+    trial_regridded, trial_staged, trial_combined, trial_private;
 trial_question trial_wastes_sectors, trial_has_conflicts, trial_has_misaligned, trial_has_records,
-    trial_has_few_blocks, trial_has_loads;
+    trial_has_few_blocks, trial_has_loads, trial_has_common_updates, trial_has_scattered_updates;
 
 #endif

@@ -15,6 +15,8 @@ static const struct {
     [OBS_TRIAL_SPLIT] = {trial_has_records, trial_split},
     [OBS_TRIAL_REGRIDDED] = {trial_has_few_blocks, trial_regridded},
     [OBS_TRIAL_STAGED] = {trial_has_loads, trial_staged},
+    [OBS_TRIAL_COMBINED] = {trial_has_common_updates, trial_combined},
+    [OBS_TRIAL_PRIVATE] = {trial_has_scattered_updates, trial_private},
 };
 
 bool replay_is_worth_trying(const obs_summary *s)
