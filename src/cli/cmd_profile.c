@@ -196,7 +196,8 @@ static bool tell_profile(const char *path)
     if (profile.data.nfailures)
         wl_log(WL_LOG_ERROR,
                "the program did not run to its end; what follows is about what ran until then");
-    bool timed = c->launches_seen && profile.data.launches.count;
+    bool on_gpu = strcmp(profile.data.info.collector, "emulate") != 0;
+    bool timed = on_gpu && c->launches_seen && profile.data.launches.count;
     bool measured = c->launches_observed > 0 || timed;
     if (c->launches_observed)
         tell_findings(c, &profile.findings);

@@ -740,6 +740,13 @@ class CudaPrograms(Case):
         self.assertEqual(done.stdout, "cudaErrorLaunchTimeout\n")
         self.assert_says(done, "barrier", "deadlock.cu:6")
 
+    def test_lanes_that_do_not_name_themselves(self):
+        done = self.profile(compile_program("mask"))
+        self.assertEqual((done.returncode, done.stdout), (125, "cudaErrorIllegalInstruction\n"))
+        self.assert_says(done, "kernel before", "block (0,0,0), thread (0,0,0)", "not itself", "no launch was observed")
+        self.assertNotIn("ran on the GPU", done.stderr)
+        self.assertIn("mask.cu:6", run(WARPLENS, "stats", self.wlprof).stdout.splitlines()[0])
+
     def test_stripped_program_is_refused_with_advice(self):
         program = compile_program("simple")
         stripped = os.path.join(self.folder, "stripped")
