@@ -244,6 +244,15 @@ static const char *saved_text(wl_arena *arena, double of_kernel)
                : wl_arena_printf(arena, "predicted to save %.1f %% of its time", 100 * of_kernel);
 }
 
+const char *gain_when_judged(const ana_worth *w)
+{
+    const double written = 0.001;
+    bool last = w->of_full >= written && w->of_full > w->of_kernel + written;
+    return w->small ? " with a grid that fills the device"
+           : last   ? " once the other changes are made"
+                    : "";
+}
+
 static const char *figures(const gain_input *in, const gain_kernel *k, const ana_finding *f,
                            const prof_object *object)
 {
@@ -259,8 +268,7 @@ static const char *figures(const gain_input *in, const gain_kernel *k, const ana
                                100 * spared_by_shuffles(f));
     case ANA_GAIN_HIDDEN:
         return wl_arena_printf(in->arena, "%s%s; the kernel is bound by %s",
-                               saved_text(in->arena, f->worth.of_full),
-                               f->worth.small ? " with a grid that fills the device" : "",
+                               saved_text(in->arena, f->worth.of_full), gain_when_judged(&f->worth),
                                model_resource_words(f->worth.bound));
     case ANA_GAIN_COVERED:
         return wl_arena_printf(in->arena, "fixed by: %c%s", tolower((unsigned char)*f->covered_by),

@@ -42,6 +42,10 @@ typedef struct gain_changes {
     model_change others; /* of all the rest */
 } gain_changes;
 
+/* Under which condition it saves what it is judged by (of_full): " with a grid that fills the device",
+ * " once the other changes are made"; "" as the program is. */
+const char *gain_when_judged(const ana_worth *worth);
+
 /* Sets worth, gain, its figures and note, and kernel_share_of_time, for the first of its remedies;
  * `object` may be NULL. It is
  * judged by what the remedy saves for all that it mends: by itself, or after all others have been

@@ -1,4 +1,5 @@
 /* Remedies: what they change as counted, and what they are predicted to gain. */
+#include "analysis/gain.h"
 #include "report/impl.h"
 #include "report/keys.h"
 
@@ -56,15 +57,13 @@ static const char *saving_words(wl_arena *arena, const ana_worth *w)
 /* What it is judged by, where that is more than it saves as the program is. */
 static const char *when_judged(wl_arena *arena, const ana_finding_group *g)
 {
-    const double more = 0.03;
+    const double much = 0.03;
     const ana_worth *w = &g->worth;
-    bool tells = w->of_full > 0 && (w->small || w->of_full > w->of_kernel + more);
-    return !tells
-               ? ""
-               : wl_arena_printf(arena, "; %s of the %skernel's time %s",
-                                 rep_percent(arena, w->of_full), g->nkernels == 1 ? "" : "first ",
-                                 w->small ? "where the grid fills the device"
-                                          : "once the other changes are made");
+    bool tells = w->of_full >= much && (w->small || w->of_full > w->of_kernel + much);
+    return tells ? wl_arena_printf(arena, "; %s of the %skernel's time%s",
+                                   rep_percent(arena, w->of_full), g->nkernels == 1 ? "" : "first ",
+                                   gain_when_judged(w))
+                 : "";
 }
 
 const char *rep_group_saving(wl_arena *arena, const ana_finding_group *g)

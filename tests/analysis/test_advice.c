@@ -904,6 +904,39 @@ static void of_columns_beside_rows(void **state)
     sim_end(&s);
 }
 
+/* Of other rows than own_row. */
+static int64_t row_of_half(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return (1 << 18) + t->index / 16 * 512;
+}
+
+static int64_t half_row(const sim_thread *t, const void *p)
+{
+    return row_of_half(t, p) + t->index % 16 * 4;
+}
+
+/* Half warps run along rows, or take one element each, and move as much as the column does. */
+static void of_columns_beside_halves_of_rows(void **state)
+{
+    (void)state;
+    const int zero = 0;
+    sim_offset *const beside[] = {half_row, row_of_half};
+    for (int k = 0; k < 2; k++) {
+        sim s;
+        ana_findings all;
+        sim_begin(&s, 1, 1, 16, 16);
+        uint32_t far = sim_alloc(&s, "far", 4 << 17, 0);
+        sim_access(&s, 1, ACC_LOAD, far, 4, own_row, &zero);
+        for (uint32_t i = 0; i < 8u * (1u + (uint32_t)k); i++) /* four sectors each, or two */
+            sim_access(&s, 2, ACC_LOAD, far, 4, beside[k], NULL);
+        sim_find(&s, 1, &all);
+        const char *advice = advice_of(&s, &all, "far", ANA_STRIDED);
+        assert_int_equal(strstr(advice, "would only move the cost") != NULL, k == 0);
+        sim_end(&s);
+    }
+}
+
 /* A table that nvcc adds is no array of the program, whatever its pattern is. */
 static void of_tables_of_the_library(void **state)
 {
@@ -951,6 +984,7 @@ int main(void)
         cmocka_unit_test(of_what_begins_off_the_boundary),
         cmocka_unit_test(conditions_are_of_what_is_advised),
         cmocka_unit_test(of_columns_beside_rows),
+        cmocka_unit_test(of_columns_beside_halves_of_rows),
         cmocka_unit_test(of_tables_of_the_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,6 +186,17 @@ static void shuffles(void **state)
     assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);
 }
 
+static void when_it_is_judged(void **state)
+{
+    (void)state;
+    assert_string_equal(gain_when_judged(&(ana_worth){.small = true}),
+                        " with a grid that fills the device");
+    assert_string_equal(gain_when_judged(&(ana_worth){.of_full = 0.018, .of_kernel = -0.01}),
+                        " once the other changes are made");
+    assert_string_equal(gain_when_judged(&(ana_worth){.of_full = 0.018, .of_kernel = 0.018}), "");
+    assert_string_equal(gain_when_judged(&(ana_worth){.of_full = 0.0005, .of_kernel = -1}), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +207,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(latency_of_heavy_requests, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cached, set_up, tear_down),
         cmocka_unit_test_setup_teardown(shuffles, set_up, tear_down),
+        cmocka_unit_test(when_it_is_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,22 +143,27 @@ static void test_savings_of_groups(void **state)
     assert_string_equal(rep_group_saving(f->arena, &g),
                         "about 1.0 us (nothing to 2.0 us): 20 % of the kernel's time and 10 % of "
                         "the program's");
+    g.worth.of_kernel = -0.02; /* of little gain: less than a thirtieth is not told */
+    g.worth.of_full = 0.018;
+    assert_null(strstr(rep_group_saving(f->arena, &g), "other changes"));
+    g.worth.of_kernel = 0.2;
     g.worth.of_full = 0.4;
     assert_has(rep_group_saving(f->arena, &g),
                "10 % of the program's; 40 % of the kernel's time once the other changes are made");
     g.worth.small = true;
-    assert_has(rep_group_saving(f->arena, &g),
-               "10 % of the program's; 40 % of the kernel's time where the grid fills the device");
+    assert_has(
+        rep_group_saving(f->arena, &g),
+        "10 % of the program's; 40 % of the kernel's time with a grid that fills the device");
     g.worth.seconds = g.worth.of_program = 0;
     assert_string_equal(rep_group_saving(f->arena, &g),
-                        "nothing, and at most 2.0 us; 40 % of the kernel's time where the grid "
+                        "nothing, and at most 2.0 us; 40 % of the kernel's time with a grid that "
                         "fills the device");
     g.nkernels = 2;
     g.worth.seconds = 1e-6;
     g.worth.of_program = 0.1;
     assert_string_equal(rep_group_saving(f->arena, &g),
                         "about 1.0 us (nothing to 2.0 us): 10 % of the program's time; 40 % of "
-                        "the first kernel's time where the grid fills the device");
+                        "the first kernel's time with a grid that fills the device");
 }
 
 /* A launch that takes as long as before is not told twice. */

@@ -116,6 +116,11 @@ test("a saving too small to be written is none", () => {
   assert.equal(savings.savedAs(-1), "nothing");
 });
 
+test("a launch of one block has one block", () => {
+  assert.equal(format.shapeOf([1, 1, 1], [256, 1, 1]), "1 block of 256 threads");
+  assert.equal(format.shapeOf([16, 2, 1], [1, 1, 1]), "16 × 2 blocks of 1 thread");
+});
+
 test("a container survives packing and unpacking", () => {
   assert.deepEqual(report.payload, data.payload);
   assert.deepEqual(report.parts.slice(1), data.parts);

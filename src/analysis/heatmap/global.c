@@ -511,9 +511,12 @@ static double sectors_paying(const ana_draft *d)
     return sum;
 }
 
+/* In pieces, too, where each lane has an element of its own and these fill most of their sectors. */
 static bool runs_along_rows(const obs_insn *c)
 {
-    return c->flags & OBS_PIECES || (c->contiguous + c->misaligned) * 2 > c->requests;
+    uint64_t taken = c->active_lanes * c->bytes, moved = c->sectors * OBS_SECTOR_BYTES;
+    bool pieces = c->flags & OBS_PIECES && taken <= moved && 2 * taken >= moved;
+    return pieces || (c->contiguous + c->misaligned) * 2 > c->requests;
 }
 
 /* Do accesses of any kernel that move as many sectors of the object run along its rows? */

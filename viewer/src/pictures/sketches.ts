@@ -283,7 +283,7 @@ const STENCIL: Sketch = {
   after: {
     picture: { grid: [...repeat("x! x! x! x! x! x! x! x!", 4), "- - - - - - - -"] },
     note: "one request of four sectors; the edges come besides",
-    code: "__shared__ float part[256 + 2];\npart[threadIdx.x + 1] = a[i];\nif (threadIdx.x < 2) // the edges\n    part[threadIdx.x * 257] = a[first - 1 + threadIdx.x * 257];\n__syncthreads();\nsum = part[threadIdx.x] + part[threadIdx.x + 1] + part[threadIdx.x + 2];",
+    code: "__shared__ float part[256 + 2];\nint t = threadIdx.x;\npart[t + 1] = a[i];\nif (t < 2) // the edges\n    part[t * 257] = a[i - t - 1 + t * 257];\n__syncthreads();\nsum = part[t] + part[t + 1] + part[t + 2];",
   },
 };
 

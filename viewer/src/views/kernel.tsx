@@ -11,7 +11,7 @@ import { RooflinePicture } from "../pictures/roofline";
 import { filter } from "../state/filter";
 import { findingHref, href } from "../state/route";
 import { CardList } from "../widgets/cards";
-import { bytes, count, dim, exact, middle, percent, plural, ratio } from "../widgets/format";
+import { bytes, count, exact, middle, percent, plural, ratio, shapeOf } from "../widgets/format";
 import { Bar, type ColumnOf, SortTable } from "../widgets/table";
 import { FilterBar } from "./filter";
 import { ObjectName } from "./names";
@@ -207,7 +207,7 @@ function Facts({ k }: { k: Kernel }) {
   const more = k.lacks ? "> " : "";
   const parts = [
     plural(k.launches, "launch", "launches"),
-    `${dim(k.grid)} blocks of ${dim(k.block)} threads`,
+    shapeOf(k.grid, k.block),
     `${more}${count(k.requests)} requests`,
     k.sectors > 0 ? `${more}${count(k.sectors)} sectors (${count(k.sectors_min)} needed)` : "",
     k.wavefronts > 0 ? `${count(k.wavefronts)} wavefronts (${count(k.wavefronts_min)} needed)` : "",

@@ -62,6 +62,10 @@ export const dim = (d: readonly number[]): string => {
 export const plural = (n: number, one: string, many = `${one}s`): string =>
   `${exact(n)} ${n === 1 ? one : many}`;
 
+/** "16 × 16 blocks of 256 threads" */
+export const shapeOf = (grid: readonly number[], block: readonly number[]): string =>
+  `${dim(grid)} ${dim(grid) === "1" ? "block" : "blocks"} of ${dim(block)} ${dim(block) === "1" ? "thread" : "threads"}`;
+
 /** Shortened in the middle, where long C++ names differ least. */
 export function middle(text: string, most: number): string {
   if (text.length <= most) return text;

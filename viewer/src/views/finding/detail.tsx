@@ -28,7 +28,7 @@ import { RemedySketch } from "../../pictures/remedy";
 import { SectorPicture, scaleFor } from "../../pictures/sectors";
 import { findingHref, href } from "../../state/route";
 import { Figure } from "../../widgets/figure";
-import { bytes, count, dim, exact, percent, plural, ratio } from "../../widgets/format";
+import { bytes, count, exact, percent, plural, ratio, shapeOf } from "../../widgets/format";
 import { KernelName, ObjectName } from "../names";
 import { Code, Excerpt, type Mark, Place } from "../source";
 import { Evidence } from "./evidence";
@@ -361,12 +361,7 @@ function Header({ m, group, finding }: Props) {
       <h1>{finding.title}</h1>
       <p class="who">
         {finding.kernel !== undefined && <KernelName m={m} id={finding.kernel} />}
-        {launch && (
-          <span class="muted">
-            {" "}
-            {dim(launch.grid)} blocks of {dim(launch.block)} threads
-          </span>
-        )}
+        {launch && <span class="muted"> {shapeOf(launch.grid, launch.block)}</span>}
         {isAboutObject(finding) && (
           <>
             <span class="dot">·</span>

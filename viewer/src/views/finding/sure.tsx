@@ -30,7 +30,7 @@ export function Sureness({ m, finding }: { m: Model; finding: Finding }) {
       {launch && (
         <Fact good={all === true}>
           {all
-            ? `counted on all ${exact(launch.blocks_run)} blocks of a launch`
+            ? `counted on ${launch.blocks_run === 1 ? "the only block" : `all ${exact(launch.blocks_run)} blocks`} of a launch`
             : `counted on ${exact(launch.blocks_observed)} of ${exact(launch.blocks_run)} blocks of a launch`}
         </Fact>
       )}
