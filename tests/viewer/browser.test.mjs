@@ -726,6 +726,7 @@ test("what gains little says so", async () => {
       await counts(page, ".list li .listhead", 2); // once for all of one reason
       await page.keyboard.press("4");
       await sees(page, ".verdict", /All 6 findings are of little gain/);
+      await sees(page, "main", /Of little gain: not worth working on/);
     },
     little,
   );

@@ -116,6 +116,13 @@ test("a saving too small to be written is none", () => {
   assert.equal(savings.savedAs(-1), "nothing");
 });
 
+test("a finding stands in the first line that is known", () => {
+  const lines = [{ pc: 7 }, { pc: 9, file: 1, line: 68 }];
+  assert.equal(modelModule.lineOf({ lines }).line, 68);
+  assert.equal(modelModule.lineOf({ lines: lines.slice(0, 1) }).pc, 7);
+  assert.equal(modelModule.lineOf({ lines: [] }), undefined);
+});
+
 test("a launch of one block has one block", () => {
   assert.equal(format.shapeOf([1, 1, 1], [256, 1, 1]), "1 block of 256 threads");
   assert.equal(format.shapeOf([16, 2, 1], [1, 1, 1]), "16 × 2 blocks of 1 thread");

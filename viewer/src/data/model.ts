@@ -126,6 +126,10 @@ export function isIdleVariable(m: Model, o: MemoryObject): boolean {
   return !known.has(o.id);
 }
 
+/** The costliest line that is known; the compiler gives some instructions none. */
+export const lineOf = (f: Pick<Finding, "lines">): Finding["lines"][number] | undefined =>
+  f.lines.find((l) => l.file !== undefined) ?? f.lines[0];
+
 export const objectOf = (m: Model, id: number | undefined): MemoryObject | undefined =>
   id === undefined ? undefined : m.objectById.get(id);
 

@@ -1,4 +1,12 @@
-import { isIdleVariable, kernelOf, type Model, placesOf, sourceLine, wholeOf } from "../data/model";
+import {
+  isIdleVariable,
+  kernelOf,
+  lineOf,
+  type Model,
+  placesOf,
+  sourceLine,
+  wholeOf,
+} from "../data/model";
 import type { MemoryObject, Saving } from "../data/payload";
 import { savedAtFullSize } from "../data/saving";
 import { href } from "../state/route";
@@ -202,11 +210,11 @@ function FixFirst({ m }: { m: Model }) {
   return (
     <>
       <Verdict m={m} />
-      <h2>{worth.length > 0 ? "Fix first" : "Of little gain"}</h2>
+      <h2>{worth.length > 0 ? "Fix first" : "Of little gain: not worth working on"}</h2>
       <ol class="fixfirst">
         {shown.map(({ group, number }) => {
           const f = placesOf(m, number)[0];
-          const line = f?.lines[0];
+          const line = f && lineOf(f);
           return (
             f && (
               <li key={number}>

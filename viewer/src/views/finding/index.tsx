@@ -1,5 +1,5 @@
 import { showsGroup } from "../../data/filter";
-import { kernelOf, type Model, objectOf, placesOf } from "../../data/model";
+import { kernelOf, lineOf, type Model, objectOf, placesOf } from "../../data/model";
 import type { Group } from "../../data/payload";
 import { savedPart } from "../../data/saving";
 import { filter } from "../../state/filter";
@@ -17,7 +17,7 @@ function Card({ m, group, number }: { m: Model; group: Group; number: number }) 
   const finding = placesOf(m, number)[0];
   if (!finding) return null;
   const object = objectOf(m, finding.object);
-  const line = finding.lines[0];
+  const line = lineOf(finding);
   const kernel = kernelOf(m, finding.kernel);
   const share = savedPart(group.worth?.of_program ?? group.share_of_program);
   return (
