@@ -60,12 +60,24 @@ wl_status trial_each_object(trial_work *t, trial_pays *pays, trial_of_object *tr
     return status;
 }
 
+/* Are all stores and updates to known objects? Else they may change any. */
+static bool know_changes(const trial_rows *rows)
+{
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (rows->rows[i].space == ACC_GLOBAL && rows->rows[i].op != ACC_LOAD &&
+            !rows->rows[i].object)
+            return false;
+    return true;
+}
+
 wl_status trial_each_of_few(trial_work *t, trial_pays *pays, trial_of_object *try)
 {
     trial_work few = *t;
     few.few = true;
     few.base = (trial_rows){0};
-    wl_status status = trial_each_object(&few, pays, try);
+    wl_status status = trial_run_base(&few);
+    if (status == WL_OK && know_changes(&few.base))
+        status = trial_each_object(&few, pays, try);
     t->count = few.count;
     t->flow = few.flow;
     return status;

@@ -21,7 +21,8 @@ bool trial_any_pays(const obs_summary *s, trial_pays *pays);
 /* Calls `try` for each object of which a row pays, and whose instructions access nothing else. */
 wl_status trial_each_object(trial_work *t, trial_pays *pays, trial_of_object *try);
 
-/* The same, for trials that a few of the launch's blocks suffice for. */
+/* The same, for trials that a few of the launch's blocks suffice for, and that move what the launch
+ * does to an object to another time: where it does nothing to unknown memory but load from it. */
 wl_status trial_each_of_few(trial_work *t, trial_pays *pays, trial_of_object *try);
 
 /* What the launch would do to the object, its bytes moved; no rows unless it saves sectors. */

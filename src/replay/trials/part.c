@@ -14,7 +14,9 @@ static void find_ends(const trial_log *log, const uint32_t *which, uint32_t coun
     *last = 0;
     for (uint32_t i = 0; i < count; i++) {
         const acc_request *r = trial_log_at(log, which[i]);
-        for (uint32_t left = r->mask; left; left &= left - 1) {
+        const uint32_t outer = UINT32_C(1) << (ACC_LANES - 1) | 1;
+        uint32_t left = r->stride == ACC_IRREGULAR ? r->mask : outer;
+        for (; left; left &= left - 1) {
             uint64_t at = r->addr[__builtin_ctz(left)];
             *first = at < *first ? at : *first;
             *last = at > *last ? at : *last;
@@ -22,10 +24,15 @@ static void find_ends(const trial_log *log, const uint32_t *which, uint32_t coun
     }
 }
 
+/* Do all lanes take one element, or neighbouring ones in their order? These are packed likewise. */
+static bool is_packed(const acc_request *r)
+{
+    return r->stride == 0 || r->stride == (int64_t)r->bytes;
+}
+
 static void add_of_request(trial_part *p, const acc_request *r)
 {
-    uint32_t left = r->stride ? r->mask : r->mask & -r->mask;
-    for (; left; left &= left - 1) {
+    for (uint32_t left = r->stride ? r->mask : 1; left; left &= left - 1) {
         uint64_t at = r->addr[__builtin_ctz(left)] / p->bytes - p->first;
         p->set[at / WORD] |= UINT64_C(1) << at % WORD;
     }
@@ -125,10 +132,12 @@ void trial_part_show(const trial_part *p, const acc_request *request, uint32_t m
 {
     acc_request shown = *request;
     uint64_t addr[ACC_LANES] = {0};
+    uint64_t first = is_packed(request) ? packed_place_of(p, request->addr[0]) : 0;
     shown.mask &= mask;
     for (uint32_t left = shown.mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        addr[lane] = packed_place_of(p, request->addr[lane]);
+        addr[lane] = first ? first + lane * (uint64_t)request->stride
+                           : packed_place_of(p, request->addr[lane]);
     }
     shown.space = ACC_SHARED;
     shown.object = 0;

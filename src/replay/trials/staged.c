@@ -16,6 +16,7 @@ typedef struct staging {
     const trial_work *t;
     const trial_object *object;
     uint32_t each; /* turns of a loop that a tile is of; 0: all is one */
+    uint64_t room; /* bytes that a part or tile may have */
     /* Of all blocks: what came of it. */
     atomic_bool *failed;
     atomic_uint *elements, *turns; /* of the largest part or tile; of the longest loop */
@@ -109,8 +110,10 @@ static bool show_tile(const staging *s, const trial_log *log, const uint32_t *wh
         return false;
     const filling f = {to, trial_log_at(log, which[0])};
     trial_raise(s->elements, part.count);
-    trial_part_move(&part, trial_threads(s->t), show_filling, &f);
-    for (uint32_t i = 0; i < count; i++)
+    bool fits = (uint64_t)part.count * part.bytes <= s->room;
+    if (fits)
+        trial_part_move(&part, trial_threads(s->t), show_filling, &f);
+    for (uint32_t i = 0; i < count && fits; i++)
         trial_part_show(&part, trial_log_at(log, which[i]), UINT32_MAX, to);
     trial_part_clear(&part);
     return true;
@@ -177,15 +180,21 @@ static uint64_t reads_of(const trial_rows *rows, acc_space space)
     return sum;
 }
 
-/* No rows where a block's part is too large to be worked out. */
+/* No rows where a part or tile does not fit; no elements where that is not known. */
 static wl_status run_staged(const trial_work *t, const trial_object *o, uint32_t each, staged *out)
 {
     atomic_bool failed = false;
     atomic_uint elements = 0, turns = 0;
-    const staging s = {t, o, each, &failed, &elements, &turns};
+    const staging s = {.t = t,
+                       .object = o,
+                       .each = each,
+                       .room = trial_shared_room(t->launch->summary),
+                       .failed = &failed,
+                       .elements = &elements,
+                       .turns = &turns};
     const trial_view view = {.choose = is_staged, .redo = stage_block, .how = &s};
     wl_status status = trial_run_changed(t, &(trial_run){.view = &view}, &out->rows);
-    out->elements = elements;
+    out->elements = failed ? 0 : elements;
     out->turns = turns;
     if (failed || reads_of(&out->rows, ACC_SHARED) != reads_of(&o->rows, ACC_GLOBAL))
         out->rows = (trial_rows){0};
@@ -218,9 +227,8 @@ static wl_status stage_object(trial_work *t, const trial_object *o)
     if (!are_stageable(&o->rows))
         return WL_OK;
     wl_status status = run_staged(t, o, 0, &s);
-    if (status == WL_OK && s.rows.count && (uint64_t)s.elements * bytes > room) {
+    if (status == WL_OK && (uint64_t)s.elements * bytes > room) {
         trial.pitch = turns_of_tile(t, &s);
-        s.rows.count = 0;
         status = trial.pitch ? run_staged(t, o, trial.pitch, &s) : WL_OK;
     }
     trial.pad = s.elements * bytes;
