@@ -1,4 +1,5 @@
 /* Blocks in flight: their memory, their warps in turn, deadlocks. */
+#include "base/order.h"
 #include "emu/ops.h"
 #include "emu/printer.h"
 
@@ -91,6 +92,7 @@ static void start_warps(emu_cta *cta)
         w->local = cta->local + (size_t)n * EMU_LANES * run->local_stride;
         w->local_stride = run->local_stride;
         w->cluster_phase = 0;
+        w->instructions = 0;
     }
 }
 
@@ -107,7 +109,6 @@ emu_cta *emu_cta_start(emu_worker *worker, uint64_t index, emu_cluster *cluster,
     cta->id = (emu_dim){(uint32_t)(index % grid.x), (uint32_t)(index / grid.x % grid.y),
                         (uint32_t)(index / grid.x / grid.y)};
     cta->shared_bytes = run->shared_bytes;
-    cta->warp_instructions = 0;
     cta->cluster = cluster;
     cta->cluster_rank = rank;
     memset(cta->shared, 0, run->shared_bytes);
@@ -119,14 +120,28 @@ emu_cta *emu_cta_start(emu_worker *worker, uint64_t index, emu_cluster *cluster,
     return cta;
 }
 
+/* Instructions of all its warps. */
+static uint64_t count_work(emu_cta *cta)
+{
+    uint64_t sum = 0;
+    for (uint32_t n = 0; n < cta->nwarps; n++) {
+        uint64_t of_warp = cta->warps[n].instructions;
+        sum += of_warp;
+        wl_raise(&cta->worker->longest_warp, of_warp);
+    }
+    wl_raise(&cta->worker->busiest_block, sum);
+    return sum;
+}
+
 void emu_cta_end(emu_cta *cta)
 {
     emu_worker *worker = cta->worker;
     const acc_observer *o = worker->run->launch->observer;
+    uint64_t instructions = count_work(cta);
     for (uint32_t n = 0; n < cta->nwarps; n++)
         emu_warp_abandon(&cta->warps[n]);
     if (o && o->block_end && cta->observer_block)
-        o->block_end(worker->observer, cta->observer_block, cta->warp_instructions);
+        o->block_end(worker->observer, cta->observer_block, instructions);
     emu_text_done(worker->run, cta);
     if (!wl_push(&worker->spare, cta))
         emu_cta_free(cta);

@@ -366,6 +366,7 @@ struct emu_warp {
     uint32_t stop;  /* from this place in program order on another split must be looked at */
     uint64_t cluster_phase; /* of the cluster's barrier, when lanes last arrived there */
     bool started;
+    uint64_t instructions; /* that its splits executed */
     uint32_t nsplits, current;
     emu_split splits[EMU_LANES];
 };
@@ -411,7 +412,6 @@ struct emu_cta { /* a block in flight */
     uint8_t *local;
     void *observer_block; /* the observer's state of the block */
     void *observed;       /* the same, NULL where accesses are not of interest */
-    uint64_t warp_instructions;
     emu_barrier barriers[EMU_BARRIERS];
     uint32_t cluster_rank;
     emu_cluster *cluster;
@@ -437,6 +437,7 @@ struct emu_worker {
     wl_vec(emu_cta *) resident;
     wl_vec(emu_cta *) spare;
     uint64_t blocks_run;
+    uint64_t longest_warp, busiest_block; /* of those that have ended, as in emu_result */
     void *matrices; /* room for the operands of a matrix instruction */
 };
 

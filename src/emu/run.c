@@ -1,5 +1,6 @@
 /* A launch: its vectors of constants, its workers, its result. */
 #include "base/clock.h"
+#include "base/order.h"
 #include "emu/matrix.h"
 #include "emu/ops.h"
 #include "emu/pool.h"
@@ -439,6 +440,8 @@ static bool sum_up(const emu_run_state *run, emu_result *result)
     result->nblocks = k->nbbs;
     for (uint32_t n = 0; n < run->nworkers; n++) {
         result->blocks_run += run->workers[n].blocks_run;
+        wl_raise(&result->longest_warp, run->workers[n].longest_warp);
+        wl_raise(&result->busiest_block, run->workers[n].busiest_block);
         for (uint32_t b = 0; b < k->nbbs; b++) {
             result->blocks[b].executions += run->workers[n].counts[b].executions;
             result->blocks[b].lanes += run->workers[n].counts[b].lanes;

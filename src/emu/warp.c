@@ -26,7 +26,7 @@ static inline void count_block_run(emu_warp *w, const emu_bb *bb, uint32_t index
     emu_block_count *c = &w->worker->counts[index];
     c->executions++;
     c->lanes += (uint32_t)__builtin_popcount(mask);
-    w->cta->warp_instructions += bb->ninsns;
+    w->instructions += bb->ninsns;
 }
 
 /* ---- frames ---- */

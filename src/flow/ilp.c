@@ -3,6 +3,8 @@
 #include "flow/kernel.h"
 #include "ir/expansion.h"
 
+#include <math.h>
+
 /* What the results of an instruction are loaded from; of several places the farthest counts. */
 typedef enum load_kind {
     LOADS_NOTHING,
@@ -15,6 +17,7 @@ typedef struct block_reader {
     const flow_function *f;
     const uint8_t *loads;    /* [ninsns] load_kind */
     const uint8_t *branches; /* [ninsns] has_branches */
+    const uint32_t *cycles;  /* [ninsns] cycles_of */
     struct chain *chains;    /* [ninsns] */
     uint32_t *stores;        /* [ninsns] of one that writes global memory: the one before it */
 } block_reader;
@@ -187,6 +190,15 @@ static bool is_longer(const chain *a, const chain *b)
     return a->cycles != b->cycles ? a->cycles > b->cycles : a->insns > b->insns;
 }
 
+static uint32_t cycles_of(const flow_function *f, uint32_t insn)
+{
+    double machine[IR_COST_COUNT] = {0}, cycles = 0;
+    ir_add_expansion(&f->func->insns[insn], machine);
+    for (uint32_t cost = 0; cost < IR_COST_COUNT; cost++)
+        cycles += machine[cost] * cycles_of_cost[cost];
+    return (uint32_t)lround(cycles);
+}
+
 static void wait_for(const block_reader *r, uint32_t insn, uint32_t before)
 {
     chain *c = &r->chains[insn];
@@ -245,7 +257,7 @@ static void end_chain(const block_reader *r, uint32_t insn, uint32_t first, cons
         wait_for(r, insn, writer_of(f, f->values[f->defs[d]].old, first, insn));
     wait_in_order(r, insn, first, last);
     load_kind load = (load_kind)r->loads[insn];
-    c->cycles = load ? cycles_of_load[load] : cycles_of_cost[f->costs[insn]];
+    c->cycles = load ? cycles_of_load[load] : r->cycles[insn];
     c->insns = 1;
     c->off_chip += load == LOADS_OFF_CHIP;
     c->shared += load == LOADS_SHARED;
@@ -253,6 +265,14 @@ static void end_chain(const block_reader *r, uint32_t insn, uint32_t first, cons
         c->cycles += r->chains[c->before].cycles;
         c->insns += r->chains[c->before].insns;
     }
+}
+
+/* Who waits for a load waits for nothing else that it becomes. */
+static void add_link(const block_reader *r, uint32_t insn, flow_ilp *ilp)
+{
+    ilp->chain[r->f->costs[insn]]++;
+    if (!r->loads[insn])
+        ir_add_expansion(&r->f->func->insns[insn], ilp->machine);
 }
 
 static void measure_chain(const block_reader *r, const flow_block *b, flow_ilp *ilp)
@@ -268,7 +288,7 @@ static void measure_chain(const block_reader *r, const flow_block *b, flow_ilp *
         ilp->chain_shared = c->shared > ilp->chain_shared ? c->shared : ilp->chain_shared;
     }
     for (uint32_t i = b->count ? last : FLOW_NONE; i != FLOW_NONE; i = r->chains[i].before)
-        ilp->chain[r->f->costs[i]]++;
+        add_link(r, i, ilp);
 }
 
 /* ---- the pass ---- */
@@ -277,13 +297,15 @@ static void measure_function(flow_kernel *k, flow_function *f)
 {
     uint32_t n = f->func->ninsns;
     uint8_t *what = flow_new(&k->mem, uint8_t, n), *branches = flow_new(&k->mem, uint8_t, n);
-    const block_reader r = {f, what, branches, flow_new(&k->mem, chain, n),
+    uint32_t *cycles = flow_new(&k->mem, uint32_t, n);
+    const block_reader r = {f, what, branches, cycles, flow_new(&k->mem, chain, n),
                             flow_new(&k->mem, uint32_t, n)};
     f->costs = flow_new(&k->mem, uint8_t, n);
     for (uint32_t i = 0; i < n; i++) {
         f->costs[i] = (uint8_t)ir_insn_cost(&f->func->insns[i]);
         what[i] = (uint8_t)loads_of(f, i);
         branches[i] = has_branches(f, i);
+        cycles[i] = cycles_of(f, i);
     }
     f->ilp = flow_new(&k->mem, flow_ilp, f->nblocks);
     for (uint32_t b = 0; b < f->nblocks; b++) {

@@ -184,6 +184,8 @@ typedef struct flow_ilp {
                          its result */
     uint32_t chain[IR_COST_COUNT]; /* instructions of each ir_cost on the chain that takes longest,
                                       by the nominal latencies in ilp.c */
+    double machine[IR_COST_COUNT]; /* machine instructions that the chain is expected to become: of
+                                      a division a dozen, taken to wait for each other, too */
     uint32_t chain_loads;  /* the most of `loads` that wait for each other, along any chain */
     uint32_t chain_shared; /* likewise reads of shared memory: loads, ldmatrix, atomics with a
                               result */

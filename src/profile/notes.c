@@ -174,6 +174,8 @@ static void same_results(prof_launch *to, const prof_launch *from)
     to->estimated |= from->estimated;
     to->warp_instructions = from->warp_instructions;
     to->thread_instructions = from->thread_instructions;
+    to->longest_warp = from->longest_warp;
+    to->busiest_block = from->busiest_block;
     to->blocks_run = from->blocks_run;
     to->blocks_observed = from->blocks_observed;
     to->blocks_sampled = from->blocks_sampled;

@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 11 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 12 };
 
 typedef struct prof_db prof_db;
 
@@ -175,6 +175,7 @@ typedef struct prof_static_mix { /* instructions of one class in one of these bl
     uint32_t kernel, first_pc, cost /* ir_cost */, instructions;
     uint32_t chain; /* of `instructions`, on the block's longest chain of dependences */
     double machine; /* machine instructions of the class, counted or expected (ir/expansion.h) */
+    double chain_machine; /* those that the chain is expected to become */
 } prof_static_mix;
 
 typedef struct prof_loop {
@@ -222,6 +223,7 @@ typedef struct prof_launch {
     int32_t error;    /* CUDA error, 0 on success; this and what follows is of each launch */
     const char *fault; /* "" on success */
     uint64_t warp_instructions, thread_instructions;
+    uint64_t longest_warp, busiest_block; /* obs_summary's */
     uint64_t blocks_run, blocks_observed, blocks_sampled;
     uint64_t dropped; /* accesses that were not counted */
     uint32_t way;     /* cap_way_kind: how that is known */

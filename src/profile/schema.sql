@@ -83,10 +83,12 @@ CREATE TABLE static_blocks (
 
 -- Instructions of these blocks by class. chain: how many of them lie on the block's longest chain of
 -- dependences (docs/flow.md). machine: how many machine instructions of the class a run of the
--- block takes, counted or expected (kernels.machine_sm). Classes that a block has neither of have no row.
+-- block takes, counted or expected (kernels.machine_sm); chain_machine: how many the chain is expected
+-- to become. Classes that a block has neither of have no row.
 CREATE TABLE static_mix (
   kernel INTEGER NOT NULL, first_pc INTEGER NOT NULL, class INTEGER NOT NULL,
   instructions INTEGER NOT NULL, chain INTEGER NOT NULL, machine REAL,
+  chain_machine REAL NOT NULL,
   PRIMARY KEY (kernel, first_pc, class)
 ) WITHOUT ROWID;
 
@@ -123,6 +125,7 @@ CREATE TABLE launch_kinds (
   stream INTEGER NOT NULL, device INTEGER NOT NULL, context INTEGER NOT NULL,
   error INTEGER NOT NULL, fault TEXT NOT NULL,
   warp_instructions INTEGER NOT NULL, thread_instructions INTEGER NOT NULL,
+  longest_warp INTEGER NOT NULL, busiest_block INTEGER NOT NULL,
   blocks_run INTEGER NOT NULL, blocks_observed INTEGER NOT NULL, blocks_sampled INTEGER NOT NULL,
   dropped INTEGER NOT NULL,
   way INTEGER NOT NULL, estimated INTEGER NOT NULL, recorded INTEGER NOT NULL,
@@ -429,7 +432,7 @@ SELECT t.id, k.process, t.number, k.kernel, t.call,
        k.dynamic_shared, k.static_shared, k.local_bytes, k.registers,
        k.stream, k.device, k.context, t.ordinal,
        t.host_seconds, t.device_seconds, t.device_start, k.error, k.fault,
-       k.warp_instructions, k.thread_instructions,
+       k.warp_instructions, k.thread_instructions, k.longest_warp, k.busiest_block,
        k.blocks_run, k.blocks_observed, k.blocks_sampled, k.dropped,
        k.way, k.estimated, k.recorded, k.accesses_known, k.mix_whole, k.registers_by,
        k.rows_of, k.moves, k.objects_known, k.arrays_known, k.warps_dropped, t.kind
@@ -552,7 +555,7 @@ LEFT JOIN moves m ON m.id = l.moves AND m.object = i.object;
 -- blocks, and those of them that wait for each other.
 CREATE VIEW kind_work AS
 SELECT l.kernel, l.first AS launch, m.class, total(b.executions * coalesce(m.machine, m.instructions)) AS machine,
-       total(b.executions * m.chain) AS chain
+       total(b.executions * m.chain_machine) AS chain
 FROM launch_kinds l
 JOIN blocks b ON b.launch = l.rows_of
 JOIN static_mix m ON m.kernel = l.kernel AND m.first_pc = b.first_pc
@@ -774,7 +777,7 @@ JOIN v_graph_nodes z ON z.call = a.call AND z.node = e.target;
 
 CREATE VIEW v_static_mix AS
 SELECT k.short_name AS kernel, m.first_pc, f.path AS file, c.line, b.ilp, b.mlp, b.chain_loads,
-       b.chain_shared, n.name AS class, m.instructions, m.chain, m.machine
+       b.chain_shared, n.name AS class, m.instructions, m.chain, m.machine, m.chain_machine
 FROM static_mix m
 JOIN static_blocks b ON b.kernel = m.kernel AND b.first_pc = m.first_pc
 JOIN kernels k ON k.id = m.kernel

@@ -147,6 +147,9 @@ static wl_status count_watched_blocks(const replay_watch *w, const emu_result *r
         count_insn(w, result, pc, summary);
     if (w->proof)
         drop_uncounted(summary);
+    bool whole = summary->nblocks == result->nblocks;
+    summary->longest_warp = whole ? result->longest_warp : 0;
+    summary->busiest_block = whole ? result->busiest_block : 0;
     /* Of a launch that failed, blocks that ended early ran as well. */
     summary->blocks_run = result->blocks_run > summary->blocks_observed ? result->blocks_run
                                                                         : summary->blocks_observed;

@@ -24,6 +24,14 @@ enum {
     TENSOR_STEP = 16 * 8 * 16 /* multiply-adds of the instruction that was measured */
 };
 
+/* A warp issues to one of the schedulers of its multiprocessor, which have a part of each pipe each:
+ * how much longer they take where the resident warps keep not all of them equally busy. */
+static double crowding(const cuda_device *d, double warps)
+{
+    double parts = d->model.schedulers ? d->model.schedulers : 1;
+    return parts * ceil(warps / parts) / warps;
+}
+
 /* `share`: of the launch's blocks, those that the busiest multiprocessor runs. */
 static void add_pipes(const cuda_device *d, const model_work *w, double share, double *clocks)
 {
@@ -258,9 +266,10 @@ static void add_up(ana_model *m)
 void model_predict(const cuda_device *d, const model_work *w, uint32_t resident, ana_model *m)
 {
     double clock = FIGURE_OF(d, clock), blocks_of_sm = ceil(w->blocks / model_sms(d));
-    double share = blocks_of_sm / w->blocks;
-    double turns = larger(1, blocks_of_sm / resident);
-    add_pipes(d, w, share, m->resources);
+    double share = (blocks_of_sm - 1 + w->busiest) / w->blocks;
+    double turns = larger(1, blocks_of_sm / resident) - 1 + w->longest;
+    double warps = fmin(blocks_of_sm, resident) * w->warps;
+    add_pipes(d, w, share * crowding(d, warps), m->resources);
     add_caches(d, w, share, m->resources);
     m->resources[MODEL_LATENCY] = turns * chain_clocks(d, w);
     for (uint32_t r = 0; r < MODEL_RESOURCES; r++)

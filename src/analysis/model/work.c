@@ -603,6 +603,18 @@ static double warps_of_block(const prof_launch *l)
     return ceil((double)l->block[0] * l->block[1] * l->block[2] / 32);
 }
 
+/* How much more than the mean the one does that does most; 1 where that is not known. */
+static double most_of_mean(uint64_t most, uint64_t all, double count)
+{
+    return all ? at_least((double)most * count / (double)all, 1) : 1;
+}
+
+static void add_balance(const prof_launch *l, model_work *w)
+{
+    w->longest = most_of_mean(l->longest_warp, l->warp_instructions, w->blocks * w->warps);
+    w->busiest = most_of_mean(l->busiest_block, l->warp_instructions, w->blocks);
+}
+
 static void add_work(const prof_work *rows, uint32_t count, model_work *w)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -667,6 +679,7 @@ bool model_work_of(model_rows *rows, const model_device *device, const prof_laun
     *out = (model_work){.blocks = blocks_of_grid(launch), .warps = warps_of_block(launch)};
     if (!nwork || !nwaits || !launch->mix_whole || !(out->blocks * out->warps > 0))
         return false;
+    add_balance(launch, out);
     add_work(work, nwork, out);
     out->chain_loads = waits->loads / (out->blocks * out->warps);
     out->chain_shared = waits->shared / (out->blocks * out->warps);

@@ -47,6 +47,7 @@ typedef struct model_device { /* as a launch has it */
 
 typedef struct model_work {
     double blocks, warps;          /* warps: of a block */
+    double longest, busiest;       /* the longest warp and the busiest block, of the mean of all */
     double machine[IR_COST_COUNT]; /* warp instructions of all blocks */
     double chain[IR_COST_COUNT];   /* of a warp, on average, that wait for each other */
     double chain_loads, chain_shared;
