@@ -103,11 +103,21 @@ static double l1_latency()
     return cycles() / 4096;
 }
 
+static double chase_l2(int mib)
+{
+    link((size_t)mib << 20);
+    chase<L2><<<1, 1>>>(block_cycles(), memory(1), sink(), mib << 13, 1 << 15);
+    return cycles() / (1 << 15);
+}
+
 static double l2_latency()
 {
-    link(4 << 20);
-    chase<L2><<<1, 1>>>(block_cycles(), memory(1), sink(), 4 << 13, 1 << 15);
-    return cycles() / (1 << 15);
+    return chase_l2(4);
+}
+
+static double l2_far_latency()
+{
+    return chase_l2(40);
 }
 
 static double dram_latency()
@@ -127,5 +137,6 @@ const figure latency_figures[] = {
     {"shared_latency", shared_latency},
     {"l1_latency", l1_latency},
     {"l2_latency", l2_latency},
+    {"l2_far_latency", l2_far_latency},
     {"dram_latency", dram_latency},
     {}};

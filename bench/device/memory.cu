@@ -115,6 +115,19 @@ static int full()
 }
 
 static double l2_read() { return bytes_per_second<READ>(16 * MiB, 64, full()); }
+static double read_rate(size_t mib) { return bytes_per_second<READ>(mib * MiB, 16, full()); }
+
+static double l2_holds()
+{
+    int bytes;
+    CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, 0));
+    const double fast = 0.9 * read_rate(bytes / MiB / 2);
+    size_t mib = bytes / MiB / 2;
+    while (read_rate(mib + 1) > fast)
+        mib++;
+    return (double)(mib * MiB);
+}
+
 static double l2_write() { return bytes_per_second<WRITE>(16 * MiB, 64, full()); }
 static double l2_sectors() { return bytes_per_second<SECTORS>(64 * MiB, 64, full()); } // 16 MiB of them
 static double l2_far() { return bytes_per_second<READ>(40 * MiB, 32, full()); }
@@ -136,6 +149,7 @@ const figure memory_figures[] = {
     {"dram_one_sm", dram_one},
     {"l2_read", l2_read},
     {"l2_read_wide", l2_far},
+    {"l2_holds", l2_holds},
     {"l2_write", l2_write},
     {"l2_sectors", l2_sectors},
     {"dram_read", dram_read},

@@ -9,11 +9,8 @@
 
 enum { BUFFER = 1 << 20, FLUSH_MS = 100 };
 
-#if CUDART_VERSION >= 13000 || CUPTI_API_VERSION >= 130000
-typedef CUpti_ActivityKernel10 kernel;
-#else
+/* What these members are is the same in all versions since. */
 typedef CUpti_ActivityKernel9 kernel;
-#endif
 
 static FILE *out;
 

@@ -2,14 +2,14 @@
 """Programs that were set aside while the model was made: what it predicts, what was measured.
 
     bench/model/foreign.py --predict COMMANDS FOREIGN.csv [--warplens PATH] [--profiles FOLDER]
-    bench/model/foreign.py --measure COMMANDS FOREIGN.csv [--warplens PATH]     on a GPU, with ncu
+    bench/model/foreign.py --measure COMMANDS FOREIGN.csv [--warplens PATH]     on a GPU, with CUPTI and ncu
     bench/model/foreign.py --show FOREIGN.csv [--set held] [--stated RESULTS.md] [--worst N]
     bench/model/foreign.py --residuals src/analysis/model/residuals.def FOREIGN.csv
 
 COMMANDS has a program a line: its set, its name, the folder to run in, the command. Of each kernel
 the first launches count, of each program a few: a row of FOREIGN.csv each. `predicted` is from a
-profile made in the emulator, without a GPU; `measured` is what ncu counts for the kernel by itself
-(gpu__time_duration), and hit rates are ncu's, too, with clocks and caches as they are. Where the
+profile made in the emulator, without a GPU; `measured` is the kernel by itself in the program as it
+runs (activity.c, by CUPTI), and hit rates are ncu's, with clocks and caches as they are. Where the
 table is there already, --predict keeps what was measured of launches that stay the same, and
 programs that COMMANDS does not name.
 So that no program with many launches decides, figures are also told with all programs weighing the
@@ -33,13 +33,14 @@ import measure
 import predict
 
 OF_KERNEL, OF_PROGRAM = 4, 12  # launches
+ACTIVITY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "activity.c")
 LEAST_SECTORS = 1000  # of a cache that hit rates are told of: fewer are noise
 LAUNCH = ["set", "program", "arguments", "kernel", "launch", "grid", "block"]
 PREDICTED = [*LAUNCH, "predicted", "low", "high", "bound", "l1_predicted", "l2_predicted"]
 MEASURED = ["measured", "l1_measured", "l1_sectors", "l2_measured", "l2_sectors", "gpu", "driver", "date"]
 LOADS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld"
 READS = "lts__t_sectors_srcunit_tex_op_read"
-METRICS = ["gpu__time_duration.sum", LOADS + ".sum", LOADS + "_lookup_hit.sum", READS + ".sum", READS + "_lookup_hit.sum"]
+METRICS = [LOADS + ".sum", LOADS + "_lookup_hit.sum", READS + ".sum", READS + "_lookup_hit.sum"]
 
 
 def commands(path):
@@ -118,7 +119,7 @@ def launch_of(row):
 def predict_all(o):
     """Written when all are predicted: what was measured outlives an end before that."""
     before = read_rows(o.foreign) if os.path.exists(o.foreign) else []
-    measured = {launch_of(row): {name: row[name] for name in MEASURED} for row in before}
+    measured = {launch_of(row): {name: row[name] for name in MEASURED} for row in before if row["measured"]}
     programs = list(commands(o.predict))
     named = {(of, name) for of, name, _, _ in programs}
     rows = [row for row in before if (row["set"], row["program"]) not in named]
@@ -130,6 +131,27 @@ def predict_all(o):
 
 
 # ---- measuring ----
+
+
+def library(o, scratch):
+    """activity.c, built: what notes when kernels begin and end."""
+    path = os.path.join(scratch, "activity.so")
+    subprocess.run(["cc", "-shared", "-fPIC", "-O2", f"-I{o.cuda}/include", ACTIVITY, "-o", path, f"-L{o.cuda}/lib64", "-lcupti",
+                    f"-Wl,-rpath,{o.cuda}/lib64"], check=True)
+    return path
+
+
+def timed(o, injected, folder, command):
+    """Every launch as it ran in the program by itself: mangled name, grid, block, seconds."""
+    with tempfile.TemporaryDirectory() as scratch:
+        log = os.path.join(scratch, "times.tsv")
+        run(["env", f"CUDA_INJECTION64_PATH={injected}", f"WARPLENS_ACTIVITY={log}", "timeout", "-k", "5", str(o.limit), *command], folder,
+            3 * o.limit)
+        launches = []
+        if os.path.exists(log):
+            with open(log) as f:
+                launches = [line.rstrip("\n").split("\t") for line in f if line.endswith("\n")]
+    return [(one[0], "x".join(one[1:4]), "x".join(one[4:7]), [float(one[7]) * 1e-9]) for one in launches]
 
 
 def counted(o, folder, command):
@@ -161,39 +183,46 @@ def demangled(names):
     return text.splitlines()
 
 
-def join(rows, counts):
-    """Fills in what was counted of a program: by kernel and how often it had been launched, where
-    that had the same size."""
+def numbered(launches):
+    """By kernel, how often it had been launched, grid and block: the values of the first launches."""
     seen, found = collections.Counter(), {}
-    for kernel, (_, grid, block, values) in zip(demangled([one[0] for one in counts]), counts, strict=True):
+    for kernel, (_, grid, block, values) in zip(demangled([one[0] for one in launches]), launches, strict=True):
         seen[kernel] += 1
-        found[kernel, str(seen[kernel]), grid, block] = values
-    for row in rows:
-        values = found.get(tuple(row[name] for name in ("kernel", "launch", "grid", "block")))
-        if values:
-            put_counts(row, values)
+        if seen[kernel] <= OF_KERNEL:
+            found[kernel, str(seen[kernel]), grid, block] = values
+    return found
 
 
 def put_counts(row, values):
-    nanoseconds, loads, load_hits, reads, read_hits = values
-    row["measured"] = f"{nanoseconds * 1e-9:.9f}"
+    loads, load_hits, reads, read_hits = values
     for cache, asked, hits in (("l1", loads, load_hits), ("l2", reads, read_hits)):
         row[cache + "_sectors"] = f"{asked:.0f}"
         row[cache + "_measured"] = f"{hits / asked:.4f}" if asked else ""
 
 
+def rows_measured(o, injected, of, program, folder, command):
+    """A row for each launch that was timed; what ncu counts of it where it was launched there, too."""
+    counts = numbered(counted(o, folder, command))
+    for key, (seconds,) in numbered(timed(o, injected, folder, command)).items():
+        row = dict(zip(LAUNCH, (of, program, shlex.join(command[1:]), *key), strict=True)) | {"measured": f"{seconds:.9f}"}
+        if key in counts:
+            put_counts(row, counts[key])
+        yield row
+
+
 def measure_all(o):
-    rows = read_rows(o.foreign)
+    """Rows of launches that nobody has predicted yet have no more than what was measured."""
+    rows = read_rows(o.foreign) if os.path.exists(o.foreign) else []
     name, driver = measure.gpu()
-    for _, program, folder, command in commands(o.measure):
-        of = [row for row in rows if row["program"] == program]
-        if not of or of[0]["measured"]:
-            continue
-        join(of, counted(o, folder, command))
-        for row in of:
-            row.update({"gpu": name, "driver": driver, "date": datetime.date.today().isoformat()} if row["measured"] else {})
-        print(f"{program}: {sum(bool(row['measured']) for row in of)} of {len(of)} measured", flush=True)
-        write_rows(o.foreign, rows)
+    stamp = {"gpu": name, "driver": driver, "date": datetime.date.today().isoformat()}
+    with tempfile.TemporaryDirectory() as scratch:
+        injected = library(o, scratch)
+        for of, program, folder, command in commands(o.measure):
+            found = {launch_of(row): row | stamp for row in rows_measured(o, injected, of, program, folder, command)}
+            rows = [row | found.pop(launch_of(row), {}) for row in rows]
+            rows += found.values()
+            print(f"{program}: measured", flush=True)
+            write_rows(o.foreign, rows)
 
 
 # ---- showing ----
@@ -284,8 +313,12 @@ def residuals(rows):
     return found
 
 
+def is_whole(row):
+    return bool(row["predicted"] and row["measured"])
+
+
 def write_residuals(o):
-    found = residuals([row for row in read_rows(o.foreign) if row["measured"]])
+    found = residuals([row for row in read_rows(o.foreign) if is_whole(row)])
     predict.write_residuals(o.residuals, found, predict.ratios_of_changes())
 
 
@@ -302,7 +335,7 @@ def worst(rows, count):
 
 
 def lines(rows):
-    rows = [row for row in rows if row["measured"]]
+    rows = [row for row in rows if is_whole(row)]
     if rows:
         yield from (times_row(rows, same) for same in (False, True))
         yield from bounds(rows)
@@ -311,9 +344,9 @@ def lines(rows):
 
 def show(o):
     """How many rows the page does not have."""
-    rows = [row for row in read_rows(o.foreign) if row["set"] == o.set]
-    worst([row for row in rows if row["measured"]], o.worst)
-    measured = sum(bool(row["measured"]) for row in rows)
+    rows = [row for row in read_rows(o.foreign) if row["set"] == o.set and row["predicted"]]
+    worst([row for row in rows if is_whole(row)], o.worst)
+    measured = sum(is_whole(row) for row in rows)
     found = [f"{o.set}: {len(rows)} launches of {len({row['program'] for row in rows})} programs, {measured} of them measured", *lines(rows)]
     print("\n".join(found))
     if not o.stated:
@@ -330,11 +363,12 @@ def main():
     parser.add_argument("foreign")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--predict", metavar="COMMANDS", help="run them in the emulator, and write their rows anew")
-    what.add_argument("--measure", metavar="COMMANDS", help="run those not measured yet on this machine's GPU, and fill in the table")
+    what.add_argument("--measure", metavar="COMMANDS", help="run them on this machine's GPU, and fill in the table")
     what.add_argument("--show", action="store_true", help="what was predicted and measured before")
     what.add_argument("--residuals", metavar="FILE", help="write what the ranges of predictions are taken from")
     parser.add_argument("--warplens", default="warplens")
     parser.add_argument("--profiles", metavar="FOLDER", help="for profiles, which are taken where they are there")
+    parser.add_argument("--cuda", default="/usr/local/cuda", help="the toolkit that has CUPTI")
     parser.add_argument("--limit", type=int, default=30, metavar="SECONDS", help="of a program; what it did until then counts")
     parser.add_argument("--set", default="held", help="the programs of this set (default: held)")
     parser.add_argument("--stated", metavar="RESULTS.md", help="fail where this page does not say the same")

@@ -90,7 +90,7 @@ static model_device as_launched(const cuda_device *d, const prof_launch *l,
     double of_sm = fmin(occupancy->blocks, ceil(blocks / sms));
     return (model_device){.sms = sms,
                           .l1_bytes = d->limits.l1_bytes - occupancy->blocks * each,
-                          .l2_bytes = (double)d->l2_bytes,
+                          .l2_bytes = model_l2_bytes(d),
                           .of_sm = of_sm,
                           .resident = fmin(of_sm * sms, blocks)};
 }

@@ -110,9 +110,15 @@ static double seconds_of_atomics(const cuda_device *d, const model_traffic *t)
     return larger(throughput, model_seconds_of_slice(d, t));
 }
 
+double model_l2_bytes(const cuda_device *d)
+{
+    double holds = FIGURE_OF(d, l2_holds);
+    return holds > 0 ? holds : (double)d->l2_bytes;
+}
+
 bool model_stays_in_l2(const cuda_device *d, const model_traffic *t)
 {
-    return t->footprint <= (double)d->l2_bytes;
+    return t->footprint <= model_l2_bytes(d);
 }
 
 /* What an empty kernel does without, and nothing hides: parameters and instructions come from L2
@@ -174,15 +180,24 @@ double model_latency_of(const cuda_device *d, ir_cost cost)
     }
 }
 
+/* Of a load that L1 lacks. Each half of L2 keeps a copy of what it is asked for, so that what is more
+ * than a half holds has to come from the other one. */
+static double clocks_beyond_l1(const cuda_device *d, const model_traffic *t)
+{
+    double far = FIGURE_OF(d, l2_far_latency);
+    if (!model_stays_in_l2(d, t))
+        return FIGURE_OF(d, dram_latency);
+    return far > 0 && t->footprint > model_l2_bytes(d) / 2 ? far : FIGURE_OF(d, l2_latency);
+}
+
 /* Of the loads that a warp waits for at once, on average; one that L1 lacks holds up all. */
 static double load_clocks(const cuda_device *d, const model_work *w)
 {
     const model_traffic *t = &w->traffic;
-    double beyond = model_stays_in_l2(d, t) ? FIGURE_OF(d, l2_latency) : FIGURE_OF(d, dram_latency);
     double of_warp = t->loads / (w->blocks * w->warps);
     double at_once = w->chain_loads > 0 ? larger(1, of_warp / w->chain_loads) : 1;
     double all_hit = pow(t->hit_rate, at_once);
-    return all_hit * FIGURE_OF(d, l1_latency) + (1 - all_hit) * beyond;
+    return all_hit * FIGURE_OF(d, l1_latency) + (1 - all_hit) * clocks_beyond_l1(d, t);
 }
 
 /* Of a warp from its begin to its end, were it alone. */

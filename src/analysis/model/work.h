@@ -87,6 +87,8 @@ void model_roofline_add(model_roofline *sum, const model_roofline *of, double ti
 double model_sms(const cuda_device *device); /* multiprocessors */
 /* Seconds for which the busiest slice of L2 changes words, one after the other. */
 double model_seconds_of_slice(const cuda_device *device, const model_traffic *traffic);
+/* What L2 keeps, as measured, else as the device tells. */
+double model_l2_bytes(const cuda_device *device);
 /* Does all that the launch touches fit into L2? */
 bool model_stays_in_l2(const cuda_device *device, const model_traffic *traffic);
 /* Clocks from an instruction of the class to one that waits for it; 0 where no figure tells, and for
