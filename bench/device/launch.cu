@@ -102,6 +102,14 @@ static double clock_rate()
     return cycles();
 }
 
+void launch_empty_kernels(int count)
+{
+    while (count-- > 0) {
+        empty<<<1, 32>>>();
+        CHECK(cudaDeviceSynchronize());
+    }
+}
+
 const figure launch_figures[] = {
     {"launch_in_a_row", in_a_row},
     {"launch_host", host_in_a_row},

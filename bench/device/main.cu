@@ -77,6 +77,10 @@ static void print(const figure *rows, const char *only)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "--empty")) {
+        launch_empty_kernels(100);
+        return 0;
+    }
     for (const figure *rows : {latency_figures, pipe_figures, memory_figures, atomic_figures, launch_figures})
         print(rows, argc > 1 ? argv[1] : nullptr);
     return 0;

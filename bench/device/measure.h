@@ -29,9 +29,10 @@ int multiprocessors();
 uint8_t *memory(
     size_t
         bytes); // device memory, zeroed when it was new; the same at each call, larger where that is asked for
-uint64_t *block_cycles();         // two words on the device: begin and end
-double cycles();                  // what a kernel left there
-double seconds(void (*launch)()); // on the device, of one launch; a launch before it warms up
+void launch_empty_kernels(int count); // each when the one before it has ended
+uint64_t *block_cycles();             // two words on the device: begin and end
+double cycles();                      // what a kernel left there
+double seconds(void (*launch)());     // on the device, of one launch; a launch before it warms up
 
 // From the first thread's begin to the last one's end, on one SM's clock.
 struct block_timer {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the GPU of this machine, and writes what it can do into its description.
 
-    bench/device/run.py [--nvcc NVCC] [--processes 5] [--program BUILT] [--print] devices/h200.json
+    bench/device/run.py [--nvcc NVCC] [--cuda FOLDER] [--processes 5] [--program BUILT] [--print] devices/h200.json
 
 The figures stand in src/cuda/figures.def. Each process takes the median of eleven runs of each.
 Written are the median of the processes, and the lowest and the highest of all runs. --print writes
@@ -17,6 +17,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+import activity
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
@@ -39,6 +41,14 @@ def measure(program, processes):
             low.append(one["low"])
             high.append(one["high"])
     return {key: [statistics.median(values), min(low), max(high)] for key, (values, low, high) in figures.items()}
+
+
+def measure_by_itself(program, cuda, folder):
+    """An empty kernel, as CUPTI notes it: it knows more exactly than any events around it."""
+    def start(settings):
+        subprocess.run([program, "--empty"], check=True, env={**os.environ, **settings})
+    seconds = [one[3] for one in activity.times(activity.library(cuda, folder), start)]
+    return [statistics.median(seconds), min(seconds), max(seconds)]
 
 
 def known():
@@ -65,6 +75,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("description")
     parser.add_argument("--nvcc", default="nvcc")
+    parser.add_argument("--cuda", default="/usr/local/cuda", help="the toolkit that has CUPTI")
     parser.add_argument("--processes", type=int, default=5)
     parser.add_argument("--program", help="built before")
     parser.add_argument("--print", action="store_true")
@@ -75,7 +86,9 @@ def main():
     if name != description["name"]:
         sys.exit(f"this machine has an {name}, the description is of an {description['name']}")
     with tempfile.TemporaryDirectory() as folder:
-        figures = measure(o.program or build(o.nvcc, folder), o.processes)
+        program = o.program or build(o.nvcc, folder)
+        figures = measure(program, o.processes)
+        figures["launch_by_itself"] = measure_by_itself(program, o.cuda, folder)
     if sorted(figures) != sorted(known()):
         sys.exit(f"measured, or named in figures.def, alone: {sorted(set(figures) ^ set(known()))}")
     text = write(description, {"date": datetime.date.today().isoformat(), "driver": driver, "processes": o.processes,

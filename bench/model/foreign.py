@@ -9,7 +9,7 @@
 COMMANDS has a program a line: its set, its name, the folder to run in, the command. Of each kernel
 the first launches count, of each program a few: a row of FOREIGN.csv each. `predicted` is from a
 profile made in the emulator, without a GPU; `measured` is the kernel by itself in the program as it
-runs (activity.c, by CUPTI), and hit rates are ncu's, with clocks and caches as they are. Where the
+runs (bench/device/activity.py, by CUPTI), and hit rates are ncu's, with clocks and caches as they are. Where the
 table is there already, --predict keeps what was measured of launches that stay the same, and
 programs that COMMANDS does not name.
 So that no program with many launches decides, figures are also told with all programs weighing the
@@ -32,8 +32,10 @@ import tempfile
 import measure
 import predict
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "device"))
+import activity
+
 OF_KERNEL, OF_PROGRAM = 4, 12  # launches
-ACTIVITY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "activity.c")
 LEAST_SECTORS = 1000  # of a cache that hit rates are told of: fewer are noise
 LAUNCH = ["set", "program", "arguments", "kernel", "launch", "grid", "block"]
 PREDICTED = [*LAUNCH, "predicted", "low", "high", "bound", "l1_predicted", "l2_predicted"]
@@ -133,25 +135,12 @@ def predict_all(o):
 # ---- measuring ----
 
 
-def library(o, scratch):
-    """activity.c, built: what notes when kernels begin and end."""
-    path = os.path.join(scratch, "activity.so")
-    subprocess.run(["cc", "-shared", "-fPIC", "-O2", f"-I{o.cuda}/include", ACTIVITY, "-o", path, f"-L{o.cuda}/lib64", "-lcupti",
-                    f"-Wl,-rpath,{o.cuda}/lib64"], check=True)
-    return path
-
-
 def timed(o, injected, folder, command):
     """Every launch as it ran in the program by itself: mangled name, grid, block, seconds."""
-    with tempfile.TemporaryDirectory() as scratch:
-        log = os.path.join(scratch, "times.tsv")
-        run(["env", f"CUDA_INJECTION64_PATH={injected}", f"WARPLENS_ACTIVITY={log}", "timeout", "-k", "5", str(o.limit), *command], folder,
-            3 * o.limit)
-        launches = []
-        if os.path.exists(log):
-            with open(log) as f:
-                launches = [line.rstrip("\n").split("\t") for line in f if line.endswith("\n")]
-    return [(one[0], "x".join(one[1:4]), "x".join(one[4:7]), [float(one[7]) * 1e-9]) for one in launches]
+    def start(settings):
+        named = [f"{name}={value}" for name, value in settings.items()]
+        run(["env", *named, "timeout", "-k", "5", str(o.limit), *command], folder, 3 * o.limit)
+    return activity.times(injected, start)
 
 
 def counted(o, folder, command):
@@ -203,7 +192,7 @@ def put_counts(row, values):
 def rows_measured(o, injected, of, program, folder, command):
     """A row for each launch that was timed; what ncu counts of it where it was launched there, too."""
     counts = numbered(counted(o, folder, command))
-    for key, (seconds,) in numbered(timed(o, injected, folder, command)).items():
+    for key, seconds in numbered(timed(o, injected, folder, command)).items():
         row = dict(zip(LAUNCH, (of, program, shlex.join(command[1:]), *key), strict=True)) | {"measured": f"{seconds:.9f}"}
         if key in counts:
             put_counts(row, counts[key])
@@ -216,7 +205,7 @@ def measure_all(o):
     name, driver = measure.gpu()
     stamp = {"gpu": name, "driver": driver, "date": datetime.date.today().isoformat()}
     with tempfile.TemporaryDirectory() as scratch:
-        injected = library(o, scratch)
+        injected = activity.library(o.cuda, scratch)
         for of, program, folder, command in commands(o.measure):
             found = {launch_of(row): row | stamp for row in rows_measured(o, injected, of, program, folder, command)}
             rows = [row | found.pop(launch_of(row), {}) for row in rows]

@@ -438,7 +438,7 @@ struct emu_worker {
     wl_vec(emu_cta *) spare;
     uint64_t blocks_run;
     uint64_t longest_warp, busiest_block; /* of those that have ended, as in emu_result */
-    void *matrices; /* room for the operands of a matrix instruction */
+    void *matrices;                       /* room for the operands of a matrix instruction */
 };
 
 struct emu_run_state { /* one launch */

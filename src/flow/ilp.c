@@ -3,8 +3,6 @@
 #include "flow/kernel.h"
 #include "ir/expansion.h"
 
-#include <math.h>
-
 /* What the results of an instruction are loaded from; of several places the farthest counts. */
 typedef enum load_kind {
     LOADS_NOTHING,
@@ -196,7 +194,7 @@ static uint32_t cycles_of(const flow_function *f, uint32_t insn)
     ir_add_expansion(&f->func->insns[insn], machine);
     for (uint32_t cost = 0; cost < IR_COST_COUNT; cost++)
         cycles += machine[cost] * cycles_of_cost[cost];
-    return (uint32_t)lround(cycles);
+    return (uint32_t)(cycles + 0.5);
 }
 
 static void wait_for(const block_reader *r, uint32_t insn, uint32_t before)
@@ -298,8 +296,8 @@ static void measure_function(flow_kernel *k, flow_function *f)
     uint32_t n = f->func->ninsns;
     uint8_t *what = flow_new(&k->mem, uint8_t, n), *branches = flow_new(&k->mem, uint8_t, n);
     uint32_t *cycles = flow_new(&k->mem, uint32_t, n);
-    const block_reader r = {f, what, branches, cycles, flow_new(&k->mem, chain, n),
-                            flow_new(&k->mem, uint32_t, n)};
+    const block_reader r = {
+        f, what, branches, cycles, flow_new(&k->mem, chain, n), flow_new(&k->mem, uint32_t, n)};
     f->costs = flow_new(&k->mem, uint8_t, n);
     for (uint32_t i = 0; i < n; i++) {
         f->costs[i] = (uint8_t)ir_insn_cost(&f->func->insns[i]);

@@ -41,9 +41,13 @@ static wl_status write_static_mix(const writer *w, uint32_t number)
         memcpy(machine, w->machine[number], sizeof machine);
     wl_status status = WL_OK;
     for (uint32_t cost = 0; cost < IR_COST_COUNT && status == WL_OK; cost++) {
-        const prof_static_mix row = {
-            w->kernel,    w->f->first_pc + block->first, cost, counts[cost], ilp->chain[cost],
-            machine[cost], ilp->machine[cost]};
+        const prof_static_mix row = {w->kernel,
+                                     w->f->first_pc + block->first,
+                                     cost,
+                                     counts[cost],
+                                     ilp->chain[cost],
+                                     machine[cost],
+                                     ilp->machine[cost]};
         if (counts[cost] || machine[cost] > 0 || ilp->machine[cost] > 0)
             status = table_insert_static_mix(w->b->insert[TABLE_static_mix], &row, w->err);
     }

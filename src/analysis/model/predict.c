@@ -121,12 +121,10 @@ bool model_stays_in_l2(const cuda_device *d, const model_traffic *t)
     return t->footprint <= model_l2_bytes(d);
 }
 
-/* What an empty kernel does without, and nothing hides: parameters and instructions come from L2
- * before the first warp goes on, and what the last one stores has to arrive there. */
-static double clocks_of_edges(const cuda_device *d, const model_traffic *t)
+/* What is stored last has to arrive in L2, which nothing hides. */
+static double clocks_of_last_store(const cuda_device *d, const model_traffic *t)
 {
-    double trips = 2 * (t->requests + t->atomic_lanes > 0) + (t->stored > 0);
-    return trips * FIGURE_OF(d, l2_latency);
+    return t->stored > 0 ? FIGURE_OF(d, l2_latency) : 0;
 }
 
 static void add_device(const cuda_device *d, const model_work *w, double share, double *seconds)
@@ -146,8 +144,8 @@ static void add_device(const cuda_device *d, const model_work *w, double share, 
     seconds[MODEL_BLOCKS] = w->blocks / (w->warps <= 1    ? FIGURE_OF(d, blocks_32)
                                          : w->warps <= 16 ? FIGURE_OF(d, blocks_256)
                                                           : FIGURE_OF(d, blocks_1024));
-    seconds[MODEL_LAUNCH] = FIGURE_OF(d, launch_in_a_row) +
-                            clocks_of_edges(d, t) / FIGURE_OF(d, clock);
+    seconds[MODEL_LAUNCH] = FIGURE_OF(d, launch_by_itself) +
+                            clocks_of_last_store(d, t) / FIGURE_OF(d, clock);
 }
 
 /* ---- latency ---- */

@@ -353,8 +353,14 @@ static double touched_after(const model_change *change, uint32_t object)
 
 /* ---- the requests of one instruction ---- */
 
-/* Lines that its requests touch: where lanes are far apart, each sector has its own. */
-static double lines_of(const obs_insn *c)
+static double bytes_of(const prof_object *object)
+{
+    return object ? (double)object->bytes : INFINITY;
+}
+
+/* Lines that its requests touch: where lanes are far apart, each sector has its own, as far as the
+ * object has as many. */
+static double lines_of(const obs_insn *c, const prof_object *object)
 {
     double dense = (double)(c->uniform + c->contiguous + c->misaligned);
     double part = c->requests ? dense / (double)c->requests : 1;
@@ -362,8 +368,9 @@ static double lines_of(const obs_insn *c)
     if (c->strided && apart < MODEL_LINE)
         of_line = MODEL_LINE / at_least(apart, MODEL_SECTOR);
     double a_line = (double)MODEL_LINE / MODEL_SECTOR;
-    return at_least((double)c->sectors * (part / a_line + (1 - part) / of_line),
-                    (double)c->requests);
+    double lines = at_least((double)c->sectors * (part / a_line + (1 - part) / of_line),
+                            (double)c->requests);
+    return at_most(lines, (double)c->requests * ceil(bytes_of(object) / MODEL_LINE + 1));
 }
 
 /* Further turns in a sector are of lanes that change one word. */
@@ -380,9 +387,10 @@ static void add_atomics(const model_rows *rows, const prof_instruction *i, model
     t->atomic_turns += (double)c->turns;
 }
 
-static void add_global(model_traffic *t, const obs_insn *c)
+static void add_global(const model_rows *rows, const obs_insn *c, model_traffic *t)
 {
-    double lines = lines_of(c);
+    bool known = c->space == ACC_GLOBAL;
+    double lines = lines_of(c, known ? prof_find_object(&rows->objects, c->object) : NULL);
     t->requests += (double)c->requests;
     t->lines += lines;
     t->sectors += (double)c->sectors;
@@ -411,7 +419,7 @@ static bool is_written_in_part(const obs_insn *c)
 }
 
 static object_traffic traffic_of_object(const prof_instruction *rows, uint32_t count,
-                                        uint32_t object)
+                                        uint32_t object, const prof_object *known)
 {
     object_traffic sum = {0};
     for (uint32_t i = 0; i < count; i++) {
@@ -420,7 +428,7 @@ static object_traffic traffic_of_object(const prof_instruction *rows, uint32_t c
             continue;
         if (c->op == ACC_LOAD) {
             sum.loaded += (double)c->sectors;
-            sum.loaded_lines += lines_of(c);
+            sum.loaded_lines += lines_of(c, known);
         } else if (c->op == ACC_STORE) {
             sum.stored += (double)c->sectors * (is_written_in_part(c) ? 2 : 1);
         }
@@ -488,8 +496,7 @@ static double missed_part(const model_device *d, const object_traffic *t, const 
 static void add_object(const model_device *d, model_traffic *t, const object_traffic *of,
                        const object_reuse *reuse, const prof_object *object, double touched)
 {
-    double size = object ? (double)object->bytes : INFINITY;
-    double part = missed_part(d, of, reuse, object);
+    double size = bytes_of(object), part = missed_part(d, of, reuse, object);
     t->missed += part * of->loaded;
     t->missed_lines += part * of->loaded_lines;
     t->moved_again += reuse->loaded_anew * of->loaded + reuse->stored_anew * of->stored;
@@ -549,7 +556,7 @@ static void add_requests(model_rows *rows, const prof_instruction *insns, uint32
         else if (c->space == ACC_GLOBAL && is_atomic(c))
             add_atomics(rows, &insns[i], &w->traffic);
         else if (c->space == ACC_GLOBAL || c->space == ACC_LOCAL)
-            add_global(&w->traffic, c);
+            add_global(rows, c, &w->traffic);
     }
 }
 
@@ -569,8 +576,9 @@ static void add_touched_objects(model_rows *rows, const model_device *d, const l
     object_traffic mapped = {0};
     for (uint32_t i = 0; i < l->ntouched; i++) {
         uint32_t object = l->touched[i].object;
-        object_traffic before = traffic_of_object(l->insns, l->ninsns, object);
-        object_traffic of = traffic_of_object(now, l->ninsns, object);
+        const prof_object *known = prof_find_object(&rows->objects, object);
+        object_traffic before = traffic_of_object(l->insns, l->ninsns, object, known);
+        object_traffic of = traffic_of_object(now, l->ninsns, object, known);
         double sectors = l->touched[i].sectors * w->blocks, part = touched_after(change, object);
         object_reuse reuse;
         if (!reuse_of_object(d, l->reuses, l->nreuses, object, &reuse)) /* L1 has it all */
@@ -579,8 +587,7 @@ static void add_touched_objects(model_rows *rows, const model_device *d, const l
             reuse.first = first_of_fewer(reuse.first, &before, &of, part);
         mapped.loaded += of.loaded;
         mapped.loaded_lines += of.loaded_lines;
-        add_object(d, &w->traffic, &of, &reuse, prof_find_object(&rows->objects, object),
-                   part * sectors);
+        add_object(d, &w->traffic, &of, &reuse, known, part * sectors);
     }
     if (l->ninsns)
         add_unmapped(&rows->last, l->insns->kernel, &mapped, &w->traffic);

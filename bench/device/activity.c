@@ -2,7 +2,7 @@
  * kernel begins and ends on the GPU. The program runs as it always does: no launch is repeated, no cache is touched between them.
  *
  * A line a launch goes to the file that WARPLENS_ACTIVITY names, in the order in which kernels end: mangled name, grid, block (three
- * numbers each), nanoseconds; tabs between. bench/model/foreign.py builds it on a machine with a GPU, where CUPTI is. */
+ * numbers each), nanoseconds; tabs between. activity.py builds it on a machine with a GPU, where CUPTI is. */
 #include <cupti.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,14 +21,16 @@ static void CUPTIAPI ask(uint8_t **buffer, size_t *size, size_t *records)
     *records = 0;
 }
 
-static void CUPTIAPI take(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+static void CUPTIAPI take(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
+                          size_t valid)
 {
     CUpti_Activity *record = NULL;
     (void)context, (void)stream, (void)size;
     while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
         const kernel *k = (const kernel *)record;
         if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
-            fprintf(out, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%llu\n", k->name, k->gridX, k->gridY, k->gridZ, k->blockX, k->blockY, k->blockZ,
+            fprintf(out, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%llu\n", k->name, k->gridX, k->gridY,
+                    k->gridZ, k->blockX, k->blockY, k->blockZ,
                     (unsigned long long)(k->end - k->start));
     }
     fflush(out);
@@ -48,7 +50,8 @@ int InitializeInjection(void)
     out = path ? fopen(path, "w") : NULL;
     if (!out || cuptiActivityRegisterCallbacks(ask, take) != CUPTI_SUCCESS ||
         cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) != CUPTI_SUCCESS)
-        fprintf(stderr, "Kernels cannot be timed: CUPTI refuses, or WARPLENS_ACTIVITY names no file.\n");
+        fprintf(stderr,
+                "Kernels cannot be timed: CUPTI refuses, or WARPLENS_ACTIVITY names no file.\n");
     else
         atexit(flush);
     cuptiActivityFlushPeriod(FLUSH_MS);
