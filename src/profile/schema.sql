@@ -88,7 +88,7 @@ CREATE TABLE static_blocks (
 CREATE TABLE static_mix (
   kernel INTEGER NOT NULL, first_pc INTEGER NOT NULL, class INTEGER NOT NULL,
   instructions INTEGER NOT NULL, chain INTEGER NOT NULL, machine REAL,
-  chain_machine REAL NOT NULL,
+  chain_machine REAL,
   PRIMARY KEY (kernel, first_pc, class)
 ) WITHOUT ROWID;
 

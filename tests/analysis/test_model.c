@@ -27,6 +27,7 @@ static cuda_device device_of_ten(void)
     cuda_device d = {.l2_bytes = 1000000};
     d.attributes[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] = 10;
     d.measured.processes = 1;
+    d.model.schedulers = 4;
     static const struct {
         cuda_figure_key key;
         double value;
@@ -66,7 +67,7 @@ static cuda_device device_of_ten(void)
         {CUDA_FIGURE_blocks_32, 1e9},
         {CUDA_FIGURE_blocks_256, 0.5e9},
         {CUDA_FIGURE_blocks_1024, 0.25e9},
-        {CUDA_FIGURE_launch_in_a_row, 3e-6},
+        {CUDA_FIGURE_launch_by_itself, 3e-6},
         {CUDA_FIGURE_barrier_1, 10},
         {CUDA_FIGURE_barrier_8, 24},
         {CUDA_FIGURE_barrier_32, 72},
@@ -93,7 +94,10 @@ static ana_model predict(const model_work *w, uint32_t resident)
 {
     cuda_device d = device_of_ten();
     ana_model m = {0};
-    model_predict(&d, w, resident, &m);
+    model_work even = *w; /* unless the case says otherwise */
+    even.longest = w->longest > 0 ? w->longest : 1;
+    even.busiest = w->busiest > 0 ? w->busiest : 1;
+    model_predict(&d, &even, resident, &m);
     return m;
 }
 
@@ -279,18 +283,66 @@ static void latency_of_loads(void **state)
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], 3 * (hit * 40 + (1 - hit) * 640) * 1e-9);
 }
 
-/* An empty kernel has nothing to fetch and nothing to write back; a trip to L2 takes 240 clocks. */
-static void edges_of_a_launch(void **state)
+/* Half of L2 has a copy of half of what it holds; what is more comes from the other half. */
+static void latency_of_far_l2(void **state)
+{
+    (void)state;
+    cuda_device d = device_of_ten();
+    model_work w = {.blocks = 10, .warps = 8, .longest = 1, .busiest = 1, .chain_loads = 1};
+    static const struct {
+        double footprint, clocks;
+    } cases[] = {{400000, 240}, {400001, 500}, {800000, 500}, {800001, 640}};
+    d.measured.figures[CUDA_FIGURE_l2_far_latency].value = 500;
+    d.measured.figures[CUDA_FIGURE_l2_holds].value = 800000; /* of the 1,000,000 that it tells */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ana_model m = {0};
+        w.traffic = (model_traffic){.loads = 80, .footprint = cases[i].footprint};
+        model_predict(&d, &w, 8, &m);
+        ASSERT_NEAR(m.resources[MODEL_LATENCY], cases[i].clocks * 1e-9);
+    }
+}
+
+/* Of the ten multiprocessors each runs two blocks of 100 instructions, one of them one of 250 and
+ * another; nobody waits longer than the longest warp, whichever turn it has. */
+static void work_that_is_not_even(void **state)
+{
+    (void)state;
+    model_work w = {.blocks = 20, .warps = 8, .busiest = 2.5, .longest = 3};
+    w.machine[IR_COST_FP32] = 2000, w.chain[IR_COST_FP32] = 50;
+    ana_model m = predict(&w, 8);
+    ASSERT_NEAR(m.resources[MODEL_FP32], (250 + 100) * 32 / 128.0 * 1e-9);
+    ASSERT_NEAR(m.resources[MODEL_LATENCY], 3 * 50 * 4 * 1e-9);
+    ASSERT_NEAR(predict(&w, 1).resources[MODEL_LATENCY], (1 + 3) * 50 * 4 * 1e-9); /* two turns */
+}
+
+/* Each of four schedulers has a quarter of the pipes: a warp alone has no more than that, and of five
+ * two share one. */
+static void few_warps(void **state)
+{
+    (void)state;
+    static const struct {
+        double warps, times;
+    } cases[] = {{1, 4}, {2, 2}, {4, 1}, {5, 8 / 5.0}, {32, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        model_work w = {.blocks = 10, .warps = cases[i].warps, .machine[IR_COST_FP32] = 1000};
+        ASSERT_NEAR(predict(&w, 8).resources[MODEL_FP32],
+                    cases[i].times * 100 * 32 / 128.0 * 1e-9);
+    }
+    model_work two = {.blocks = 20, .warps = 2, .machine[IR_COST_FP32] = 1000}; /* of a block */
+    ASSERT_NEAR(predict(&two, 8).resources[MODEL_FP32], 100 * 32 / 128.0 * 1e-9);
+    ASSERT_NEAR(predict(&two, 1).resources[MODEL_FP32], 2 * 100 * 32 / 128.0 * 1e-9);
+}
+
+/* What is stored last has to arrive in L2, after 240 clocks. */
+static void ends_of_launches(void **state)
 {
     (void)state;
     model_work w = {.blocks = 10, .warps = 8};
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_LAUNCH], 3e-6);
     w.traffic = (model_traffic){.requests = 10, .loads = 10};
-    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LAUNCH], 3e-6 + 2 * 240e-9);
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LAUNCH], 3e-6);
     w.traffic = (model_traffic){.requests = 10, .stored = 10};
-    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LAUNCH], 3e-6 + 3 * 240e-9);
-    w.traffic = (model_traffic){.atomic_lanes = 1};
-    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LAUNCH], 3e-6 + 2 * 240e-9);
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LAUNCH], 3e-6 + 240e-9);
 }
 
 /* What is busy longest, latency and the launch add up. */
@@ -532,7 +584,7 @@ static void add_uses_after(prof_builder *builder, uint32_t distance)
     story_expect(prof_add(builder, &launch, &err), &err);
 }
 
-enum { LINES_OF_L1 = 256 * 1024 / 128, LINES_OF_L2 = 62914560 / 128 };
+enum { LINES_OF_L1 = 256 * 1024 / 128, LINES_OF_L2 = 57671700 / 128 };
 
 static void uses_that_l1_holds(prof_builder *builder)
 {
@@ -816,7 +868,10 @@ int main(void)
         cmocka_unit_test(latency),
         cmocka_unit_test(latency_of_barriers),
         cmocka_unit_test(latency_of_loads),
-        cmocka_unit_test(edges_of_a_launch),
+        cmocka_unit_test(ends_of_launches),
+        cmocka_unit_test(latency_of_far_l2),
+        cmocka_unit_test(work_that_is_not_even),
+        cmocka_unit_test(few_warps),
         cmocka_unit_test(all_together),
         cmocka_unit_test_setup_teardown(counts_of_a_profile, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(lines_of_a_profile, arena_set_up, tear_down),

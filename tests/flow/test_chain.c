@@ -103,7 +103,7 @@ static flow_ilp measure_beside(const char *insn, unsigned cycles)
     for (unsigned left = cycles; left;) {
         bool four = left % 4 == 0;
         at += (size_t)snprintf(text + at, sizeof text - at, "%s",
-                               four ? "not.b32 %r6, %r6;\n" : "rcp.approx.f32 %r6, %r6;\n");
+                               four ? "xor.b32 %r6, %r6, 7;\n" : "rcp.approx.ftz.f32 %r6, %r6;\n");
         left -= four ? 4 : 17;
     }
     assert_true(at < sizeof text);
@@ -123,10 +123,10 @@ static void classes_have_nominal_cycles(void **state)
         {"add.u32 %r7, %r7, 1;", IR_COST_INT, 4},
         {"add.f32 %f7, %f7, %f8;", IR_COST_FP32, 4},
         {"cvt.rn.f32.u32 %r7, %r7;", IR_COST_CONVERT, 4},
-        {"set.eq.u32.u32 %r7, %r7, 1;", IR_COST_COMPARE, 4},
+        {"selp.b32 %r7, %r7, %r8, %p1;", IR_COST_COMPARE, 4},
         {"add.f64 %g7, %g7, %g8;", IR_COST_FP64, 8},
         {"add.f16 %h7, %h7, %h8;", IR_COST_HALF, 8},
-        {"sqrt.approx.f32 %f7, %f7;", IR_COST_SFU, 17},
+        {"sqrt.approx.ftz.f32 %f7, %f7;", IR_COST_SFU, 17},
         {"shfl.sync.bfly.b32 %r7, %r7, 1, 31, -1;", IR_COST_WARP, 24},
         {"ld.shared.u32 %r7, [%r7];", IR_COST_MEMORY, 24},
         {"ld.shared::cluster.u32 %r7, [%r7];", IR_COST_MEMORY, 24},
@@ -156,14 +156,14 @@ static void branches_end_chains(void **state)
     (void)state;
     static const char branch[] = "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 9;\n";
     static const char end[] = "@%p1 bra END;\nEND:\n";
-    static const char two[] = "not.b32 %r2, %r2;\nnot.b32 %r2, %r2;\n";
+    static const char two[] = "xor.b32 %r2, %r2, 7;\nxor.b32 %r2, %r2, 7;\n";
     static const char moves[] = "mov.u32 %r2, %r2;\nmov.u32 %r2, %r2;\n";
     char text[1024];
     snprintf(text, sizeof text, "%s%s%s%s%s", branch, two, moves, moves, end);
     flow_ilp b = measure(text);
     expect_chain(&b, 3, 0, 0);
     assert_int_equal(of_class(&b, IR_COST_CONTROL), 1);
-    snprintf(text, sizeof text, "%s%snot.b32 %%r2, %%r2;\n%s%s", branch, two, moves, end);
+    snprintf(text, sizeof text, "%s%sxor.b32 %%r2, %%r2, 7;\n%s%s", branch, two, moves, end);
     b = measure(text);
     expect_chain(&b, 5, 0, 0);
     assert_int_equal(of_class(&b, IR_COST_CONTROL), 0);
@@ -279,7 +279,7 @@ static const form forms[] = {
     {"add.u32 d, a, b", IR_COST_INT, 4, 0, 0, 0, 0},
     {"add.f32 d, a, b", IR_COST_FP32, 4, 0, 0, 0, 0},
     {"fma.rn.f16x2 d, a, b, a", IR_COST_HALF, 8, 0, 0, 0, 0},
-    {"rsqrt.approx.f32 d, a", IR_COST_SFU, 17, 0, 0, 0, 0},
+    {"rsqrt.approx.ftz.f32 d, a", IR_COST_SFU, 17, 0, 0, 0, 0},
     {"cvt.rn.f32.u32 d, a", IR_COST_CONVERT, 4, 0, 0, 0, 0},
     {"mov.u32 d, a", IR_COST_MOVE, 0, 0, 0, 0, 0},
     {"selp.b32 d, a, b, p", IR_COST_COMPARE, 4, 0, 0, 0, 0},
@@ -295,8 +295,8 @@ static const form forms[] = {
     {"red.shared.add.u32 [a], b", IR_COST_ATOMIC, 0, 0, 0, 0, 0},
     {"ld.global.nc.u32 d, [%d9]", IR_COST_MEMORY, 40, 1, 0, 0, 1},
     {"st.global.u32 [%d8], a", IR_COST_MEMORY, 0, 0, 0, 2, 1},
-    {"div.rn.f32 d, a, b", IR_COST_FP32, 4, 0, 0, 0, 2},
-    {"sqrt.rn.f32 d, a", IR_COST_SFU, 17, 0, 0, 0, 2},
+    {"div.rn.f32 d, a, b", IR_COST_FP32, 53, 0, 0, 0, 2},
+    {"sqrt.rn.f32 d, a", IR_COST_SFU, 53, 0, 0, 0, 2},
 };
 
 static unsigned read_register(step *s, unsigned reg)
