@@ -18,7 +18,7 @@ static uint32_t of_class(const flow_ilp *b, ir_cost cost)
 /* The chain of the first block of a kernel with this body. */
 static flow_ilp measure(const char *body)
 {
-    char text[4096];
+    char text[8192];
     subject s;
     assert_true((size_t)snprintf(text, sizeof text, "%s%s\nret;\n}\n", BEGIN, body) < sizeof text);
     subject_begin(&s, text, "k");
@@ -96,7 +96,7 @@ enum { TIMES = 16 };
  * `cycles` cycles. */
 static flow_ilp measure_beside(const char *insn, unsigned cycles)
 {
-    char text[4096] = "";
+    char text[8192] = "";
     size_t at = 0;
     for (unsigned i = 0; i < TIMES; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s\n", insn);
@@ -404,7 +404,7 @@ static void chains_are_the_longest_of_all_paths(void **state)
     for (uint64_t round = 1; round <= ROUNDS; round++) {
         uint64_t seed = round;
         step steps[STEPS];
-        char text[4096];
+        char text[8192];
         size_t at = (size_t)snprintf(text, sizeof text, "%sLOOP:\n", BEGIN);
         for (unsigned i = 0; i < STEPS; i++)
             at += write_step(&forms[rnd(&seed, sizeof forms / sizeof *forms)], &seed, text + at,
