@@ -377,13 +377,22 @@ static bool is_trial_valid(const cap_trials *record, const obs_trial *t)
            are_rows_valid(record, t->after, t->nafter);
 }
 
+/* An array that only the change would need has no object. */
+static wl_status trial_object_of(writer *w, const obs_insn *c, uint32_t *id)
+{
+    *id = 0;
+    return c->space == ACC_SHARED && c->object == 0
+               ? WL_OK
+               : profile_object_of(w, c->space, c->object, id);
+}
+
 static wl_status write_trial_rows(writer *w, uint32_t trial, uint32_t after, const obs_insn *rows,
                                   uint32_t count)
 {
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < count && status == WL_OK; i++) {
         row_trial_insn row = {trial, after, i, rows[i]};
-        status = profile_object_of(w, rows[i].space, rows[i].object, &row.c.object);
+        status = trial_object_of(w, &rows[i], &row.c.object);
         if (status == WL_OK)
             status = table_insert_trial_instructions(w->b->insert[TABLE_trial_instructions], &row,
                                                      w->err);
