@@ -292,13 +292,13 @@ def hits_row(rows, cache, same):
 
 
 def residuals(rows):
-    """Measured over predicted, by what bounds a launch and of all (""): launches, where the middle
-    eight of ten lie."""
+    """Measured over predicted, by what bounds a launch and of all (""): launches, programs, where the
+    middle eight of ten lie."""
     found = {}
     for bound in {row["bound"] for row in rows} | {""}:
         some = [row for row in rows if bound in ("", row["bound"])]
         ratios, weight = [float(row["measured"]) / float(row["predicted"]) for row in some], weights(some, True)
-        found[bound] = (len(some), quantile(ratios, weight, 0.1), quantile(ratios, weight, 0.9))
+        found[bound] = (len(some), len({row["program"] for row in some}), quantile(ratios, weight, 0.1), quantile(ratios, weight, 0.9))
     return found
 
 

@@ -27,7 +27,7 @@ import measure
 
 SAME = 0.01  # of a prediction that is made anew
 MOST_ERROR, LEAST_RANK = 0.2, 0.9  # the median, of times and of changes; the rank correlation of either
-FEWEST = 5  # launches that a resource must bound to have residuals of its own
+FEWEST = 10
 COLUMNS = ["program", "variant", "size", "seconds", "low", "high", "bound"]
 
 
@@ -150,14 +150,14 @@ def write_residuals(path, found, ratios):
         resources = re.findall(r'^(?:X|PIPE)\((\w+), "(\w+)"', f.read(), re.M)
     rows = []
     for name, key in resources:
-        count, low, high = found[key] if found.get(key, (0,))[0] >= FEWEST else found[""]
-        rows.append(f"X({name}, {min(low, 1):.2f}, {max(high, 1):.2f}, {count})\n")
+        launches, _, low, high = found[key] if found.get(key, (0, 0))[1] >= FEWEST else found[""]
+        rows.append(f"X({name}, {min(low, 1):.2f}, {max(high, 1):.2f}, {launches})\n")
     low, high = (sorted(ratios)[round(part * (len(ratios) - 1))] for part in (0.1, 0.9))
     rows.append(f"CHANGES({low:.2f}, {high:.2f}, {len(ratios)})\n")
     with open(path, "w") as f:
         f.write("/* Measured over predicted seconds of launches that a resource bounds, where eight of ten lie:\n"
                 " * X(ID, low, high, launches). Made by bench/model/foreign.py --residuals from foreign programs; a\n"
-                f" * resource that bounds fewer than {FEWEST} of them has the row of all. CHANGES: the same of measured\n"
+                f" * resource that bounds those of fewer than {FEWEST} programs has the row of all. CHANGES: the same of measured\n"
                 " * over predicted speed-ups, by the pairs of predict.py. */\n#ifndef CHANGES\n#define CHANGES(low, high, changes)\n#endif\n" + "".join(rows) + "#undef CHANGES\n")
 
 

@@ -381,9 +381,8 @@ static bool is_trial_valid(const cap_trials *record, const obs_trial *t)
 static wl_status trial_object_of(writer *w, const obs_insn *c, uint32_t *id)
 {
     *id = 0;
-    return c->space == ACC_SHARED && c->object == 0
-               ? WL_OK
-               : profile_object_of(w, c->space, c->object, id);
+    return c->space == ACC_SHARED && c->object == 0 ? WL_OK
+                                                    : profile_object_of(w, c->space, c->object, id);
 }
 
 static wl_status write_trial_rows(writer *w, uint32_t trial, uint32_t after, const obs_insn *rows,

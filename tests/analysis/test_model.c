@@ -325,8 +325,7 @@ static void few_warps(void **state)
     } cases[] = {{1, 4}, {2, 2}, {4, 1}, {5, 8 / 5.0}, {32, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         model_work w = {.blocks = 10, .warps = cases[i].warps, .machine[IR_COST_FP32] = 1000};
-        ASSERT_NEAR(predict(&w, 8).resources[MODEL_FP32],
-                    cases[i].times * 100 * 32 / 128.0 * 1e-9);
+        ASSERT_NEAR(predict(&w, 8).resources[MODEL_FP32], cases[i].times * 100 * 32 / 128.0 * 1e-9);
     }
     model_work two = {.blocks = 20, .warps = 2, .machine[IR_COST_FP32] = 1000}; /* of a block */
     ASSERT_NEAR(predict(&two, 8).resources[MODEL_FP32], 100 * 32 / 128.0 * 1e-9);
