@@ -15,8 +15,8 @@ def library(cuda, folder):
 
 
 def times(injected, run):
-    """Launches of what `run` starts when it is given these settings of the environment, in the order
-    in which they end: mangled name, grid and block as AxBxC, seconds."""
+    """Launches of what `run` starts with these settings of the environment, in the order in which
+    they end: mangled name, grid and block as AxBxC, seconds."""
     with tempfile.TemporaryDirectory() as scratch:
         log = os.path.join(scratch, "times.tsv")
         run({"CUDA_INJECTION64_PATH": injected, "WARPLENS_ACTIVITY": log})

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Measures the GPU of this machine, and writes what it can do into its description.
 
-    bench/device/run.py [--nvcc NVCC] [--cuda FOLDER] [--processes 5] [--program BUILT] [--print] devices/h200.json
+    bench/device/run.py [--nvcc NVCC] [--cuda FOLDER] [--processes 5] [--program BUILT] [--print]
+                        devices/h200.json
 
 The figures stand in src/cuda/figures.def. Each process takes the median of eleven runs of each.
 Written are the median of the processes, and the lowest and the highest of all runs. --print writes

@@ -353,7 +353,7 @@ static double touched_after(const model_change *change, uint32_t object)
 
 /* ---- the requests of one instruction ---- */
 
-static double bytes_of(const prof_object *object)
+static double size_of_object(const prof_object *object)
 {
     return object ? (double)object->bytes : INFINITY;
 }
@@ -370,7 +370,7 @@ static double lines_of(const obs_insn *c, const prof_object *object)
     double a_line = (double)MODEL_LINE / MODEL_SECTOR;
     double lines = at_least((double)c->sectors * (part / a_line + (1 - part) / of_line),
                             (double)c->requests);
-    return at_most(lines, (double)c->requests * ceil(bytes_of(object) / MODEL_LINE + 1));
+    return at_most(lines, (double)c->requests * ceil(size_of_object(object) / MODEL_LINE + 1));
 }
 
 /* Further turns in a sector are of lanes that change one word. */
@@ -496,7 +496,7 @@ static double missed_part(const model_device *d, const object_traffic *t, const 
 static void add_object(const model_device *d, model_traffic *t, const object_traffic *of,
                        const object_reuse *reuse, const prof_object *object, double touched)
 {
-    double size = bytes_of(object), part = missed_part(d, of, reuse, object);
+    double size = size_of_object(object), part = missed_part(d, of, reuse, object);
     t->missed += part * of->loaded;
     t->missed_lines += part * of->loaded_lines;
     t->moved_again += reuse->loaded_anew * of->loaded + reuse->stored_anew * of->stored;
