@@ -2,7 +2,7 @@
 """Programs that were set aside while the model was made: what it predicts, what was measured.
 
     bench/model/foreign.py --predict COMMANDS FOREIGN.csv [--warplens PATH] [--profiles FOLDER]
-    bench/model/foreign.py --measure COMMANDS FOREIGN.csv [--warplens PATH]   on a GPU, by CUPTI and ncu
+    bench/model/foreign.py --measure COMMANDS FOREIGN.csv [--warplens PATH]   on a GPU
     bench/model/foreign.py --show FOREIGN.csv [--set held] [--stated RESULTS.md] [--worst N]
     bench/model/foreign.py --residuals src/analysis/model/residuals.def FOREIGN.csv
 
@@ -10,8 +10,8 @@ COMMANDS has a program a line: its set, its name, the folder to run in, the comm
 the first launches count, of each program a few: a row of FOREIGN.csv each. `predicted` is from a
 profile made in the emulator, without a GPU; `measured` is the kernel by itself in the program as it
 runs (bench/device/activity.py, by CUPTI), and hit rates are ncu's, with clocks and caches as they
-are. Where the table is there already, --predict keeps what was measured of launches that stay the same, and
-programs that COMMANDS does not name.
+are. Where the table is there already, --predict keeps what was measured of launches that stay the
+same, and programs that COMMANDS does not name.
 So that no program with many launches decides, figures are also told with all programs weighing the
 same. --stated fails where the page does not have the rows that are printed.
 """
