@@ -173,7 +173,7 @@ def demangled(names):
 
 
 def numbered(launches):
-    """By kernel, how often it had been launched, grid and block: the values of the first launches."""
+    """By kernel, its number among them, grid and block: values of the first launches."""
     seen, found = collections.Counter(), {}
     for kernel, (_, grid, block, values) in zip(demangled([one[0] for one in launches]), launches, strict=True):
         seen[kernel] += 1
@@ -190,7 +190,7 @@ def put_counts(row, values):
 
 
 def rows_measured(o, injected, of, program, folder, command):
-    """A row for each launch that was timed; what ncu counts of it where it was launched there, too."""
+    """A row for each launch that was timed, with what ncu counts of it, if it ran there, too."""
     counts = numbered(counted(o, folder, command))
     for key, seconds in numbered(timed(o, injected, folder, command)).items():
         row = dict(zip(LAUNCH, (of, program, shlex.join(command[1:]), *key), strict=True)) | {"measured": f"{seconds:.9f}"}
@@ -292,8 +292,8 @@ def hits_row(rows, cache, same):
 
 
 def residuals(rows):
-    """Measured over predicted, by what bounds a launch and of all (""): launches, programs, and where
-    the middle eight of ten lie."""
+    """Measured over predicted, by what bounds a launch and of all (""): launches, programs, and
+    where the middle eight of ten lie."""
     found = {}
     for bound in {row["bound"] for row in rows} | {""}:
         some = [row for row in rows if bound in ("", row["bound"])]
