@@ -123,12 +123,13 @@ emu_cta *emu_cta_start(emu_worker *worker, uint64_t index, emu_cluster *cluster,
 /* Instructions of all its warps. */
 static uint64_t count_work(emu_cta *cta)
 {
-    uint64_t sum = 0;
+    uint64_t sum = 0, longest = 0;
     for (uint32_t n = 0; n < cta->nwarps; n++) {
-        uint64_t of_warp = cta->warps[n].instructions;
-        sum += of_warp;
-        wl_raise(&cta->worker->longest_warp, of_warp);
+        sum += cta->warps[n].instructions;
+        wl_raise(&longest, cta->warps[n].instructions);
     }
+    cta->worker->longest_warps += longest;
+    wl_raise(&cta->worker->longest_warp, longest);
     wl_raise(&cta->worker->busiest_block, sum);
     return sum;
 }

@@ -261,7 +261,9 @@ typedef struct emu_block_count { /* a basic block, summed over the launch */
 typedef struct emu_result {
     emu_fault fault; /* kind NONE where the launch succeeded */
     uint64_t warp_instructions, thread_instructions;
-    uint64_t longest_warp, busiest_block; /* the most warp instructions of any of them */
+    /* The most warp instructions of any warp, and of any block; of each block those of its longest
+     * warp, summed. */
+    uint64_t longest_warp, busiest_block, longest_warps;
     uint64_t blocks_run;
     double seconds;
     emu_block_count *blocks; /* nblocks of them; freed by emu_result_clear */

@@ -437,8 +437,9 @@ struct emu_worker {
     wl_vec(emu_cta *) resident;
     wl_vec(emu_cta *) spare;
     uint64_t blocks_run;
-    uint64_t longest_warp, busiest_block; /* of those that have ended, as in emu_result */
-    void *matrices;                       /* room for the operands of a matrix instruction */
+    uint64_t longest_warp, longest_warps, busiest_block; /* of blocks that have ended, as in
+                                                             emu_result */
+    void *matrices; /* room for the operands of a matrix instruction */
 };
 
 struct emu_run_state { /* one launch */

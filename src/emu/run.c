@@ -440,6 +440,7 @@ static bool sum_up(const emu_run_state *run, emu_result *result)
     result->nblocks = k->nbbs;
     for (uint32_t n = 0; n < run->nworkers; n++) {
         result->blocks_run += run->workers[n].blocks_run;
+        result->longest_warps += run->workers[n].longest_warps;
         wl_raise(&result->longest_warp, run->workers[n].longest_warp);
         wl_raise(&result->busiest_block, run->workers[n].busiest_block);
         for (uint32_t b = 0; b < k->nbbs; b++) {

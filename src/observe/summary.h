@@ -286,8 +286,9 @@ typedef struct obs_summary {
     uint64_t warps_dropped;
     obs_mix mix;
     uint64_t warp_instructions, thread_instructions;
-    /* The most warp instructions that any warp and any block executed; 0: not known. */
-    uint64_t longest_warp, busiest_block;
+    /* The most warp instructions that any warp and any block executed; and of each block those of
+     * its longest warp, summed. 0: not known. */
+    uint64_t longest_warp, busiest_block, longest_warps;
     uint64_t blocks_run, blocks_observed, blocks_sampled; /* sampled: with a heat map */
     uint64_t dropped; /* accesses left out of the counts, 0 in a complete run */
 } obs_summary;

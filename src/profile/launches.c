@@ -120,6 +120,7 @@ static wl_status set_launch_results(writer *w, const launch_entry *e, launch_fac
     row->thread_instructions = s->thread_instructions;
     row->longest_warp = s->longest_warp;
     row->busiest_block = s->busiest_block;
+    row->longest_warps = s->longest_warps;
     row->blocks_run = s->blocks_run;
     row->blocks_observed = s->blocks_observed;
     row->blocks_sampled = s->blocks_sampled;

@@ -176,6 +176,7 @@ static void same_results(prof_launch *to, const prof_launch *from)
     to->thread_instructions = from->thread_instructions;
     to->longest_warp = from->longest_warp;
     to->busiest_block = from->busiest_block;
+    to->longest_warps = from->longest_warps;
     to->blocks_run = from->blocks_run;
     to->blocks_observed = from->blocks_observed;
     to->blocks_sampled = from->blocks_sampled;

@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 12 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 13 };
 
 typedef struct prof_db prof_db;
 
@@ -223,7 +223,7 @@ typedef struct prof_launch {
     int32_t error;    /* CUDA error, 0 on success; this and what follows is of each launch */
     const char *fault; /* "" on success */
     uint64_t warp_instructions, thread_instructions;
-    uint64_t longest_warp, busiest_block; /* obs_summary's */
+    uint64_t longest_warp, busiest_block, longest_warps; /* obs_summary's */
     uint64_t blocks_run, blocks_observed, blocks_sampled;
     uint64_t dropped; /* accesses that were not counted */
     uint32_t way;     /* cap_way_kind: how that is known */

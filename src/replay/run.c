@@ -48,6 +48,7 @@ static wl_status add_result(emu_result *sum, emu_result *part)
     }
     sum->warp_instructions += part->warp_instructions;
     sum->thread_instructions += part->thread_instructions;
+    sum->longest_warps += part->longest_warps;
     wl_raise(&sum->longest_warp, part->longest_warp);
     wl_raise(&sum->busiest_block, part->busiest_block);
     sum->blocks_run += part->blocks_run;

@@ -150,6 +150,7 @@ static wl_status count_watched_blocks(const replay_watch *w, const emu_result *r
     bool whole = summary->nblocks == result->nblocks;
     summary->longest_warp = whole ? result->longest_warp : 0;
     summary->busiest_block = whole ? result->busiest_block : 0;
+    summary->longest_warps = whole ? result->longest_warps : 0;
     /* Of a launch that failed, blocks that ended early ran as well. */
     summary->blocks_run = result->blocks_run > summary->blocks_observed ? result->blocks_run
                                                                         : summary->blocks_observed;

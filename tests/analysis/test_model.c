@@ -96,6 +96,7 @@ static ana_model predict(const model_work *w, uint32_t resident)
     ana_model m = {0};
     model_work even = *w; /* unless the case says otherwise */
     even.longest = w->longest > 0 ? w->longest : 1;
+    even.longest_of_block = w->longest_of_block > 0 ? w->longest_of_block : 1;
     even.busiest = w->busiest > 0 ? w->busiest : 1;
     model_predict(&d, &even, resident, &m);
     return m;
@@ -303,16 +304,17 @@ static void latency_of_far_l2(void **state)
 }
 
 /* Of the ten multiprocessors each runs two blocks of 100 instructions, one of them one of 250 and
- * another; nobody waits longer than the longest warp, whichever turn it has. */
+ * another. A turn takes as long as its block's longest warp, and the last one as long as that of all. */
 static void work_that_is_not_even(void **state)
 {
     (void)state;
-    model_work w = {.blocks = 20, .warps = 8, .busiest = 2.5, .longest = 3};
+    model_work w = {
+        .blocks = 20, .warps = 8, .busiest = 2.5, .longest = 3, .longest_of_block = 1.5};
     w.machine[IR_COST_FP32] = 2000, w.chain[IR_COST_FP32] = 50;
     ana_model m = predict(&w, 8);
     ASSERT_NEAR(m.resources[MODEL_FP32], (250 + 100) * 32 / 128.0 * 1e-9);
     ASSERT_NEAR(m.resources[MODEL_LATENCY], 3 * 50 * 4 * 1e-9);
-    ASSERT_NEAR(predict(&w, 1).resources[MODEL_LATENCY], (1 + 3) * 50 * 4 * 1e-9); /* two turns */
+    ASSERT_NEAR(predict(&w, 1).resources[MODEL_LATENCY], (1.5 + 3) * 50 * 4 * 1e-9); /* two turns */
 }
 
 /* Each of four schedulers has a quarter of the pipes: a warp alone has no more than that, and of five
@@ -330,6 +332,20 @@ static void few_warps(void **state)
     model_work two = {.blocks = 20, .warps = 2, .machine[IR_COST_FP32] = 1000}; /* of a block */
     ASSERT_NEAR(predict(&two, 8).resources[MODEL_FP32], 100 * 32 / 128.0 * 1e-9);
     ASSERT_NEAR(predict(&two, 1).resources[MODEL_FP32], 2 * 100 * 32 / 128.0 * 1e-9);
+}
+
+/* A load waits for what it has to look up, and for the passes of its conflicts. */
+static void latency_of_scattered_loads(void **state)
+{
+    (void)state;
+    model_work w = {.blocks = 10, .warps = 8, .chain_loads = 2};
+    w.traffic = (model_traffic){.loads = 160, .loaded_lines = 5 * 160, .hit_rate = 1};
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], 2 * (40 + 4) * 1e-9);
+    w.traffic = (model_traffic){.loads = 480, .loaded_lines = 5 * 480, .hit_rate = 1};
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], 2 * (40 + 3 * 5 - 1) * 1e-9); /* at once */
+    w = (model_work){.blocks = 10, .warps = 8, .chain_shared = 3, .shared_loads = 100};
+    w.shared_load_turns = 400; /* each two clocks */
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], 3 * (23 + 3 / 0.5) * 1e-9);
 }
 
 /* What is stored last has to arrive in L2, after 240 clocks. */
@@ -870,6 +886,7 @@ int main(void)
         cmocka_unit_test(ends_of_launches),
         cmocka_unit_test(latency_of_far_l2),
         cmocka_unit_test(work_that_is_not_even),
+        cmocka_unit_test(latency_of_scattered_loads),
         cmocka_unit_test(few_warps),
         cmocka_unit_test(all_together),
         cmocka_unit_test_setup_teardown(counts_of_a_profile, arena_set_up, tear_down),

@@ -47,10 +47,34 @@ static void adds_vectors(void **state)
     fixture_end(&f);
 }
 
+/* Warp w of block b goes 3b + w times through four instructions, and through seven once. */
+static const char uneven[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                             ".visible .entry uneven(.param .u32 n) {\n"
+                             ".reg .pred %p1; .reg .u32 %r<4>;\n"
+                             "mov.u32 %r1, %tid.x; shr.u32 %r1, %r1, 5;\n"
+                             "mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 3, %r1;\n"
+                             "LOOP: setp.eq.u32 %p1, %r3, 0; @%p1 bra END;\n"
+                             "sub.u32 %r3, %r3, 1; bra LOOP;\n"
+                             "END: ret;\n}\n";
+
+static void tells_the_longest(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_begin(&f, uneven);
+    RUN(&f, "uneven", 2, 96, 0);
+    assert_int_equal(f.result.warp_instructions, (7 + 11 + 15) + (19 + 23 + 27));
+    assert_int_equal(f.result.longest_warp, 27);
+    assert_int_equal(f.result.busiest_block, 19 + 23 + 27);
+    assert_int_equal(f.result.longest_warps, 15 + 27);
+    fixture_end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_vectors),
+        cmocka_unit_test(tells_the_longest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

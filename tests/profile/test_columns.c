@@ -201,6 +201,7 @@ static obs_summary summary_of_launch(void)
                      .thread_instructions = 242,
                      .longest_warp = 253,
                      .busiest_block = 254,
+                     .longest_warps = 255,
                      .blocks_run = 243,
                      .blocks_observed = 244,
                      .blocks_sampled = 245,
@@ -411,6 +412,7 @@ static const expected_row expected[] = {
      "cluster_y=158 cluster_z=159 dynamic_shared=160 static_shared=161 local_bytes=162 "
      "registers=163 stream=2 device=164 context=165 error=167 fault=a_fault "
      "warp_instructions=241 thread_instructions=242 longest_warp=253 busiest_block=254 "
+     "longest_warps=255 "
      "blocks_run=243 blocks_observed=244 "
      "blocks_sampled=245 dropped=246 way=3 estimated=1 recorded=1 accesses_known=0 mix_whole=1 "
      "registers_by=1 rows_of=1 moves=NULL objects_known=2 arrays_known=1"},
@@ -420,7 +422,7 @@ static const expected_row expected[] = {
      "grid_x=151 grid_y=152 grid_z=153 block_x=154 block_y=155 block_z=156 cluster_x=157 "
      "cluster_y=158 cluster_z=159 dynamic_shared=160 static_shared=161 local_bytes=162 "
      "registers=163 stream=2 device=164 context=165 error=0 fault= warp_instructions=241 "
-     "thread_instructions=242 longest_warp=253 busiest_block=254 "
+     "thread_instructions=242 longest_warp=253 busiest_block=254 longest_warps=255 "
      "blocks_run=243 blocks_observed=244 blocks_sampled=245 dropped=246 "
      "way=3 estimated=1 recorded=0 accesses_known=0 mix_whole=1 registers_by=1 rows_of=1 moves=1 "
      "objects_known=2 arrays_known=1"},
@@ -430,7 +432,8 @@ static const expected_row expected[] = {
      "grid_x=151 grid_y=152 grid_z=153 block_x=154 block_y=155 block_z=156 cluster_x=157 "
      "cluster_y=158 cluster_z=159 dynamic_shared=160 static_shared=161 local_bytes=162 "
      "registers=163 stream=2 device=164 context=165 error=0 fault= warp_instructions=0 "
-     "thread_instructions=0 longest_warp=0 busiest_block=0 blocks_run=0 blocks_observed=0 "
+     "thread_instructions=0 longest_warp=0 busiest_block=0 longest_warps=0 "
+     "blocks_run=0 blocks_observed=0 "
      "blocks_sampled=0 dropped=0 way=0 "
      "estimated=0 recorded=0 accesses_known=0 mix_whole=0 registers_by=1 rows_of=3 moves=NULL "
      "objects_known=NULL arrays_known=NULL"},
@@ -443,7 +446,8 @@ static const expected_row expected[] = {
      "device_most=NULL process=2 kernel=1 grid_x=4 grid_y=1 grid_z=1 block_x=256 block_y=1 "
      "block_z=1 cluster_x=0 cluster_y=0 cluster_z=0 dynamic_shared=0 static_shared=0 "
      "local_bytes=0 registers=0 stream=0 device=0 context=0 error=0 fault= warp_instructions=88 "
-     "thread_instructions=2710 longest_warp=0 busiest_block=0 blocks_run=4 blocks_observed=4 "
+     "thread_instructions=2710 longest_warp=0 busiest_block=0 longest_warps=0 "
+     "blocks_run=4 blocks_observed=4 "
      "blocks_sampled=1 dropped=0 way=1 "
      "estimated=0 recorded=0 accesses_known=1 mix_whole=1 registers_by=0 rows_of=9 moves=NULL "
      "objects_known=NULL arrays_known=NULL"},

@@ -87,7 +87,7 @@ static double seconds_in_l2(const cuda_device *d, double bytes, double lines,
     return larger(bytes / figure(d, bandwidth), lines * MODEL_SECTOR / FIGURE_OF(d, l2_sectors));
 }
 
-static double seconds_at(double turns, double rate)
+static double time_of(double turns, double rate)
 {
     return rate > 0 ? turns / rate : 0;
 }
@@ -95,9 +95,9 @@ static double seconds_at(double turns, double rate)
 double model_seconds_of_slice(const cuda_device *d, const model_traffic *t)
 {
     double seconds = 0;
-#define X(id, same_figure, row_figure, words)                                         \
-    seconds += seconds_at(t->slice[MODEL_SUM_##id].same, FIGURE_OF(d, same_figure)) + \
-               seconds_at(t->slice[MODEL_SUM_##id].apart * (words), FIGURE_OF(d, row_figure));
+#define X(id, same_figure, row_figure, words)                                      \
+    seconds += time_of(t->slice[MODEL_SUM_##id].same, FIGURE_OF(d, same_figure)) + \
+               time_of(t->slice[MODEL_SUM_##id].apart * (words), FIGURE_OF(d, row_figure));
 #include "analysis/model/atomics.def"
 #undef X
     return seconds;
@@ -188,14 +188,25 @@ static double clocks_beyond_l1(const cuda_device *d, const model_traffic *t)
     return far > 0 && t->footprint > model_l2_bytes(d) / 2 ? far : FIGURE_OF(d, l2_latency);
 }
 
-/* Of the loads that a warp waits for at once, on average; one that L1 lacks holds up all. */
+/* Of the loads that a warp waits for at once, on average; one that L1 lacks holds up all. L1 looks up
+ * one line after the other. */
 static double load_clocks(const cuda_device *d, const model_work *w)
 {
     const model_traffic *t = &w->traffic;
     double of_warp = t->loads / (w->blocks * w->warps);
     double at_once = w->chain_loads > 0 ? larger(1, of_warp / w->chain_loads) : 1;
     double all_hit = pow(t->hit_rate, at_once);
-    return all_hit * FIGURE_OF(d, l1_latency) + (1 - all_hit) * clocks_beyond_l1(d, t);
+    double lines = t->loads > 0 ? at_once * t->loaded_lines / t->loads : 1;
+    return all_hit * FIGURE_OF(d, l1_latency) + (1 - all_hit) * clocks_beyond_l1(d, t) +
+           time_of(larger(0, lines - 1), FIGURE_OF(d, l1_lines));
+}
+
+/* With the further passes of its bank conflicts. */
+static double shared_load_clocks(const cuda_device *d, const model_work *w)
+{
+    double passes = w->shared_loads > 0 ? w->shared_load_turns / w->shared_loads : 1;
+    return FIGURE_OF(d, shared_latency) +
+           time_of(larger(0, passes - 1), FIGURE_OF(d, shared_passes));
 }
 
 /* Of a warp from its begin to its end, were it alone. */
@@ -206,7 +217,7 @@ static double chain_clocks(const cuda_device *d, const model_work *w)
         clocks += w->chain[cost] * model_latency_of(d, cost);
     double barriers = w->machine[IR_COST_SYNC] / (w->blocks * w->warps);
     return clocks + barriers * model_barrier_clocks(d, w->warps) +
-           w->chain_shared * FIGURE_OF(d, shared_latency) + w->chain_loads * load_clocks(d, w);
+           w->chain_shared * shared_load_clocks(d, w) + w->chain_loads * load_clocks(d, w);
 }
 
 /* ---- hits ---- */
@@ -280,7 +291,7 @@ void model_predict(const cuda_device *d, const model_work *w, uint32_t resident,
 {
     double clock = FIGURE_OF(d, clock), blocks_of_sm = ceil(w->blocks / model_sms(d));
     double share = (blocks_of_sm - 1 + w->busiest) / w->blocks;
-    double turns = larger(1, blocks_of_sm / resident) - 1 + w->longest;
+    double turns = (larger(1, blocks_of_sm / resident) - 1) * w->longest_of_block + w->longest;
     double warps = fmin(blocks_of_sm, resident) * w->warps;
     add_pipes(d, w, share * crowding(d, warps), m->resources);
     add_caches(d, w, share, m->resources);

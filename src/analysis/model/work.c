@@ -39,6 +39,10 @@ static void add_shared_requests(const model_rows *rows, const prof_instruction *
         return;
     w->shared_turns += turns_of_shared(c);
     w->shared_extra += turns_of_shared(c) - (double)c->wavefronts_min;
+    if (c->op == ACC_LOAD) {
+        w->shared_loads += (double)c->requests;
+        w->shared_load_turns += (double)c->wavefronts;
+    }
 }
 
 static void add_requests(model_rows *rows, const prof_instruction *insns, uint32_t ninsns,
@@ -81,6 +85,7 @@ static double most_of_mean(uint64_t most, uint64_t all, double count)
 static void add_balance(const prof_launch *l, model_work *w)
 {
     w->longest = most_of_mean(l->longest_warp, l->warp_instructions, w->blocks * w->warps);
+    w->longest_of_block = most_of_mean(l->longest_warps, l->warp_instructions, w->warps);
     w->busiest = most_of_mean(l->busiest_block, l->warp_instructions, w->blocks);
 }
 
@@ -112,7 +117,7 @@ static void try_change(model_rows *rows, const model_device *d, const model_laun
 {
     double before = w->traffic.hit_rate;
     w->traffic = (model_traffic){0};
-    w->shared_turns = w->shared_extra = 0;
+    w->shared_turns = w->shared_extra = w->shared_loads = w->shared_load_turns = 0;
     memset(w->spins, 0, sizeof w->spins);
     const prof_instruction *now = model_change_rows(rows, l, change, w);
     add_requests(rows, now, l->ninsns, w);

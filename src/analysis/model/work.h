@@ -46,12 +46,15 @@ typedef struct model_device { /* as a launch has it */
 } model_device;
 
 typedef struct model_work {
-    double blocks, warps;          /* warps: of a block */
-    double longest, busiest;       /* the longest warp and the busiest block, of the mean of all */
+    double blocks, warps; /* warps: of a block */
+    /* Of the mean of all warps the longest warp, and a block's longest, on average; of the mean of
+     * all blocks the busiest. */
+    double longest, longest_of_block, busiest;
     double machine[IR_COST_COUNT]; /* warp instructions of all blocks */
     double chain[IR_COST_COUNT];   /* of a warp, on average, that wait for each other */
     double chain_loads, chain_shared;
-    double shared_turns;             /* passes through shared memory, of all blocks */
+    double shared_turns;                    /* passes through shared memory, of all blocks */
+    double shared_loads, shared_load_turns; /* requests that load from there, and their passes */
     double shared_extra;             /* of these, those beyond the fewest that the words need */
     model_atomics spins[MODEL_SUMS]; /* of shared memory, by loops of compare and swap */
     double ilp, mlp; /* of a warp, the mean of the basic blocks; mlp -1: it loads nothing */
