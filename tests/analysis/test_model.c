@@ -831,9 +831,10 @@ static void trials_of_staging(void **state)
 static void trials_of_updates(void **state)
 {
     (void)state;
+    model_lab *lab = lab_of(launches);
     model_edit store = edit_of(5, ACC_GLOBAL);
     store.updates = 3;
-    ana_model m = try_edit(lab_of(launches), store);
+    ana_model m = try_edit(lab, store);
     double spins = 3 * 8 / figure_of_h200(CUDA_FIGURE_shared_atomic_lanes_f32);
     double passes = 4 / figure_of_h200(CUDA_FIGURE_shared_passes);
     ASSERT_NEAR(m.resources[MODEL_SHARED],
