@@ -1,5 +1,5 @@
 /* The model's formulas: from what a launch asks of a device to seconds. */
-#include "analysis/model/work.h"
+#include "analysis/model/parts.h"
 
 #include <math.h>
 
@@ -48,11 +48,6 @@ static void add_pipes(const cuda_device *d, const model_work *w, double share, d
                            FIGURE_OF(d, tensor_fp16);
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* Of loops of compare and swap: each turn lets one lane of those that want a word go on, and takes as
  * long as the block has warps that try. */
 static double clocks_of_spins(const cuda_device *d, const model_work *w)
@@ -73,7 +68,7 @@ static void add_caches(const cuda_device *d, const model_work *w, double share, 
     const model_traffic *t = &w->traffic;
     double bytes = t->sectors * MODEL_SECTOR;
     clocks[MODEL_L1] = share *
-                       larger(t->lines / FIGURE_OF(d, l1_lines), bytes / FIGURE_OF(d, l1_wide));
+                       at_least(t->lines / FIGURE_OF(d, l1_lines), bytes / FIGURE_OF(d, l1_wide));
     clocks[MODEL_SHARED] = share *
                            (w->shared_turns / FIGURE_OF(d, shared_passes) + clocks_of_spins(d, w));
 }
@@ -84,7 +79,7 @@ static void add_caches(const cuda_device *d, const model_work *w, double share, 
 static double seconds_in_l2(const cuda_device *d, double bytes, double lines,
                             cuda_figure_key bandwidth)
 {
-    return larger(bytes / figure(d, bandwidth), lines * MODEL_SECTOR / FIGURE_OF(d, l2_sectors));
+    return at_least(bytes / figure(d, bandwidth), lines * MODEL_SECTOR / FIGURE_OF(d, l2_sectors));
 }
 
 static double time_of(double turns, double rate)
@@ -105,9 +100,9 @@ double model_seconds_of_slice(const cuda_device *d, const model_traffic *t)
 
 static double seconds_of_atomics(const cuda_device *d, const model_traffic *t)
 {
-    double throughput = larger(t->atomic_lanes / FIGURE_OF(d, atomic_lanes),
-                               t->atomic_turns / FIGURE_OF(d, atomic_sectors));
-    return larger(throughput, model_seconds_of_slice(d, t));
+    double throughput = at_least(t->atomic_lanes / FIGURE_OF(d, atomic_lanes),
+                                 t->atomic_turns / FIGURE_OF(d, atomic_sectors));
+    return at_least(throughput, model_seconds_of_slice(d, t));
 }
 
 double model_l2_bytes(const cuda_device *d)
@@ -134,11 +129,11 @@ static void add_device(const cuda_device *d, const model_work *w, double share, 
     double l2 = seconds_in_l2(d, loaded, t->missed_lines, CUDA_FIGURE_l2_read) +
                 seconds_in_l2(d, t->stored_bytes, t->stored_lines, CUDA_FIGURE_l2_write);
     double of_one = share * (loaded + t->stored_bytes) / FIGURE_OF(d, l2_one_sm);
-    seconds[MODEL_L2] = larger(l2, of_one);
+    seconds[MODEL_L2] = at_least(l2, of_one);
     double again = t->moved_again * MODEL_SECTOR;
     if (!model_stays_in_l2(d, t))
-        seconds[MODEL_DRAM] = larger(t->footprint / FIGURE_OF(d, dram_read),
-                                     share * t->footprint / FIGURE_OF(d, dram_one_sm));
+        seconds[MODEL_DRAM] = at_least(t->footprint / FIGURE_OF(d, dram_read),
+                                       share * t->footprint / FIGURE_OF(d, dram_one_sm));
     seconds[MODEL_DRAM] += again / FIGURE_OF(d, dram_sectors);
     seconds[MODEL_ATOMICS] = seconds_of_atomics(d, t);
     seconds[MODEL_BLOCKS] = w->blocks / (w->warps <= 1    ? FIGURE_OF(d, blocks_32)
@@ -194,11 +189,11 @@ static double load_clocks(const cuda_device *d, const model_work *w)
 {
     const model_traffic *t = &w->traffic;
     double of_warp = t->loads / (w->blocks * w->warps);
-    double at_once = w->chain_loads > 0 ? larger(1, of_warp / w->chain_loads) : 1;
+    double at_once = w->chain_loads > 0 ? at_least(1, of_warp / w->chain_loads) : 1;
     double all_hit = pow(t->hit_rate, at_once);
     double lines = t->loads > 0 ? at_once * t->loaded_lines / t->loads : 1;
     return all_hit * FIGURE_OF(d, l1_latency) + (1 - all_hit) * clocks_beyond_l1(d, t) +
-           time_of(larger(0, lines - 1), FIGURE_OF(d, l1_lines));
+           time_of(at_least(0, lines - 1), FIGURE_OF(d, l1_lines));
 }
 
 /* With the further passes of its bank conflicts. */
@@ -206,7 +201,7 @@ static double shared_load_clocks(const cuda_device *d, const model_work *w)
 {
     double passes = w->shared_loads > 0 ? w->shared_load_turns / w->shared_loads : 1;
     return FIGURE_OF(d, shared_latency) +
-           time_of(larger(0, passes - 1), FIGURE_OF(d, shared_passes));
+           time_of(at_least(0, passes - 1), FIGURE_OF(d, shared_passes));
 }
 
 /* Of a warp from its begin to its end, were it alone. */
@@ -281,7 +276,7 @@ static void add_up(ana_model *m)
     double busiest = 0;
     for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
         if (r != MODEL_LATENCY && r != MODEL_LAUNCH)
-            busiest = larger(busiest, m->resources[r]);
+            busiest = at_least(busiest, m->resources[r]);
     m->bound = model_longest(m);
     m->seconds = busiest + m->resources[MODEL_LATENCY] + m->resources[MODEL_LAUNCH];
     set_range(m);
@@ -291,7 +286,7 @@ void model_predict(const cuda_device *d, const model_work *w, uint32_t resident,
 {
     double clock = FIGURE_OF(d, clock), blocks_of_sm = ceil(w->blocks / model_sms(d));
     double share = (blocks_of_sm - 1 + w->busiest) / w->blocks;
-    double turns = (larger(1, blocks_of_sm / resident) - 1) * w->longest_of_block + w->longest;
+    double turns = (at_least(1, blocks_of_sm / resident) - 1) * w->longest_of_block + w->longest;
     double warps = fmin(blocks_of_sm, resident) * w->warps;
     add_pipes(d, w, share * crowding(d, warps), m->resources);
     add_caches(d, w, share, m->resources);
