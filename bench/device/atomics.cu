@@ -65,6 +65,39 @@ static double latency()
     return cycles() / 4096;
 }
 
+// Each lane adds one to the word, and tries until nobody was faster.
+__global__ void compare_and_swap(uint64_t *cycles, uint32_t *word)
+{
+    block_timer timer;
+    timer.start(cycles);
+    uint32_t was, old = *word;
+    do {
+        was = old;
+        old = atomicCAS(word, was, was + 1);
+    } while (old != was);
+    __syncthreads();
+    timer.stop();
+}
+
+static double swap_latency()
+{
+    const int lanes = 256;
+    compare_and_swap<<<1, lanes>>>(block_cycles(), (uint32_t *)memory(64 << 20));
+    return cycles() / lanes;
+}
+
+static void many_swap()
+{
+    compare_and_swap<<<256, 256>>>(block_cycles(), (uint32_t *)memory(64 << 20));
+}
+
+// Half of the lanes wait on average while one after the other succeeds. Called after swap_latency(), whose part is little.
+static double swap_rate()
+{
+    const double lanes = 65536;
+    return lanes * lanes / 2 / seconds(many_swap);
+}
+
 template <class T, pattern p> __global__ void __launch_bounds__(1024) shared_atomics(uint64_t *cycles, const uint32_t *zeros, int rounds, int one)
 {
     __shared__ T words[1024];
@@ -108,6 +141,8 @@ const figure atomic_figures[] = {
     {"atomic_lanes", per_second<uint32_t, SIDE_BY_SIDE, 256>},
     {"atomic_lanes_f32", per_second<float, SIDE_BY_SIDE, 256>},
     {"atomic_sectors", per_second<uint32_t, OWN_SECTOR, 64>},
+    {"cas_latency", swap_latency},
+    {"cas_lanes", swap_rate},
     {"shared_atomic_lanes", shared_rate<uint32_t, SIDE_BY_SIDE>},
     {"shared_atomic_same", shared_rate<uint32_t, SAME>},
     {"shared_atomic_same_requests", shared_rate<uint32_t, ONE_LANE>},

@@ -12,6 +12,8 @@ profile made in the emulator, without a GPU; `measured` is the kernel by itself 
 runs (bench/device/activity.py, by CUPTI), and hit rates are ncu's, with clocks and caches as they
 are. Where the table is there already, --predict keeps what was measured of launches that stay the
 same, and programs that COMMANDS does not name.
+What the model says that it cannot know (`unsure`: loops of compare and swap, pages of managed
+memory) is told apart: only the first table has all launches.
 So that no program with many launches decides, figures are also told with all programs weighing the
 same. --stated fails where the page does not have the rows that are printed.
 """
@@ -38,7 +40,7 @@ import activity
 OF_KERNEL, OF_PROGRAM = 4, 12  # launches
 LEAST_SECTORS = 1000  # of a cache that hit rates are told of: fewer are noise
 LAUNCH = ["set", "program", "arguments", "kernel", "launch", "grid", "block"]
-PREDICTED = [*LAUNCH, "predicted", "low", "high", "bound", "l1_predicted", "l2_predicted"]
+PREDICTED = [*LAUNCH, "predicted", "low", "high", "bound", "unsure", "l1_predicted", "l2_predicted"]
 MEASURED = ["measured", "l1_measured", "l1_sectors", "l2_measured", "l2_sectors", "gpu", "driver", "date"]
 LOADS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld"
 READS = "lts__t_sectors_srcunit_tex_op_read"
@@ -108,7 +110,7 @@ def was_emulated(launch):
 def row_of(of, name, command, number, launch):
     m = launch["model"]
     return {"set": of, "program": name, "arguments": shlex.join(command[1:]), "kernel": launch["kernel"], "launch": str(number),
-            "grid": text_of(launch["grid"]), "block": text_of(launch["block"]), "bound": m["bound"],
+            "grid": text_of(launch["grid"]), "block": text_of(launch["block"]), "bound": m["bound"], "unsure": " ".join(m.get("unsure", [])),
             **{to: f"{m[key]:.9f}" for to, key in (("predicted", "seconds"), ("low", "low"), ("high", "high"))},
             **{key + "_predicted": f"{m[key + '_hit_rate']:.4f}" for key in ("l1", "l2") if key + "_hit_rate" in m}}
 
@@ -306,8 +308,12 @@ def is_whole(row):
     return bool(row["predicted"] and row["measured"])
 
 
+def is_sure(row):
+    return is_whole(row) and not row["unsure"]
+
+
 def write_residuals(o):
-    found = residuals([row for row in read_rows(o.foreign) if is_whole(row)])
+    found = residuals([row for row in read_rows(o.foreign) if is_sure(row)])
     predict.write_residuals(o.residuals, found, predict.ratios_of_changes())
 
 
@@ -324,7 +330,8 @@ def worst(rows, count):
 
 
 def lines(rows):
-    rows = [row for row in rows if is_whole(row)]
+    yield from (times_row([row for row in rows if is_whole(row)], same) for same in (False, True) if rows)
+    rows = [row for row in rows if is_sure(row)]
     if rows:
         yield from (times_row(rows, same) for same in (False, True))
         yield from bounds(rows)
@@ -334,9 +341,10 @@ def lines(rows):
 def show(o):
     """How many rows the page does not have."""
     rows = [row for row in read_rows(o.foreign) if row["set"] == o.set and row["predicted"]]
-    worst([row for row in rows if is_whole(row)], o.worst)
-    measured = sum(is_whole(row) for row in rows)
-    found = [f"{o.set}: {len(rows)} launches of {len({row['program'] for row in rows})} programs, {measured} of them measured", *lines(rows)]
+    worst([row for row in rows if is_sure(row)], o.worst)
+    measured, sure = sum(is_whole(row) for row in rows), sum(is_sure(row) for row in rows)
+    found = [f"{o.set}: {len(rows)} launches of {len({row['program'] for row in rows})} programs, {measured} of them measured, {sure} of these "
+             "sure", *lines(rows)]
     print("\n".join(found))
     if not o.stated:
         return 0

@@ -135,6 +135,13 @@ wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_cod
                      db_int(kernel));
 }
 
+wl_status prof_load_static_blocks(prof_db *db, uint32_t kernel, wl_arena *arena,
+                                  prof_static_block_rows *out, wl_error *err)
+{
+    return LOAD_ROWS(db, static_blocks, arena, out, err,
+                     "static_blocks WHERE " OF_KERNEL "ORDER BY kernel, first_pc", db_int(kernel));
+}
+
 wl_status prof_load_forms(prof_db *db, uint32_t kernel, wl_arena *arena, prof_form_rows *out,
                           wl_error *err)
 {

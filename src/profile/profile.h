@@ -527,6 +527,7 @@ PROF_ROWS(device)
 PROF_ROWS(file)
 PROF_ROWS(kernel)
 PROF_ROWS(code)
+PROF_ROWS(static_block)
 PROF_ROWS(form)
 PROF_ROWS(passed)
 PROF_ROWS(loc)
@@ -569,6 +570,8 @@ wl_status prof_load_transfers(prof_db *db, wl_arena *arena, prof_transfer_rows *
 wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_code_rows *out,
                          wl_error *err);
 /* By kernel, pc, position. */
+wl_status prof_load_static_blocks(prof_db *db, uint32_t kernel, wl_arena *arena,
+                                  prof_static_block_rows *out, wl_error *err);
 wl_status prof_load_forms(prof_db *db, uint32_t kernel, wl_arena *arena, prof_form_rows *out,
                           wl_error *err);
 /* By id, which counts from 1. */

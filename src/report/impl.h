@@ -88,6 +88,9 @@ void rep_put_sample(json_t *row, const prof_sample *sample);
 /* The four benefits of the paper's model. */
 void rep_put_benefits(json_t *row, const model_benefits *benefits);
 
+/* What the prediction is not sure of, each as `text` has it; nothing where it is (modelled.c). */
+void rep_put_unsure(json_t *row, const char *key, const ana_model *model,
+                    const char *(*text)(model_unsure what));
 /* Operations against bytes (modelled.c). */
 json_t *rep_roofline_json(const ana_model *model);
 /* Warps that are resident; NULL where nothing is known of them. */

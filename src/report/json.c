@@ -44,6 +44,7 @@ static json_t *model_json(const ana_model *m, const prof_launch *l)
     rep_put_seconds(row, K(model, low), m->low);
     rep_put_seconds(row, K(model, high), m->high);
     rep_put_text(row, K(model, bound), model_resource_name(m->bound));
+    rep_put_unsure(row, K(model, unsure), m, model_unsure_name);
     for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
         if (m->resources[r] > 0)
             rep_put_seconds(seconds, model_resource_name(r), m->resources[r]);

@@ -2,6 +2,21 @@
 #include "report/impl.h"
 #include "report/keys.h"
 
+/* ---- what it does not know ---- */
+
+void rep_put_unsure(json_t *row, const char *key, const ana_model *m,
+                    const char *(*text)(model_unsure what))
+{
+    json_t *list = json_array();
+    for (uint32_t u = 0; u < MODEL_UNSURE_COUNT; u++)
+        if (m->unsure >> u & 1)
+            json_array_append_new(list, json_string(text(u)));
+    if (m->unsure)
+        rep_put(row, key, list);
+    else
+        json_decref(list);
+}
+
 /* ---- the roofline ---- */
 
 static double rate_of(double amount, double seconds)

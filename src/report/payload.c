@@ -266,6 +266,7 @@ static json_t *prediction_json(const ana_model *m, const ana_kernel *k)
     rep_put_seconds(row, K(page_model, seconds), m->seconds);
     rep_put_seconds(row, K(page_model, low), m->low);
     rep_put_seconds(row, K(page_model, high), m->high);
+    rep_put_unsure(row, K(page_model, unsure), m, model_unsure_words);
     rep_put_text(row, K(page_model, bound), model_resource_name(m->bound));
     rep_put(row, K(page_model, resources), resources_json(m));
     rep_put(row, K(page_model, benefits), benefits_json(&m->benefits));

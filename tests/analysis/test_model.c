@@ -57,6 +57,8 @@ static cuda_device device_of_ten(void)
         {CUDA_FIGURE_atomic_same_requests, 1e9},
         {CUDA_FIGURE_atomic_same_requests_f32, 0.5e9},
         {CUDA_FIGURE_atomic_same_requests_f64, 0.25e9},
+        {CUDA_FIGURE_cas_latency, 500},
+        {CUDA_FIGURE_cas_lanes, 4e9},
         {CUDA_FIGURE_atomic_same_row, 16e9}, /* 2e9 sectors */
         {CUDA_FIGURE_atomic_same_row_f32, 8e9},
         {CUDA_FIGURE_atomic_same_row_f64, 2e9}, /* 0.5e9 sectors */
@@ -212,6 +214,23 @@ static void atomics(void **state)
     w.traffic.slice[MODEL_SUM_DOUBLE].apart = 2e5;
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_ATOMICS],
                 same + 6e5 / 2e9 + 3e5 / 1e9 + 2e5 / 0.5e9);
+}
+
+/* Each round waits for the last; and all that try are served. */
+static void loops_of_compare_and_swap(void **state)
+{
+    (void)state;
+    model_work w = {.blocks = 10, .warps = 8, .traffic = {.swaps = {200, 6400}}};
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_ATOMICS], 200 * 500e-9 + 6400 / 4e9);
+    assert_int_equal(predict(&w, 8).unsure, 0);
+    w.traffic.swaps_most = (model_swaps){400, 12800};
+    ana_model m = predict(&w, 8);
+    assert_int_equal(m.unsure, 1 << MODEL_SWAPS);
+    double swaps = 200 * 500e-9 + 6400 / 4e9;
+    assert_true(m.low <= m.seconds - swaps + 1e-12 && m.high >= m.seconds + swaps - 1e-12);
+    w.traffic = (model_traffic){0};
+    w.managed = true;
+    assert_int_equal(predict(&w, 8).unsure, 1 << MODEL_PAGES);
 }
 
 /* Integers have none: they take turns of shared memory. */
@@ -879,6 +898,7 @@ int main(void)
         cmocka_unit_test(device_memory),
         cmocka_unit_test(hit_rates),
         cmocka_unit_test(atomics),
+        cmocka_unit_test(loops_of_compare_and_swap),
         cmocka_unit_test(atomics_that_are_loops),
         cmocka_unit_test(starting_blocks),
         cmocka_unit_test(latency),

@@ -253,6 +253,23 @@ class CudaPrograms(Case):
         self.assertEqual(stats["memory"]["peak_bytes"], 4 * 40000)
         self.assert_nothing_left("p.wlprof")
 
+    def test_what_a_prediction_is_not_sure_of(self):
+        """64 lanes that change one word by compare and swap wait for each other."""
+        done = self.profile(compile_program("swaps"), options=["--threads", "1", "--device", "h200"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        models = [one["model"] for one in self.stats()["launches"]]
+        unsure = [one.get("unsure", []) for one in models]
+        self.assertEqual(unsure, [["compare-and-swap"]] * 3 + [[], ["managed-memory"], []])
+        add, apart, larger = models[:3]
+        with open(os.path.join(HERE, "..", "..", "devices", "h200.json")) as f:
+            figures = {key: value[0] for key, value in json.load(f)["measured"]["figures"].items()}
+        rounds = 64 * figures["cas_latency"] / figures["clock"] + 64 * 32 / figures["cas_lanes"]
+        self.assertAlmostEqual(add["resources"]["atomics"], rounds + 64 / figures["atomic_same_requests"], delta=1e-12)
+        self.assertLess(add["low"], add["seconds"] - rounds)
+        self.assertLess(apart["resources"]["atomics"], rounds / 20)
+        self.assertLess(larger["resources"]["atomics"], rounds / 20)
+        self.assertGreaterEqual(larger["high"], larger["seconds"] + 0.9 * rounds)
+
     def test_heat_maps_of_some_launches(self):
         """Of five launches of each of seven shapes, observed each: all are counted."""
         sums = {}

@@ -26,6 +26,24 @@ const char *model_resource_words(model_resource resource)
     return resources[resource].words;
 }
 
+static const struct {
+    const char *name, *words;
+} unsure[MODEL_UNSURE_COUNT] = {
+#define X(id, name, words) [MODEL_##id] = {name, words},
+#include "analysis/model/unsure.def"
+#undef X
+};
+
+const char *model_unsure_name(model_unsure what)
+{
+    return unsure[what].name;
+}
+
+const char *model_unsure_words(model_unsure what)
+{
+    return unsure[what].words;
+}
+
 /* ---- all launches ---- */
 
 typedef struct devices {
@@ -141,6 +159,7 @@ static void add_model(ana_model *sum, const ana_model *m)
     sum->next_launch += n * m->next_launch;
     sum->low += n * m->low;
     sum->high += n * m->high;
+    sum->unsure |= m->unsure;
     sum->from_l1 += n * m->from_l1;
     sum->from_l2 += n * m->from_l2;
     sum->from_dram += n * m->from_dram;

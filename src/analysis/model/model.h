@@ -26,6 +26,17 @@ typedef enum model_resource {
 const char *model_resource_name(model_resource resource);  /* "fp32" */
 const char *model_resource_words(model_resource resource); /* "FP32 arithmetic" */
 
+/* What of a launch's time cannot be known from its counts. */
+typedef enum model_unsure {
+#define X(id, name, words) MODEL_##id,
+#include "analysis/model/unsure.def"
+#undef X
+    MODEL_UNSURE_COUNT
+} model_unsure;
+
+const char *model_unsure_name(model_unsure what);  /* "compare-and-swap" */
+const char *model_unsure_words(model_unsure what); /* as a sentence */
+
 /* The resource that is busy with it. */
 model_resource model_level_resource(model_level level);
 model_resource model_arithmetic_resource(model_arithmetic arithmetic);
@@ -47,6 +58,7 @@ typedef struct ana_model {
     double seconds;        /* predicted, launch included */
     double next_launch;    /* what the host takes to launch the next one */
     double low, high;      /* where eight of ten launches lie that were measured (residuals.def) */
+    uint32_t unsure;       /* bits by model_unsure: what no range of theirs covers */
     model_resource bound;  /* which takes longest */
     double resources[MODEL_RESOURCES]; /* seconds that each takes by itself */
     /* Sectors that loads of global memory ask for: of L1, of L2 for want of L1, of device memory. */

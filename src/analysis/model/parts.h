@@ -23,6 +23,7 @@ struct model_rows {
     prof_object_rows objects;
     prof_code_rows code;
     prof_form_rows forms;
+    prof_static_block_rows blocks;
     prof_instruction_rows all; /* what the cursor `instructions` goes through */
     model_cursor instructions, touched, reuses, work, waits;
     prof_instruction *changed; /* room for a launch's, while a change is tried */
@@ -70,6 +71,17 @@ bool model_add_spins(const model_rows *rows, const prof_instruction *insn, doubl
                      model_work *work);
 void model_add_atomics(const model_rows *rows, const prof_instruction *insn,
                        model_traffic *traffic);
+
+/* ---- retries.c ---- */
+
+/* Is it a compare and swap of global memory that a loop repeats? */
+bool model_is_retried(const model_rows *rows, const prof_instruction *insn);
+/* As if each lane had its way the first time. */
+prof_instruction model_without_retries(const prof_instruction *insn);
+/* Adds what lanes take that are in each other's way, beside what each update takes by itself. */
+void model_add_retries(const model_rows *rows, const model_device *device, const prof_launch *of,
+                       const model_launch_rows *launch, const prof_instruction *now,
+                       model_work *work);
 
 /* ---- change.c ---- */
 

@@ -98,11 +98,18 @@ double model_seconds_of_slice(const cuda_device *d, const model_traffic *t)
     return seconds;
 }
 
+/* Each round waits for the one before; and L2 serves all that try, though they fail. */
+static double seconds_of_swaps(const cuda_device *d, const model_swaps *s)
+{
+    return s->rounds * FIGURE_OF(d, cas_latency) / FIGURE_OF(d, clock) +
+           time_of(s->tries, FIGURE_OF(d, cas_lanes));
+}
+
 static double seconds_of_atomics(const cuda_device *d, const model_traffic *t)
 {
     double throughput = at_least(t->atomic_lanes / FIGURE_OF(d, atomic_lanes),
                                  t->atomic_turns / FIGURE_OF(d, atomic_sectors));
-    return at_least(throughput, model_seconds_of_slice(d, t));
+    return at_least(throughput, model_seconds_of_slice(d, t)) + seconds_of_swaps(d, &t->swaps);
 }
 
 double model_l2_bytes(const cuda_device *d)
@@ -282,6 +289,19 @@ static void add_up(ana_model *m)
     set_range(m);
 }
 
+/* What the order of threads decides may take none of its time, or all. */
+static void widen_range(const cuda_device *d, const model_work *w, ana_model *m)
+{
+    const model_traffic *t = &w->traffic;
+    double now = seconds_of_swaps(d, &t->swaps), most = seconds_of_swaps(d, &t->swaps_most);
+    if (most > 0)
+        m->unsure |= 1u << MODEL_SWAPS;
+    if (w->managed)
+        m->unsure |= 1u << MODEL_PAGES;
+    m->low = at_most(m->low, at_least(m->seconds - now, 0));
+    m->high = at_least(m->high, m->seconds - now + most);
+}
+
 void model_predict(const cuda_device *d, const model_work *w, uint32_t resident, ana_model *m)
 {
     double clock = FIGURE_OF(d, clock), blocks_of_sm = ceil(w->blocks / model_sms(d));
@@ -297,4 +317,5 @@ void model_predict(const cuda_device *d, const model_work *w, uint32_t resident,
     m->next_launch = FIGURE_OF(d, launch_host);
     count_hits(d, &w->traffic, m);
     add_up(m);
+    widen_range(d, w, m);
 }

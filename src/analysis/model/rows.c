@@ -58,6 +58,8 @@ wl_status model_rows_load(prof_db *profile, wl_arena *arena, model_rows **out, w
     if (status == WL_OK)
         status = prof_load_forms(profile, PROF_ALL, arena, &rows->forms, err);
     if (status == WL_OK)
+        status = prof_load_static_blocks(profile, PROF_ALL, arena, &rows->blocks, err);
+    if (status == WL_OK)
         status = prof_load_kind_instructions(profile, arena, &instructions, err);
     if (status == WL_OK)
         status = prof_load_touched(profile, arena, &touched, err);

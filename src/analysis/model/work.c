@@ -45,6 +45,15 @@ static void add_shared_requests(const model_rows *rows, const prof_instruction *
     }
 }
 
+static void add_atomics(const model_rows *rows, const prof_instruction *i, model_traffic *t)
+{
+    prof_instruction once;
+    bool retried = model_is_retried(rows, i);
+    if (retried)
+        once = model_without_retries(i);
+    model_add_atomics(rows, retried ? &once : i, t);
+}
+
 static void add_requests(model_rows *rows, const prof_instruction *insns, uint32_t ninsns,
                          model_work *w)
 {
@@ -53,7 +62,7 @@ static void add_requests(model_rows *rows, const prof_instruction *insns, uint32
         if (c->space == ACC_SHARED)
             add_shared_requests(rows, &insns[i], w);
         else if (c->space == ACC_GLOBAL && model_is_atomic(c))
-            model_add_atomics(rows, &insns[i], &w->traffic);
+            add_atomics(rows, &insns[i], &w->traffic);
         else if (c->space == ACC_GLOBAL || c->space == ACC_LOCAL)
             add_global(rows, c, &w->traffic);
     }
@@ -62,6 +71,18 @@ static void add_requests(model_rows *rows, const prof_instruction *insns, uint32
 static double hit_rate_of(const model_traffic *t)
 {
     return t->loaded > 0 ? 1 - t->missed / t->loaded : 0;
+}
+
+static bool uses_managed(const model_rows *rows, const model_launch_rows *l)
+{
+    for (uint32_t i = 0; i < l->ninsns; i++) {
+        const obs_insn *c = &l->insns[i].c;
+        const prof_object *o = c->space == ACC_GLOBAL ? prof_find_object(&rows->objects, c->object)
+                                                      : NULL;
+        if (o && o->kind == CAP_OBJECT_MANAGED)
+            return true;
+    }
+    return false;
 }
 
 /* ---- all together ---- */
@@ -112,8 +133,8 @@ static void spread_work(model_work *w, double blocks)
 
 /* Sectors that lie closer together are found in L1 as well as before, unless they are staged: then
  * what is left to load comes from further away. */
-static void try_change(model_rows *rows, const model_device *d, const model_launch_rows *l,
-                       const model_change *change, model_work *w)
+static void try_change(model_rows *rows, const model_device *d, const prof_launch *launch,
+                       const model_launch_rows *l, const model_change *change, model_work *w)
 {
     double before = w->traffic.hit_rate;
     w->traffic = (model_traffic){0};
@@ -122,6 +143,7 @@ static void try_change(model_rows *rows, const model_device *d, const model_laun
     const prof_instruction *now = model_change_rows(rows, l, change, w);
     add_requests(rows, now, l->ninsns, w);
     model_add_objects(rows, d, l, now, change, w);
+    model_add_retries(rows, d, launch, l, now, w);
     double after = hit_rate_of(&w->traffic);
     w->traffic.hit_rate = model_stages(change) || after > before ? after : before;
 }
@@ -137,13 +159,15 @@ bool model_work_of(model_rows *rows, const model_device *device, const prof_laun
     add_work(l.work, l.nwork, out);
     out->chain_loads = l.waits->loads / (out->blocks * out->warps);
     out->chain_shared = l.waits->shared / (out->blocks * out->warps);
+    out->managed = uses_managed(rows, &l);
     out->ilp = l.waits->ilp;
     out->mlp = l.waits->mlp;
     add_requests(rows, l.insns, l.ninsns, out);
     model_add_objects(rows, device, &l, l.insns, NULL, out);
+    model_add_retries(rows, device, launch, &l, l.insns, out);
     out->traffic.hit_rate = hit_rate_of(&out->traffic);
     if (change)
-        try_change(rows, device, &l, change, out);
+        try_change(rows, device, launch, &l, change, out);
     if (change && change->fill)
         spread_work(out, device->sms);
     return true;
@@ -158,11 +182,14 @@ static void fill_atomics(model_atomics *a, double times)
 void model_work_fill(model_work *w, double blocks)
 {
     model_traffic *t = &w->traffic;
-    double *const counts[] = {
-        &w->blocks,       &w->shared_turns, &w->shared_extra, &t->requests,     &t->lines,
-        &t->sectors,      &t->loads,        &t->loaded,       &t->loaded_lines, &t->missed,
-        &t->missed_lines, &t->moved_again,  &t->again_loaded, &t->stored,       &t->stored_lines,
-        &t->stored_bytes, &t->atomic_lanes, &t->atomic_turns};
+    double *const counts[] = {&w->blocks,          &w->shared_turns, &w->shared_extra,
+                              &t->requests,        &t->lines,        &t->sectors,
+                              &t->loads,           &t->loaded,       &t->loaded_lines,
+                              &t->missed,          &t->missed_lines, &t->moved_again,
+                              &t->again_loaded,    &t->stored,       &t->stored_lines,
+                              &t->stored_bytes,    &t->atomic_lanes, &t->atomic_turns,
+                              &t->swaps.rounds,    &t->swaps.tries,  &t->swaps_most.rounds,
+                              &t->swaps_most.tries};
     double times = blocks / w->blocks;
     if (times <= 1)
         return;

@@ -20,6 +20,11 @@ typedef struct model_atomics {
     double same, apart;
 } model_atomics;
 
+/* Loops of compare and swap: updates of a word one after the other, and lanes that try meanwhile. */
+typedef struct model_swaps {
+    double rounds, tries;
+} model_swaps;
+
 /* Of global memory, by all blocks of a launch. */
 typedef struct model_traffic {
     double requests;             /* loads and stores */
@@ -35,6 +40,7 @@ typedef struct model_traffic {
     /* Sectors of these that loads ask for: of `footprint`, the first time; and again. */
     double first_loaded, again_loaded;
     double atomic_lanes, atomic_turns;
+    model_swaps swaps, swaps_most; /* as expected, and if all lanes were in each other's way */
     model_atomics slice[MODEL_SUMS];
 } model_traffic;
 
@@ -57,6 +63,7 @@ typedef struct model_work {
     double shared_loads, shared_load_turns; /* requests that load from there, and their passes */
     double shared_extra;             /* of these, those beyond the fewest that the words need */
     model_atomics spins[MODEL_SUMS]; /* of shared memory, by loops of compare and swap */
+    bool managed;                    /* it accesses managed memory */
     double ilp, mlp; /* of a warp, the mean of the basic blocks; mlp -1: it loads nothing */
     model_traffic traffic;
 } model_work;

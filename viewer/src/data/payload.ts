@@ -172,6 +172,7 @@ export interface Prediction {
   seconds: number; // Its start included.
   low: number; // Eight of ten launches that were measured lie from here to `high`.
   high: number;
+  unsure?: string[]; // What of its time cannot be known from counts, a sentence each.
   bound: Resource; // The resource that takes longest.
   resources: ResourceTime[]; // Longest first; none that takes nothing.
   benefits: Benefits; // By the equations of Sim et al., see docs/model.md.

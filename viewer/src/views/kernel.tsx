@@ -341,6 +341,9 @@ export function KernelView({ m, id }: { m: Model; id: number | undefined }) {
           <Facts k={kernel} />
         </header>
         {kernel.model && <p class="bound">{boundSentence(kernel.model)}</p>}
+        {kernel.model?.unsure?.map((sentence) => (
+          <p class="muted unsure">{sentence}</p>
+        ))}
         {kernel.model_missing && (
           <p class="muted unbound">What bounds it is not known. {kernel.model_missing}</p>
         )}
