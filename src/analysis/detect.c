@@ -224,8 +224,10 @@ static bool append_finding(detect_run *run, const ana_input *input, const ana_dr
                  .share_of_kernel = input->kernel ? d->excess / total_of(input, d) : 0},
         .kernel_share_of_time = -1,
         .gain_figures = "",
-        .gain_note = "",
+        .gain_note = ana_gain_reason(d->gain),
         .certainty = certainty_of(input, d),
+        .gain = d->gain,
+        .saving = d->saving,
         .nevidence = d->nevidence,
         .summary = d->summary,
         .remedy = d->remedy,
@@ -352,6 +354,9 @@ static wl_status detect_in_program(detect_run *run, wl_error *err)
     for (int unit = 0; unit < ANA_UNIT_COUNT; unit++)
         input.totals[unit] = run->program.totals[unit];
     status = status == WL_OK ? run_in_program(run, &input, &drafts, err) : status;
+    run->program.totals[ANA_COPIED] = input.totals[ANA_COPIED] = drafts.copied;
+    run->replayed = drafts.replayed;
+    run->peak_after = drafts.peak_after;
     status = status == WL_OK ? tell_drafts(run, &input, &drafts, err) : status;
     free(drafts.rows);
     wl_arena_free(input.scratch);

@@ -18,6 +18,8 @@ typedef struct detect_run {
     wl_vec(ana_finding) found; /* those of a kernel stand together; not yet judged */
     ana_left_out left_out;
     double unnamed; /* sectors, of all kernels */
+    bool replayed;  /* as ana_findings has it */
+    uint64_t peak_after;
     wl_vec(ana_left_over) left_over;
     wl_arena *arena; /* of the results */
 } detect_run;

@@ -18,9 +18,11 @@ static double rank_of(const ana_finding *f)
 static int by_finding_cost(const void *a, const void *b)
 {
     const ana_finding *x = a, *y = b;
-    bool little = x->gain != ANA_GAIN_FULL;
+    bool little = x->gain != ANA_GAIN_FULL, room = find_saves_room(x);
     if (little != (y->gain != ANA_GAIN_FULL))
         return little ? 1 : -1;
+    if (room != find_saves_room(y))
+        return room ? 1 : -1;
     double saved = rank_of(x), other = rank_of(y);
     if (saved != other)
         return saved > other ? -1 : 1;
@@ -270,6 +272,8 @@ wl_status find_with(const detect_row *detectors, size_t ndetectors, prof_db *pro
     }
     status = status == WL_OK ? try_remedies(&run, out, err) : status;
     status = status == WL_OK ? set_left_out(&run, &out->left_out, err) : status;
+    out->replayed = run.replayed;
+    out->peak_after = run.peak_after;
     wl_vec_free(&run.found);
     wl_vec_free(&run.left_over);
     return status;

@@ -23,7 +23,13 @@ typedef enum ana_unit { /* what a cost counts */
                         ANA_UNIT_COUNT
 } ana_unit;
 
-typedef enum ana_resource { ANA_TRAFFIC, ANA_MEMORY, ANA_DEVICE, ANA_RESOURCE_COUNT } ana_resource;
+typedef enum ana_resource {
+    ANA_TRAFFIC,
+    ANA_MEMORY,
+    ANA_DEVICE,
+    ANA_COPIES,
+    ANA_RESOURCE_COUNT
+} ana_resource;
 
 typedef enum ana_pattern {
 #define X(id, name, title, unit, remedy) ANA_##id,
@@ -106,6 +112,13 @@ typedef struct ana_cost {
     double share_of_program; /* of what the program pays of the unit's resource: ranks all kinds */
 } ana_cost;
 
+typedef struct ana_saving { /* of device memory, by replaying the allocations: docs/objects.md */
+    bool known;             /* else the rest is 0 */
+    uint64_t bytes;         /* less at the peak of its device, if nothing else is changed */
+    uint32_t step; /* of the plan that lowers the program's peak, from 1; 0: not needed for it */
+    uint64_t peak; /* with this step and those before it */
+} ana_saving;
+
 typedef struct ana_sector { /* an example from a heat map */
     /* Bytes from the object's start, aligned down to a sector; may be negative as int64_t. */
     uint64_t offset;
@@ -156,6 +169,7 @@ typedef struct ana_finding {
     const char *remedy;
     const char *advice; /* the same with the object's name */
     ana_access *access; /* NULL: of another kind */
+    ana_saving saving;
 } ana_finding;
 
 #define ANA_OBJECT "\x1a"
@@ -201,6 +215,8 @@ typedef struct ana_findings {
     /* Those worth fixing first: by what they save where that is predicted, else by what they cost. */
     ana_finding_group *groups;
     ana_left_out left_out;
+    bool replayed;       /* the allocations were: else the rest is 0 */
+    uint64_t peak_after; /* of device memory, with the plan's steps made */
 } ana_findings;
 
 /* All findings of a profile; they lie in `arena`. */

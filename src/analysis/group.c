@@ -103,6 +103,14 @@ static int by_line(const void *a, const void *b)
     return order ? order : ORDER(p->line, q->line);
 }
 
+/* What only the process's end gives back: one change of habit. */
+static int by_exit(const void *a, const void *b)
+{
+    const item *x = *(item *const *)a, *y = *(item *const *)b;
+    int order = by_change(x, y);
+    return order || x->f->gain == ANA_GAIN_AT_EXIT ? order : ORDER(x->at, y->at);
+}
+
 static int by_twin(const void *a, const void *b)
 {
     const item *x = *(item *const *)a, *y = *(item *const *)b;
@@ -157,6 +165,20 @@ static double share_to_rank(const ana_finding *f)
     return f->worth.of_program > 0 ? f->worth.of_program : 0;
 }
 
+bool find_saves_room(const ana_finding *f)
+{
+    ana_resource resource = ana_unit_resource(f->cost.unit);
+    return resource == ANA_MEMORY || resource == ANA_COPIES;
+}
+
+/* Time first, then memory, then what is hardly worth it, by what is the costliest of that gain. */
+static double section_of(const ana_finding *f, const double best[ANA_GAIN_COUNT])
+{
+    if (f->gain != ANA_GAIN_FULL)
+        return best[f->gain] - f->gain * 1e-12;
+    return find_saves_room(f) ? 2 : 3;
+}
+
 /* One cost a group, in the order of the groups; *count of them. */
 static cost *rank_groups(work *w, uint32_t *count)
 {
@@ -178,10 +200,8 @@ static cost *rank_groups(work *w, uint32_t *count)
             all[(*count)++] = all[i];
         }
     }
-    for (uint32_t g = 0; all && g < *count; g++) {
-        ana_gain gain = w->rows[all[g].root].gain;
-        all[g].section = gain == ANA_GAIN_FULL ? 2 : best[gain] - gain * 1e-12;
-    }
+    for (uint32_t g = 0; all && g < *count; g++)
+        all[g].section = section_of(&w->rows[all[g].root], best);
     if (all)
         qsort(all, *count, sizeof *all, by_group_cost);
     return all;
@@ -297,6 +317,7 @@ static bool make_groups(work *w, ana_findings *out)
     join_equal(w, by_kernel);
     join_equal(w, by_line);
     join_equal(w, by_twin);
+    join_equal(w, by_exit);
     cost *costs = rank_groups(w, &out->ngroups);
     out->rows = wl_new_array(w->arena, ana_finding, w->count);
     out->groups = wl_new_array(w->arena, ana_finding_group, out->ngroups);

@@ -3,11 +3,15 @@
  *   of one kernel (whose objects are used alike), or
  *   of one source line (instances of a template, a function that several kernels call), or
  *   of kernels of one file that are alike, on the same object: all their findings are the same,
- *   pair by pair. */
+ *   pair by pair; or of no kernel, and the end of the process mends them all. */
 #ifndef WL_ANALYSIS_GROUP_H
 #define WL_ANALYSIS_GROUP_H
 
 #include "analysis/finding.h"
+
+/* Is it about how much memory there is, or is copied, rather than about time? Such findings come
+ * after those that are. */
+bool find_saves_room(const ana_finding *finding);
 
 /* Groups `rows` (costliest first), which are judged: gain and shares are set. The result lies in
  * `arena`. */

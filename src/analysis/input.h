@@ -92,6 +92,8 @@ typedef struct ana_draft {
     uint64_t requests; /* that show it */
     uint32_t launches, example_launch;
     ana_certainty certainty; /* as far as the detector knows */
+    ana_gain gain;           /* without a kernel: what fixing is worth; FULL unless it is set */
+    ana_saving saving;       /* of memory */
     uint32_t nevidence;
     ana_evidence evidence[12];
     uint32_t nsectors;
@@ -106,6 +108,9 @@ typedef struct ana_drafts {
     ana_draft *rows; /* malloc'ed */
     /* Sectors beyond the fewest that requests move, and that no draft accounts for. */
     double unnamed;
+    bool replayed;       /* the allocations were */
+    uint64_t peak_after; /* of memory, with all that is advised of it */
+    double copied;       /* bytes that copies and sets write */
 } ana_drafts;
 
 /* Room for one more draft about what the input is about, zeroed but for that and its arrays; NULL

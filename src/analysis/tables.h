@@ -108,6 +108,10 @@ typedef struct ana_uses {
 wl_status ana_use_table(prof_db *profile, const ana_thresholds *thresholds, wl_arena *arena,
                         ana_uses *out, wl_error *err);
 
+/* Pinned and registered memory is the host's. The heap of kernels is set aside before they run, and
+ * a part counts with the object that it is in. */
+bool ana_takes_device_memory(const prof_object *object);
+
 wl_status ana_memory_table(prof_db *profile, wl_arena *arena, ana_memory *out, wl_error *err);
 
 #endif

@@ -279,3 +279,27 @@ wl_status db_load(sqlite3 *sql, const char *text, const db_value *values, size_t
     wl_vec_free(&items);
     return status;
 }
+
+wl_status db_each(sqlite3 *sql, const char *text, const db_value *values, size_t nvalues,
+                  void *item, size_t size, db_fill *fill, bool (*take)(void *ctx, const void *item),
+                  void *ctx, wl_error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    wl_status status = prepare_once(sql, text, &stmt, err);
+    if (status == WL_OK)
+        status = bind_values(stmt, values, nvalues, err);
+    bytes items = {0};
+    db_row row = {.stmt = stmt};
+    for (bool done = false; status == WL_OK && !done; items.count = 0) {
+        status = load_row(&row, &items, size, fill, &done, err);
+        if (status != WL_OK || done)
+            continue;
+        memcpy(item, items.data, size);
+        if (!take(ctx, item))
+            status = wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
+    }
+    sqlite3_reset(stmt);
+    sqlite3_clear_bindings(stmt);
+    wl_vec_free(&items);
+    return status;
+}

@@ -119,4 +119,10 @@ wl_status db_load(sqlite3 *sql, const char *text, const db_value *values, size_t
                   size_t size, db_fill *fill, wl_arena *arena, uint32_t *count, void *rows,
                   wl_error *err);
 
+/* The same row by row, each given to `take`, whose `item` is good for the call. False from it ends
+ * that with WL_NOMEM. Texts cannot be read. */
+wl_status db_each(sqlite3 *sql, const char *text, const db_value *values, size_t nvalues,
+                  void *item, size_t size, db_fill *fill, bool (*take)(void *ctx, const void *item),
+                  void *ctx, wl_error *err);
+
 #endif

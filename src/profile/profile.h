@@ -358,6 +358,49 @@ typedef struct prof_stream {
     int32_t priority;
 } prof_stream;
 
+typedef enum prof_operation_kind {
+    PROF_ALLOCATES, /* may have made objects, as those that follow may: the objects tell */
+    PROF_FREES,
+    PROF_COPIES,
+    PROF_SETS,
+    PROF_LAUNCHES,
+    PROF_LAUNCHES_UNSEEN, /* a call that launched what has no row */
+    PROF_SYNCS_CONTEXT,
+    PROF_SYNCS_STREAM,
+    PROF_SYNCS_EVENT,
+    PROF_RECORDS_EVENT,
+    PROF_WAITS_FOR_EVENT, /* a stream does */
+    PROF_ELSE
+} prof_operation_kind;
+
+/* What a process asked for, in its order: a call that succeeded, what a node of a graph did, or a
+ * launch. */
+typedef struct prof_operation {
+    uint64_t ordinal;      /* as prof_call's; ascends */
+    uint32_t call, launch; /* launch: 0 of calls */
+    uint32_t kind_of;      /* of a launch: the first of its kind */
+    uint32_t kind;         /* prof_operation_kind */
+    uint32_t stream, thread, device;
+    uint64_t context;
+    uint32_t flags; /* cap_call's */
+    uint32_t graph; /* of what a node did: the call that launched the graph; else 0 */
+    uint64_t event;
+    uint32_t source_object, target_object;
+    uint64_t source_offset, target_offset, bytes;
+    uint64_t rows, width, target_pitch; /* of several rows; else 0 */
+    double seconds;                     /* on the device; negative: not measured */
+    bool accesses_known;                /* as prof_launch's; of calls true */
+} prof_operation;
+
+/* A node of a graph, in one launch of it, waits for another: by ordinals. */
+typedef struct prof_wait_of_node {
+    uint64_t source, target;
+} prof_wait_of_node;
+
+typedef struct prof_graph_run { /* a call that launched a graph whose edges are known */
+    uint32_t call;
+} prof_graph_run;
+
 /* A heat map without its rows: one sampled block of one launch over one object. Launches that did
  * the same have maps with the same id. */
 typedef struct prof_heat_info {
@@ -537,6 +580,9 @@ PROF_ROWS(block)
 PROF_ROWS(object)
 PROF_ROWS(call)
 PROF_ROWS(transfer)
+PROF_ROWS(stream)
+PROF_ROWS(wait_of_node)
+PROF_ROWS(graph_run)
 PROF_ROWS(heat_info)
 PROF_ROWS(sample)
 PROF_ROWS(use)
@@ -566,6 +612,22 @@ wl_status prof_load_objects(prof_db *db, wl_arena *arena, prof_object_rows *out,
  * result. */
 wl_status prof_load_calls(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_error *err);
 wl_status prof_load_transfers(prof_db *db, wl_arena *arena, prof_transfer_rows *out, wl_error *err);
+/* The call itself; WL_NOENT without a row. */
+wl_status prof_load_call(prof_db *db, uint32_t id, wl_arena *arena, prof_call *out, wl_error *err);
+/* The operations of a process, one after another; `each` ends that by returning false, which is
+ * WL_NOMEM. */
+wl_status prof_each_operation(prof_db *db, uint32_t process,
+                              bool (*each)(void *ctx, const prof_operation *operation), void *ctx,
+                              wl_error *err);
+/* Of a process, by stream. */
+wl_status prof_load_streams(prof_db *db, uint32_t process, wl_arena *arena, prof_stream_rows *out,
+                            wl_error *err);
+/* Of a process, by target, source. */
+wl_status prof_load_waits_of_nodes(prof_db *db, uint32_t process, wl_arena *arena,
+                                   prof_wait_of_node_rows *out, wl_error *err);
+/* Of a process, by call. */
+wl_status prof_load_graph_runs(prof_db *db, uint32_t process, wl_arena *arena,
+                               prof_graph_run_rows *out, wl_error *err);
 /* By pc. */
 wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_code_rows *out,
                          wl_error *err);

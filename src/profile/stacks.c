@@ -84,10 +84,28 @@ static const char *mark_runtime(stack_frame *frames, size_t count)
     return called;
 }
 
+/* Is it the function that nvcc makes of a kernel for the host? It has the kernel's place, and calls
+ * the stub whose name holds its own. */
+static bool is_kernel_on_host(const stack_frame *f, const stack_frame *stub)
+{
+    static const char prefix[] = "__device_stub__";
+    const char *end = strpbrk(f->function, "(<"), *name = f->function;
+    size_t length = end ? (size_t)(end - name) : strlen(name);
+    for (const char *at = name; at < name + length; at++)
+        if (*at == ':' || *at == ' ') {
+            length -= (size_t)(at + 1 - name);
+            name = at + 1;
+        }
+    return strncmp(stub->function, prefix, strlen(prefix)) == 0 && length &&
+           memmem(stub->function, strlen(stub->function), name, length);
+}
+
 static uint32_t find_site(const stack_frame *frames, uint32_t count)
 {
     uint32_t i = 0;
-    while (i < count && (!frames[i].file || frames[i].system))
+    while (i < count && (!frames[i].file || frames[i].system ||
+                         (i && i + 1 < count && frames[i + 1].file &&
+                          is_kernel_on_host(&frames[i], &frames[i - 1]))))
         i++;
     return i;
 }

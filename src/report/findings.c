@@ -287,6 +287,7 @@ static const char *whole_of(ana_unit unit)
     switch (ana_unit_resource(unit)) {
     case ANA_MEMORY: return "the program's memory";
     case ANA_DEVICE: return "the device idle";
+    case ANA_COPIES: return "what is copied";
     default: return "the program's traffic";
     }
 }
@@ -335,7 +336,7 @@ static void draw_group(const rep_terminal *t, const ana_finding_group *g)
     if (!f->nremedies)
         return;
     draw_paragraph(t, t->s.dim, "provided", remedy_condition(f->remedies->kind));
-    if (f->gain == ANA_GAIN_FULL)
+    if (f->gain == ANA_GAIN_FULL && f->kernel)
         draw_paragraph(t, t->s.good, "then", rep_remedy_text(t->d, t->arena, g));
 }
 
@@ -357,17 +358,20 @@ static bool has_resource(const ana_findings *all, ana_resource resource)
     return false;
 }
 
-static const char *order_of(const ana_findings *all)
+static const char *order_of(const rep_terminal *t, const ana_findings *all)
 {
-    if (all->ngroups && all->groups[0].worth.known)
-        return "those that save most time first, as predicted";
-    bool memory = has_resource(all, ANA_MEMORY), device = has_resource(all, ANA_DEVICE);
-    return memory && device
-               ? "costliest first, by their share of the program's traffic, memory or device"
-           : memory ? "costliest first, by their share of the program's traffic or memory"
-           : device
-               ? "costliest first, by their share of all sectors and wavefronts, or of the device"
-               : "costliest first, by their share of all sectors and wavefronts";
+    bool memory = has_resource(all, ANA_MEMORY) || has_resource(all, ANA_COPIES);
+    bool time = has_resource(all, ANA_TRAFFIC) || has_resource(all, ANA_DEVICE);
+    const char *order =
+        all->ngroups && all->groups[0].worth.known ? "those that save most time first, as predicted"
+        : has_resource(all, ANA_DEVICE)
+            ? "costliest first, by their share of all sectors and wavefronts, or of the device"
+            : "costliest first, by their share of all sectors and wavefronts";
+    if (!memory)
+        return order;
+    return time ? wl_arena_printf(t->arena, "%s; then those about memory, by what they save of it",
+                                  order)
+                : "those that save most memory first";
 }
 
 /* Above the first finding of a section; those of little gain say why once for all of one reason,
@@ -380,7 +384,7 @@ static void draw_section(const rep_terminal *t, const ana_finding_group *g,
     bool first = !before || little != is_little(t, last);
     if (first)
         rep_title(t, little ? "Findings of little gain: not worth working on" : "Findings",
-                  little ? NULL : order_of(t->d->findings));
+                  little ? NULL : order_of(t, t->d->findings));
     else
         fputc('\n', t->out);
     if (first && little) {
@@ -484,7 +488,8 @@ static void draw_brief(const rep_terminal *t, const ana_finding_group *const *gr
         {"object", .flexible = true, .middle = true},
         {"kernel", .flexible = true, .middle = true},
         {.head = "line"},
-        {has_resource(t->d->findings, ANA_MEMORY) || has_resource(t->d->findings, ANA_DEVICE)
+        {has_resource(t->d->findings, ANA_MEMORY) || has_resource(t->d->findings, ANA_DEVICE) ||
+                 has_resource(t->d->findings, ANA_COPIES)
              ? "of the program"
              : "of the traffic",
          .right = true},

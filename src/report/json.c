@@ -350,6 +350,7 @@ static const char *cost_key(ana_unit unit)
     case ANA_WAVEFRONTS: return K(cost, excess_wavefronts);
     case ANA_BYTES: return K(cost, excess_bytes);
     case ANA_INSTRUCTIONS: return K(cost, excess_instructions);
+    case ANA_COPIED: return K(cost, excess_copied_bytes);
     case ANA_UNIT_COUNT: break;
     }
     return "";
@@ -415,6 +416,10 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
         rep_put_number(row, K(finding, share_of_kernel), f->cost.share_of_kernel);
     rep_put_number(row, K(finding, share_of_program), f->cost.share_of_program);
     rep_put_seconds(row, K(finding, kernel_share_of_time), f->kernel_share_of_time);
+    if (f->saving.known)
+        rep_put_count(row, K(finding, saves_bytes), f->saving.bytes);
+    if (f->saving.step)
+        rep_put_count(row, K(finding, plan_step), f->saving.step);
     put_worth(row, f, &f->worth, true);
     rep_put_text(row, K(finding, certainty), ana_certainty_name(f->certainty));
     rep_put(row, K(finding, evidence), evidence);
@@ -508,6 +513,8 @@ static json_t *memory_json(const rep_data *d)
     for (uint32_t i = 0; i < d->memory.ndevices; i++)
         json_array_append_new(devices, device_memory_json(d, &d->memory.devices[i]));
     rep_put_count(memory, K(memory, peak_bytes), d->memory.peak_bytes);
+    if (d->findings && d->findings->replayed)
+        rep_put_count(memory, K(memory, peak_bytes_after), d->findings->peak_after);
     rep_put(memory, K(memory, peaks), peaks);
     rep_put(memory, K(memory, devices), devices);
     wl_arena_free(arena);

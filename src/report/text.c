@@ -161,8 +161,14 @@ static const char *command_line(const rep_terminal *t)
 static void draw_memory(const rep_terminal *t)
 {
     const ana_memory *memory = &t->d->memory;
+    bool replayed = t->d->findings && t->d->findings->replayed;
+    uint64_t after = replayed ? t->d->findings->peak_after : memory->peak_bytes;
     if (memory->ndevices == 1)
-        fprintf(t->out, "memory     %s at the peak\n", rep_bytes(t->arena, memory->peak_bytes));
+        fprintf(t->out, "memory     %s at the peak", rep_bytes(t->arena, memory->peak_bytes));
+    if (memory->ndevices == 1 && after < memory->peak_bytes)
+        fprintf(t->out, ", %s with what is advised about memory", rep_bytes(t->arena, after));
+    if (memory->ndevices == 1)
+        fputc('\n', t->out);
     for (uint32_t i = 0; memory->ndevices > 1 && i < memory->ndevices; i++) {
         const ana_device_memory *m = &memory->devices[i];
         fprintf(t->out, "%s %s at the peak on device %u", i == 0 ? "memory    " : "          ",

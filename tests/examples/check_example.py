@@ -7,7 +7,8 @@
 A comment "finds: <pattern> <object>, ..." in the source names the findings at its line; "(<gain>)"
 behind one says that mending it gains little, and why. "advises: <words>" says that the advice of a
 finding has these words, "never advises: <words>" that none has. The example must pass its own
-check, fail it when no kernel runs, and give these findings and no others.
+check, fail it when no kernel runs, and give these findings and no others, but for memory that is
+left to the end of the process: the examples are no longer than what they show.
 """
 import argparse
 import json
@@ -32,6 +33,8 @@ def found(stats, source):
     name = os.path.basename(source)
     rows = set()
     for f in stats["findings"]:
+        if f["verdict"] == "at-exit":
+            continue
         lines = [at["line"] for at in f.get("lines", []) if os.path.basename(at.get("file", "")) == name]
         objects = [o["name"] for o in stats["objects"] if o["id"] == f["object"]] if isinstance(f.get("object"), int) \
             else [f.get("object", "-")]

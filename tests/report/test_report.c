@@ -31,7 +31,7 @@ static void test_finding_of_the_program(void **state)
     ana_findings all = {.count = 1, .rows = &row, .ngroups = 1, .groups = &group};
     f->data.findings = &all;
     char *text = text_of(&f->data, &(rep_text_options){.width = 120});
-    assert_has(text, "by their share of the program's traffic or memory\n");
+    assert_has(text, "Findings  those that save most memory first\n");
     assert_has(text, "     50 % of the program's memory: 4,096 bytes avoidable\n     why   ");
     assert_has(text, "     fix       Allocate less.\n");
     free(text);
@@ -40,6 +40,45 @@ static void test_finding_of_the_program(void **state)
     assert_keys(finding,
                 "number key pattern subject lines excess_wavefronts share_of_program verdict "
                 "certainty evidence advice");
+    json_decref(json);
+}
+
+/* What is saved of memory, and the peak that remains; copies in vain have a cost of their own. */
+static void test_savings_of_memory(void **state)
+{
+    fixture *f = *state;
+    ana_finding rows[2] = {f->data.findings->rows[0], f->data.findings->rows[0]};
+    for (int i = 0; i < 2; i++) {
+        rows[i].kernel = 0;
+        rows[i].access = NULL;
+        rows[i].number = (uint32_t)i + 1;
+    }
+    rows[0].cost = (ana_cost){.unit = ANA_BYTES, .excess = 4096, .share_of_program = 0.5};
+    rows[0].saving = (ana_saving){true, 1024, 2, 512};
+    rows[1].cost = (ana_cost){.unit = ANA_COPIED, .excess = 70, .share_of_program = 0.25};
+    ana_finding_group groups[] = {
+        {.first = 0, .count = 1, .cost = rows[0].cost, .advice = "Free."},
+        {.first = 1, .count = 1, .cost = rows[1].cost, .advice = "Drop."}};
+    ana_findings all = {.count = 2,
+                        .rows = rows,
+                        .ngroups = 2,
+                        .groups = groups,
+                        .replayed = true,
+                        .peak_after = 512};
+    f->data.findings = &all;
+    char *text = text_of(&f->data, &(rep_text_options){.width = 120});
+    assert_has(text, "memory     2 MiB at the peak, 512 B with what is advised about memory\n");
+    assert_has(text, "     25 % of what is copied: 70 copied bytes avoidable\n");
+    free(text);
+    json_t *json = json_of(&f->data), *findings = json_object_get(json, "findings");
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(json, "memory"),
+                                                        "peak_bytes_after")),
+                     512);
+    json_t *first = json_array_get(findings, 0), *second = json_array_get(findings, 1);
+    assert_int_equal(json_integer_value(json_object_get(first, "saves_bytes")), 1024);
+    assert_int_equal(json_integer_value(json_object_get(first, "plan_step")), 2);
+    assert_int_equal(json_integer_value(json_object_get(second, "excess_copied_bytes")), 70);
+    assert_null(json_object_get(second, "saves_bytes"));
     json_decref(json);
 }
 
@@ -721,6 +760,7 @@ int main(void)
         T(test_json_of_what_is_left_out),
         T(test_payload_marks_unknown_accesses),
         T(test_finding_of_the_program),
+        T(test_savings_of_memory),
         T(test_predictions),
         T(test_unknown_accesses),
         T(test_json_has_the_documented_keys),

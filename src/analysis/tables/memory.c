@@ -5,9 +5,7 @@
 
 enum { PEAKS = 2 };
 
-/* Pinned and registered memory is the host's. The heap of kernels is set aside before they run, and
- * a part counts with the object that it is in. */
-static bool counts_on_device(const prof_object *o)
+bool ana_takes_device_memory(const prof_object *o)
 {
     return o->process && o->kind != CAP_OBJECT_PINNED && o->kind != CAP_OBJECT_REGISTERED &&
            o->kind != CAP_OBJECT_HEAP && !o->parent;
@@ -40,7 +38,7 @@ static uint32_t list_events(const prof_object_rows *objects, event *events)
     uint32_t n = 0;
     for (uint32_t i = 0; i < objects->count; i++) {
         const prof_object *o = &objects->rows[i];
-        if (counts_on_device(o)) {
+        if (ana_takes_device_memory(o)) {
             events[n++] = (event){o, o->alloc_order, false};
             if (o->freed)
                 events[n++] = (event){o, o->free_order, true};

@@ -50,7 +50,12 @@ export type Remedy =
   | "exchange-by-shuffles"
   | "start-more-blocks"
   | "keep-out-of-local-memory"
-  | "call-cheaper-function";
+  | "call-cheaper-function"
+  | "allocate-later"
+  | "free-sooner"
+  | "reuse-memory"
+  | "leave-out"
+  | "move-to-host";
 export type Pattern =
   | "hot"
   | "hot-random"
@@ -65,10 +70,25 @@ export type Pattern =
   | "shared-warp-local"
   | "bank-conflict"
   | "too-few-blocks"
-  | "local-memory";
+  | "local-memory"
+  | "early-allocation"
+  | "late-deallocation"
+  | "redundant-allocation"
+  | "unused-allocation"
+  | "leak"
+  | "temporary-idleness"
+  | "dead-write";
 export type Scope = "program" | "object" | "kernel" | "kernel-and-object";
-export type Unit = "sectors" | "wavefronts" | "bytes" | "warp instructions";
-export type Gain = "full" | "cached" | "latency" | "shuffles" | "hidden" | "covered" | "tiny";
+export type Unit = "sectors" | "wavefronts" | "bytes" | "warp instructions" | "copied bytes";
+export type Gain =
+  | "full"
+  | "cached"
+  | "latency"
+  | "shuffles"
+  | "hidden"
+  | "covered"
+  | "tiny"
+  | "at-exit";
 export type Level = "error" | "warning" | "info" | "debug";
 
 /** An instruction of a kernel and of what it calls, in order. */

@@ -42,6 +42,7 @@ const WHOLE: Record<Unit, string> = {
   sectors: TRAFFIC,
   wavefronts: TRAFFIC,
   bytes: "of what was in use at the peak",
+  "copied bytes": "of what copies and sets write",
   "warp instructions":
     "what the multiprocessors without a block could have executed, of what all could",
 };

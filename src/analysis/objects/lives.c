@@ -1,0 +1,179 @@
+/* Lives of objects, in one pass over the operations. Operations that may access anything are kept as
+ * one, for all objects: what an object has missed of them it is told when it is next accessed. */
+#include "analysis/objects/lives.h"
+
+#include <stdlib.h>
+
+typedef struct last_access {
+    uint32_t op;    /* OBJ_NONE: none yet */
+    uint32_t write; /* the last copy or set that wrote it, unread so far; OBJ_NONE: none */
+    obj_access to;  /* what that wrote */
+    uint32_t seen;  /* unknown operations before this place in the list are dealt with */
+} last_access;
+
+/* How much had run before an operation. */
+typedef struct clock {
+    double seconds;
+    uint32_t unmeasured; /* operations */
+} clock;
+
+typedef struct watcher {
+    const obj_trace *trace;
+    const uint32_t *levels;
+    last_access *last;
+    clock *clocks; /* before each operation */
+    wl_vec(uint32_t) unknown;
+    obj_lives *out;
+} watcher;
+
+static bool is_longer_gap(const obj_gap *a, const obj_gap *b)
+{
+    if (b->from == OBJ_NONE)
+        return true;
+    if (a->seconds >= 0 && b->seconds >= 0)
+        return a->seconds > b->seconds;
+    return a->calls > b->calls;
+}
+
+static void note_gap(watcher *w, obj_life *life, uint32_t from, uint32_t to)
+{
+    uint32_t before = w->levels[from], after = w->levels[to];
+    const clock *begin = &w->clocks[from + 1], *end = &w->clocks[to];
+    bool measured = begin->unmeasured == end->unmeasured;
+    obj_gap gap = {.from = from,
+                   .to = to,
+                   .calls = after > before + 1 ? after - before - 1 : 0,
+                   .seconds = measured ? end->seconds - begin->seconds : -1};
+    if (gap.calls && is_longer_gap(&gap, &life->idle))
+        life->idle = gap;
+}
+
+static void touch_object(watcher *w, uint32_t object, uint32_t op)
+{
+    obj_life *life = &w->out->rows[object];
+    last_access *last = &w->last[object];
+    if (last->op != OBJ_NONE && last->op != op)
+        note_gap(w, life, last->op, op);
+    if (life->first == OBJ_NONE)
+        life->first = op;
+    life->last = last->op = op;
+}
+
+static void note_certain(watcher *w, uint32_t object, uint32_t op)
+{
+    obj_life *life = &w->out->rows[object];
+    uint32_t level = w->levels[op], queue = w->trace->ops.data[op].queue;
+    bool first = life->accesses++ == 0;
+    life->soonest = first || level < life->soonest ? level : life->soonest;
+    life->latest = first || level > life->latest ? level : life->latest;
+    life->queue = first || life->queue == queue ? queue : OBJ_NONE;
+}
+
+/* The unknown operations since the object was last looked at: the first and the last of them. Gaps
+ * in between are left out. */
+static void catch_up(watcher *w, uint32_t object)
+{
+    last_access *last = &w->last[object];
+    uint32_t end = (uint32_t)w->unknown.count, newest = end ? w->unknown.data[end - 1] : OBJ_NONE;
+    if (last->seen >= end)
+        return;
+    w->out->rows[object].possibly = true;
+    touch_object(w, object, w->unknown.data[last->seen]);
+    w->out->rows[object].last = last->op = newest;
+    last->write = OBJ_NONE;
+    last->seen = end;
+}
+
+static bool is_write_by_host(const obj_op *op, const obj_access *a)
+{
+    return (op->kind == OBJ_COPY || op->kind == OBJ_SET) && a->how == OBJ_WRITE;
+}
+
+static bool covers(const obj_access *next, const obj_access *before)
+{
+    if (next->apart || before->apart)
+        return next->shape == before->shape && next->offset == before->offset &&
+               next->bytes == before->bytes;
+    return next->offset <= before->offset &&
+           next->offset + next->bytes >= before->offset + before->bytes;
+}
+
+static bool note_write(watcher *w, uint32_t at, const obj_op *op, const obj_access *a)
+{
+    last_access *last = &w->last[a->object];
+    bool dead = last->write != OBJ_NONE && is_write_by_host(op, a) && covers(a, &last->to);
+    obj_dead_write row = {a->object, last->write, at, last->to.bytes};
+    if (dead && !wl_push(&w->out->dead, row))
+        return false;
+    last->write = is_write_by_host(op, a) ? at : OBJ_NONE;
+    last->to = *a;
+    return true;
+}
+
+static bool watch_accesses(watcher *w, uint32_t at, const obj_op *op)
+{
+    uint32_t count;
+    const obj_access *a = obj_accesses(w->trace, op, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        catch_up(w, a[i].object);
+        touch_object(w, a[i].object, at);
+        note_certain(w, a[i].object, at);
+        if (!note_write(w, at, op, &a[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool watch_op(watcher *w, uint32_t at)
+{
+    const obj_op *op = &w->trace->ops.data[at];
+    if (op->kind == OBJ_ALLOCATE)
+        w->last[op->about].seen = (uint32_t)w->unknown.count;
+    if (op->kind == OBJ_FREE) {
+        catch_up(w, op->about);
+        w->last[op->about].seen = UINT32_MAX; /* what follows is none of its */
+    }
+    bool measured = op->seconds >= 0, runs = op->kind >= OBJ_COPY && op->kind <= OBJ_LAUNCH;
+    w->clocks[at + 1].seconds = w->clocks[at].seconds + (runs && measured ? op->seconds : 0);
+    w->clocks[at + 1].unmeasured = w->clocks[at].unmeasured + (runs && !measured);
+    return watch_accesses(w, at, op) && (!op->unknown || wl_push(&w->unknown, at));
+}
+
+static bool begin_lives(watcher *w)
+{
+    size_t n = w->trace->objects.count;
+    w->last = calloc(n + 1, sizeof *w->last);
+    w->clocks = calloc(w->trace->ops.count + 1, sizeof *w->clocks);
+    w->out->rows = calloc(n + 1, sizeof *w->out->rows);
+    if (!w->last || !w->clocks || !w->out->rows)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        w->last[i] = (last_access){.op = OBJ_NONE, .write = OBJ_NONE};
+        w->out->rows[i] = (obj_life){.first = OBJ_NONE,
+                                     .last = OBJ_NONE,
+                                     .queue = OBJ_NONE,
+                                     .idle = {OBJ_NONE, OBJ_NONE, 0, -1}};
+    }
+    return true;
+}
+
+bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, obj_lives *out)
+{
+    *out = (obj_lives){0};
+    watcher w = {.trace = trace, .levels = levels, .out = out};
+    bool good = begin_lives(&w);
+    for (uint32_t i = 0; good && i < trace->ops.count; i++)
+        good = watch_op(&w, i);
+    for (uint32_t o = 0; good && o < trace->objects.count; o++)
+        catch_up(&w, o);
+    free(w.last);
+    free(w.clocks);
+    wl_vec_free(&w.unknown);
+    return good;
+}
+
+void obj_lives_free(obj_lives *lives)
+{
+    free(lives->rows);
+    wl_vec_free(&lives->dead);
+}

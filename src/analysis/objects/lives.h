@@ -1,0 +1,39 @@
+/* What happened to each object between its allocation and its free. */
+#ifndef WL_ANALYSIS_OBJECTS_LIVES_H
+#define WL_ANALYSIS_OBJECTS_LIVES_H
+
+#include "analysis/objects/trace.h"
+
+typedef struct obj_gap { /* between two accesses that follow each other; OBJ_NONE: there is none */
+    uint32_t from, to;   /* operations */
+    uint32_t calls;      /* calls that run in between: levels without these two */
+    double seconds;      /* of what ran in between; negative: some of it was not measured */
+} obj_gap;
+
+typedef struct obj_dead_write { /* a copy or set that the next one covers, unread */
+    uint32_t object, write, next;
+    uint64_t bytes; /* of the first */
+} obj_dead_write;
+
+/* Operations that may have accessed more than they name count as accesses of every object alive
+ * then: what follows from the gaps between accesses is certain so. */
+typedef struct obj_life {
+    uint32_t first, last; /* operations that access it, certainly or possibly; OBJ_NONE: none */
+    uint32_t accesses;    /* certain ones */
+    bool possibly;        /* there are possible ones, too */
+    /* Of the certain ones: the lowest and the highest level, and the queue that they are in, OBJ_NONE
+     * where they are in several. */
+    uint32_t soonest, latest, queue;
+    obj_gap idle; /* the longest: by seconds where all are measured, else by calls */
+} obj_life;
+
+typedef struct obj_lives {
+    obj_life *rows; /* by object */
+    wl_vec(obj_dead_write) dead;
+} obj_lives;
+
+/* `levels` is obj_order()'s. False when memory is exhausted; obj_lives_free() is due either way. */
+bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, obj_lives *out);
+void obj_lives_free(obj_lives *lives);
+
+#endif

@@ -1,0 +1,522 @@
+/* Makes traces of profiles: operations of the process's course, objects of its allocations. */
+#include "analysis/objects/load.h"
+#include "analysis/detect.h"
+#include "analysis/hash.h"
+#include "analysis/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what kinds of launches access ---- */
+
+static int by_launch_and_object(const void *a, const void *b)
+{
+    const prof_instruction *x = *(const prof_instruction *const *)a,
+                           *y = *(const prof_instruction *const *)b;
+    if (x->launch != y->launch)
+        return x->launch < y->launch ? -1 : 1;
+    return x->c.object < y->c.object ? -1 : x->c.object > y->c.object;
+}
+
+wl_status obj_load_kinds(const ana_program *program, wl_arena *arena, obj_kinds *out, wl_error *err)
+{
+    *out = (obj_kinds){0};
+    wl_status status = prof_load_kind_instructions(program->db, arena, &out->instructions, err);
+    if (status != WL_OK)
+        return status;
+    uint32_t n = out->instructions.count;
+    out->by_launch = wl_new_array(arena, const prof_instruction *, (size_t)n + 1);
+    if (!out->by_launch)
+        return ana_nomem(err);
+    for (uint32_t i = 0; i < n; i++)
+        out->by_launch[i] = &out->instructions.rows[i];
+    qsort(out->by_launch, n, sizeof *out->by_launch, by_launch_and_object);
+    return WL_OK;
+}
+
+/* ---- the trace ---- */
+
+typedef struct of_call { /* an object that a call made, or freed */
+    uint32_t call, object;
+} of_call;
+
+typedef struct of_kind { /* the set of accesses of a kind of launches */
+    uint32_t launch, set;
+} of_kind;
+
+typedef struct event_of_object { /* an allocation or free, in the process's course of these */
+    uint64_t order;
+    uint32_t object;
+    bool frees;
+} event_of_object;
+
+typedef struct numbers {    /* of the trace for those of the profile */
+    wl_vec(uint32_t) table; /* by the profile's: 1 + the trace's, or 0 */
+    uint32_t count;
+} numbers;
+
+typedef struct loader {
+    const ana_program *program;
+    const obj_kinds *kinds;
+    uint32_t process;
+    obj_trace *trace;
+    wl_arena *arena;
+    uint32_t *index;          /* by row of program->objects: of the trace's objects; OBJ_NONE */
+    const prof_object **rows; /* by object */
+    wl_vec(of_call) made, freed;
+    wl_vec(of_kind) sets;
+    numbers contexts, devices, queues, events;
+    wl_vec(uint64_t) ordinals; /* of operations */
+    prof_stream_rows known_streams;
+    prof_graph_run_rows runs;
+} loader;
+
+/* The number that stands for `of`, from 0 in the order in which they are met. The profile numbers
+ * from 0 or 1 on; a damaged one may not, and then some share a number. */
+static uint32_t number_of(numbers *n, uint64_t of)
+{
+    enum { MOST = 1 << 24 };
+    size_t at = of % MOST;
+    while (n->table.count <= at)
+        if (!wl_push(&n->table, 0))
+            return OBJ_NONE;
+    if (!n->table.data[at])
+        n->table.data[at] = ++n->count;
+    return n->table.data[at] - 1;
+}
+
+/* The outermost object that this one is a part of, of the trace. */
+static uint32_t object_of_row(const loader *l, uint32_t id)
+{
+    const prof_object_rows *all = &l->program->objects;
+    const prof_object *o = prof_find_object(all, id);
+    for (uint32_t depth = 0; o && o->parent && depth < all->count; depth++)
+        o = prof_find_object(all, o->parent);
+    return o && !o->parent ? l->index[o - all->rows] : OBJ_NONE;
+}
+
+static int by_call(const void *a, const void *b)
+{
+    const of_call *x = a, *y = b;
+    if (x->call != y->call)
+        return x->call < y->call ? -1 : 1;
+    return x->object < y->object ? -1 : x->object > y->object;
+}
+
+static uint32_t ended_of(const prof_object *o)
+{
+    switch (o->freed_how) {
+    case CAP_FREED_PROGRAM:
+    case CAP_FREED_KERNEL: return OBJ_FREED;
+    case CAP_FREED_MODULE:
+    case CAP_FREED_CONTEXT: return OBJ_GIVEN_BACK;
+    case CAP_FREED_EXIT: return OBJ_LEAKED;
+    default: return OBJ_UNTOLD;
+    }
+}
+
+/* Whatever reads arrays, textures and surfaces, may be left out of what is known of a launch. */
+static bool is_seen_elsewhere(const prof_object *o)
+{
+    return o->kind == CAP_OBJECT_MANAGED || o->kind == CAP_OBJECT_ARRAY;
+}
+
+static bool add_row_of_object(loader *l, uint32_t row)
+{
+    const prof_object *o = &l->program->objects.rows[row];
+    uint32_t number = (uint32_t)l->trace->objects.count;
+    obj_object made = {.id = o->id,
+                       .device = number_of(&l->devices, o->device),
+                       .bytes = o->bytes,
+                       .allocate = OBJ_NONE,
+                       .free = OBJ_NONE,
+                       .end = OBJ_NONE,
+                       .ended = ended_of(o),
+                       .counted = ana_takes_device_memory(o),
+                       .fixed = o->kind == CAP_OBJECT_SYMBOL || o->kind == CAP_OBJECT_CONST,
+                       .seen_by_host = is_seen_elsewhere(o),
+                       .pooled = o->pool != 0};
+    l->index[row] = number;
+    l->rows[number] = o;
+    return made.device != OBJ_NONE && wl_push(&l->trace->objects, made) &&
+           (!o->alloc_call || wl_push(&l->made, (of_call){o->alloc_call, number})) &&
+           (!o->free_call || wl_push(&l->freed, (of_call){o->free_call, number}));
+}
+
+static bool add_rows_of_objects(loader *l)
+{
+    const prof_object_rows *all = &l->program->objects;
+    l->index = wl_new_array(l->arena, uint32_t, (size_t)all->count + 1);
+    l->rows = wl_new_array(l->arena, const prof_object *, (size_t)all->count + 1);
+    for (uint32_t i = 0; l->index && l->rows && i < all->count; i++) {
+        l->index[i] = OBJ_NONE;
+        if (all->rows[i].process == l->process && !all->rows[i].parent && !add_row_of_object(l, i))
+            return false;
+    }
+    if (l->made.count)
+        qsort(l->made.data, l->made.count, sizeof *l->made.data, by_call);
+    if (l->freed.count)
+        qsort(l->freed.data, l->freed.count, sizeof *l->freed.data, by_call);
+    return l->index && l->rows;
+}
+
+/* ---- sites ---- */
+
+typedef struct site_key {
+    uint64_t hash;
+    uint32_t object;
+} site_key;
+
+static int by_hash(const void *a, const void *b)
+{
+    const site_key *x = a, *y = b;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return x->object < y->object ? -1 : x->object > y->object;
+}
+
+/* Objects of one line and variable; without a line each for itself. */
+static bool set_sites(loader *l)
+{
+    size_t n = l->trace->objects.count;
+    site_key *keys = wl_new_array(l->arena, site_key, n + 1);
+    for (uint32_t i = 0; keys && i < n; i++) {
+        const prof_object *o = l->rows[i];
+        uint64_t at = hash_text(hash_number(hash_number(1, o->file), o->line), o->variable);
+        keys[i] = (site_key){o->line ? at : hash_number(2, o->id), i};
+    }
+    if (keys && n)
+        qsort(keys, n, sizeof *keys, by_hash);
+    for (uint32_t i = 0; keys && i < n; i++) {
+        bool same = i && keys[i].hash == keys[i - 1].hash;
+        l->trace->objects.data[keys[i].object].site =
+            same ? l->trace->objects.data[keys[i - 1].object].site : keys[i].object;
+    }
+    return keys != NULL;
+}
+
+/* ---- queues ---- */
+
+static obj_queue_kind kind_of_stream(const loader *l, uint32_t stream)
+{
+    for (uint32_t i = 0; i < l->known_streams.count; i++) {
+        const prof_stream *s = &l->known_streams.rows[i];
+        if (s->stream != stream)
+            continue;
+        return s->kind == CAP_STREAM_LEGACY ? OBJ_QUEUE_LEGACY
+               : s->flags & 1               ? OBJ_QUEUE_FREE
+                                            : OBJ_QUEUE_BLOCKING;
+    }
+    return stream ? OBJ_QUEUE_BLOCKING : OBJ_QUEUE_LEGACY;
+}
+
+/* Threads and streams share the numbers of queues: threads as odd, streams as even ones. */
+static uint32_t queue_numbered(loader *l, uint64_t of, obj_queue_kind kind, uint32_t context)
+{
+    uint32_t queue = number_of(&l->queues, of);
+    if (queue == OBJ_NONE || queue < l->trace->queues.count)
+        return queue;
+    return wl_push(&l->trace->queues, (obj_queue){kind, context}) ? queue : OBJ_NONE;
+}
+
+static uint32_t queue_of_thread(loader *l, const prof_operation *p)
+{
+    return queue_numbered(l, 2 * (uint64_t)p->thread + 1, OBJ_QUEUE_THREAD, 0);
+}
+
+static uint32_t queue_of_stream(loader *l, const prof_operation *p, uint32_t context)
+{
+    return queue_numbered(l, 2 * (uint64_t)p->stream, kind_of_stream(l, p->stream), context);
+}
+
+/* ---- operations ---- */
+
+static bool push_op(loader *l, const prof_operation *p, obj_op op)
+{
+    return op.queue != OBJ_NONE && op.thread != OBJ_NONE && op.about != OBJ_NONE &&
+           op.accesses != OBJ_NONE && wl_push(&l->ordinals, p->ordinal) &&
+           wl_push(&l->trace->ops, op);
+}
+
+/* Objects that the call made or freed, in either's list; an operation for each. */
+static bool add_lives(loader *l, const prof_operation *p, obj_op op, const of_call *rows, size_t n)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (rows[middle].call < p->call)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < n && rows[low].call == p->call; low++) {
+        obj_object *o = &l->trace->objects.data[rows[low].object];
+        uint32_t at = (uint32_t)l->trace->ops.count;
+        bool frees = rows == l->freed.data;
+        op.kind = frees ? OBJ_FREE : OBJ_ALLOCATE;
+        op.about = rows[low].object;
+        o->context = number_of(&l->contexts, p->context);
+        *(frees ? &o->free : &o->allocate) = at;
+        *(frees ? &o->end : &o->begin) = at;
+        if (o->context == OBJ_NONE || !push_op(l, p, op))
+            return false;
+    }
+    return true;
+}
+
+static obj_access access_of_copy(const prof_operation *p, uint32_t object, unsigned how)
+{
+    uint64_t pitch = p->target_pitch, rows = p->rows;
+    bool apart = rows > 1 || p->width;
+    uint64_t shape = hash_number(hash_number(hash_number(1, pitch), rows), p->width);
+    return (obj_access){.object = object,
+                        .how = (uint16_t)how,
+                        .apart = apart,
+                        .shape = apart ? (uint32_t)shape : 0,
+                        .offset = how == OBJ_READ ? p->source_offset : p->target_offset,
+                        .bytes = p->bytes};
+}
+
+static uint32_t set_of_copy(loader *l, const prof_operation *p)
+{
+    obj_access both[2];
+    uint32_t n = 0, source = object_of_row(l, p->source_object),
+             target = object_of_row(l, p->target_object);
+    if (p->source_object && source != OBJ_NONE)
+        both[n++] = access_of_copy(p, source, OBJ_READ);
+    if (p->target_object && target != OBJ_NONE)
+        both[n++] = access_of_copy(p, target, OBJ_WRITE);
+    return obj_trace_add_set(l->trace, both, n);
+}
+
+static unsigned how_of(uint8_t op)
+{
+    return op == ACC_LOAD ? OBJ_READ : op == ACC_ATOMIC ? OBJ_READ | OBJ_WRITE : OBJ_WRITE;
+}
+
+/* Of objects that a part was accessed of, the whole; each once. */
+static void add_access(const loader *l, const prof_instruction *i, obj_access *accesses,
+                       uint32_t *n)
+{
+    uint32_t object = i->c.space == ACC_SHARED || i->c.space == ACC_LOCAL
+                          ? OBJ_NONE
+                          : object_of_row(l, i->c.object);
+    uint32_t at = 0;
+    while (at < *n && accesses[at].object != object)
+        at++;
+    if (object != OBJ_NONE && at == *n)
+        accesses[(*n)++] = (obj_access){.object = object};
+    if (object != OBJ_NONE)
+        accesses[at].how |= (uint16_t)how_of(i->c.op);
+}
+
+static uint32_t make_set_of_kind(loader *l, uint32_t launch)
+{
+    uint32_t low = 0, high = l->kinds->instructions.count, n = 0, end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (l->kinds->by_launch[middle]->launch < launch)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (end = low;
+         end < l->kinds->instructions.count && l->kinds->by_launch[end]->launch == launch;)
+        end++;
+    obj_access *accesses = wl_new_array(l->arena, obj_access, (size_t)(end - low) + 1);
+    for (; accesses && low < end; low++)
+        add_access(l, l->kinds->by_launch[low], accesses, &n);
+    return accesses ? obj_trace_add_set(l->trace, accesses, n) : OBJ_NONE;
+}
+
+/* Kinds come in the order of their first launches. */
+static uint32_t set_of_kind(loader *l, uint32_t launch)
+{
+    size_t low = 0, high = l->sets.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (l->sets.data[middle].launch < launch)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < l->sets.count && l->sets.data[low].launch == launch)
+        return l->sets.data[low].set;
+    of_kind made = {launch, make_set_of_kind(l, launch)};
+    if (made.set == OBJ_NONE || !wl_push(&l->sets, made))
+        return OBJ_NONE;
+    memmove(&l->sets.data[low + 1], &l->sets.data[low],
+            (l->sets.count - 1 - low) * sizeof *l->sets.data);
+    l->sets.data[low] = made;
+    return made.set;
+}
+
+static int compare_run(const void *key, const void *item)
+{
+    uint32_t a = *(const uint32_t *)key, b = ((const prof_graph_run *)item)->call;
+    return a < b ? -1 : a > b;
+}
+
+/* Nodes of a graph whose edges are not known run one after another. */
+static uint32_t run_of_graph(const loader *l, uint32_t call)
+{
+    bool known = call && l->runs.count &&
+                 bsearch(&call, l->runs.rows, l->runs.count, sizeof *l->runs.rows, compare_run);
+    return known ? call : 0;
+}
+
+/* What the operation does beside making or freeing objects. */
+static obj_op describe(loader *l, const prof_operation *p)
+{
+    static const uint8_t kinds[] = {[PROF_COPIES] = OBJ_COPY,
+                                    [PROF_SETS] = OBJ_SET,
+                                    [PROF_LAUNCHES] = OBJ_LAUNCH,
+                                    [PROF_LAUNCHES_UNSEEN] = OBJ_LAUNCH,
+                                    [PROF_SYNCS_CONTEXT] = OBJ_SYNC_CONTEXT,
+                                    [PROF_SYNCS_STREAM] = OBJ_SYNC_STREAM,
+                                    [PROF_SYNCS_EVENT] = OBJ_SYNC_EVENT,
+                                    [PROF_RECORDS_EVENT] = OBJ_RECORD,
+                                    [PROF_WAITS_FOR_EVENT] = OBJ_WAIT,
+                                    [PROF_ELSE] = 0};
+    uint32_t context = number_of(&l->contexts, p->context);
+    bool copies = p->kind == PROF_COPIES || p->kind == PROF_SETS;
+    obj_op op = {.kind = kinds[p->kind],
+                 .waits = p->kind == PROF_COPIES && !(p->flags & CAP_CALL_ASYNC),
+                 .unknown = p->kind == PROF_LAUNCHES_UNSEEN || !p->accesses_known,
+                 .queue = queue_of_stream(l, p, context),
+                 .thread = queue_of_thread(l, p),
+                 .run = run_of_graph(l, p->graph),
+                 .call = p->call,
+                 .launch = p->kind_of,
+                 .seconds = (float)p->seconds};
+    if (copies)
+        op.accesses = set_of_copy(l, p);
+    if (p->kind == PROF_LAUNCHES)
+        op.accesses = set_of_kind(l, p->kind_of);
+    if (p->kind == PROF_SYNCS_CONTEXT)
+        op.about = context;
+    else if (p->kind >= PROF_SYNCS_EVENT && p->kind <= PROF_WAITS_FOR_EVENT)
+        op.about = number_of(&l->events, p->event);
+    return op;
+}
+
+static bool take_in_course(void *ctx, const prof_operation *p)
+{
+    loader *l = ctx;
+    obj_op op = describe(l, p), life = op;
+    bool in_stream = p->flags & CAP_CALL_ASYNC;
+    life.queue = in_stream ? op.queue : op.thread;
+    life.waits = !in_stream;
+    life.accesses = 0;
+    life.unknown = false;
+    if (p->launch == 0 && (!add_lives(l, p, life, l->made.data, l->made.count) ||
+                           !add_lives(l, p, life, l->freed.data, l->freed.count)))
+        return false;
+    bool alone = p->kind == PROF_ALLOCATES || p->kind == PROF_FREES || p->kind == PROF_ELSE;
+    return alone || push_op(l, p, op);
+}
+
+/* ---- what stands between calls ---- */
+
+static int by_event_order(const void *a, const void *b)
+{
+    const event_of_object *x = a, *y = b;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Objects that no operation of the trace makes begin with the allocation or free before it; those
+ * that none frees end with the next. */
+static bool set_moments(loader *l)
+{
+    size_t n = l->trace->objects.count, count = 0;
+    event_of_object *events = wl_new_array(l->arena, event_of_object, 2 * n + 1);
+    for (uint32_t i = 0; events && i < n; i++) {
+        events[count++] = (event_of_object){l->rows[i]->alloc_order, i, false};
+        if (l->rows[i]->freed)
+            events[count++] = (event_of_object){l->rows[i]->free_order, i, true};
+    }
+    if (!events)
+        return false;
+    qsort(events, count, sizeof *events, by_event_order);
+    uint32_t moment = 0;
+    for (size_t i = 0; i < count; i++) {
+        obj_object *o = &l->trace->objects.data[events[i].object];
+        uint32_t op = events[i].frees ? o->free : o->allocate;
+        moment = op != OBJ_NONE ? op : moment;
+        if (!events[i].frees)
+            o->begin = moment;
+    }
+    moment = OBJ_NONE;
+    for (size_t i = count; i-- > 0;) {
+        obj_object *o = &l->trace->objects.data[events[i].object];
+        uint32_t op = events[i].frees ? o->free : o->allocate;
+        moment = op != OBJ_NONE ? op : moment;
+        if (events[i].frees)
+            o->end = moment;
+        if (events[i].frees && o->free == OBJ_NONE && o->ended == OBJ_FREED)
+            o->ended = OBJ_UNTOLD;
+    }
+    return true;
+}
+
+static uint32_t operation_at(const loader *l, uint64_t ordinal)
+{
+    size_t low = 0, high = l->ordinals.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (l->ordinals.data[middle] < ordinal)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool here = low < l->ordinals.count && l->ordinals.data[low] == ordinal;
+    return here ? (uint32_t)low : OBJ_NONE;
+}
+
+static wl_status add_waits_of_nodes(loader *l, wl_error *err)
+{
+    prof_wait_of_node_rows waits;
+    wl_status status = prof_load_waits_of_nodes(l->program->db, l->process, l->arena, &waits, err);
+    for (uint32_t i = 0; status == WL_OK && i < waits.count; i++) {
+        obj_edge edge = {operation_at(l, waits.rows[i].source),
+                         operation_at(l, waits.rows[i].target)};
+        if (edge.from != OBJ_NONE && edge.to != OBJ_NONE && !wl_push(&l->trace->edges, edge))
+            status = ana_nomem(err);
+    }
+    return status;
+}
+
+static wl_status load_course(loader *l, wl_error *err)
+{
+    wl_status status = prof_load_streams(l->program->db, l->process, l->arena, &l->known_streams,
+                                         err);
+    if (status == WL_OK)
+        status = prof_load_graph_runs(l->program->db, l->process, l->arena, &l->runs, err);
+    if (status == WL_OK && (!add_rows_of_objects(l) || !set_sites(l)))
+        status = ana_nomem(err);
+    if (status == WL_OK)
+        status = prof_each_operation(l->program->db, l->process, take_in_course, l, err);
+    if (status == WL_OK && !set_moments(l))
+        status = ana_nomem(err);
+    return status == WL_OK ? add_waits_of_nodes(l, err) : status;
+}
+
+wl_status obj_load_trace(const ana_program *program, const obj_kinds *kinds, uint32_t process,
+                         wl_arena *arena, obj_trace *out, wl_error *err)
+{
+    loader l = {
+        .program = program, .kinds = kinds, .process = process, .trace = out, .arena = arena};
+    wl_status status = obj_trace_init(out) ? load_course(&l, err) : ana_nomem(err);
+    out->ncontexts = l.contexts.count;
+    out->ndevices = l.devices.count;
+    out->nevents = l.events.count;
+    wl_vec_free(&l.made);
+    wl_vec_free(&l.freed);
+    wl_vec_free(&l.sets);
+    wl_vec_free(&l.contexts.table);
+    wl_vec_free(&l.devices.table);
+    wl_vec_free(&l.queues.table);
+    wl_vec_free(&l.events.table);
+    wl_vec_free(&l.ordinals);
+    return status;
+}

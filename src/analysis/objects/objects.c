@@ -1,0 +1,368 @@
+/* Objects that waste memory, and copies that nobody reads: makes drafts of what the trace of each
+ * process shows. docs/objects.md */
+#include "analysis/detect.h"
+#include "analysis/objects/load.h"
+#include "analysis/objects/order.h"
+#include "analysis/objects/savings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct teller {
+    const ana_input *input;
+    ana_drafts *drafts;
+    obj_trace trace;
+    obj_lives lives;
+    obj_hits hits;
+    obj_plan plan;
+    wl_error *err;
+    wl_status status;
+} teller;
+
+/* What a process has in the hits that stand together (obj_hit.bundle). */
+typedef struct bundle {
+    const obj_hit *first;
+    uint32_t objects, writes;
+    uint64_t bytes, adds;
+    uint32_t step; /* of the plan, the first of theirs; 0: none */
+    uint64_t peak; /* with that step */
+} bundle;
+
+/* ---- words ---- */
+
+static const char *bytes_text(const teller *t, uint64_t bytes)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++)
+        value /= 1024;
+    return wl_arena_printf(t->input->arena, value < 10 && unit ? "%.1f %s" : "%.0f %s", value,
+                           units[unit]);
+}
+
+static const char *object_words(const teller *t, uint32_t object)
+{
+    const obj_object *o = &t->trace.objects.data[object];
+    const prof_object *row = prof_find_object(&t->input->program->objects, o->id);
+    return row ? row->name : "another object";
+}
+
+static const char *kernel_words(const teller *t, const obj_op *op)
+{
+    const ana_program *p = t->input->program;
+    const prof_launch *l = prof_find_launch(&p->launches, op->launch);
+    const prof_kernel *k = l ? prof_find_kernel(&p->kernels, l->kernel) : NULL;
+    return k ? k->short_name : NULL;
+}
+
+/* "the launch of step at app.cu:12", "the copy at app.cu:9" */
+static const char *op_words(teller *t, uint32_t at)
+{
+    static const char *const kinds[] = {"the allocation", "the free", "the copy", "the memset",
+                                        "the launch"};
+    const obj_op *op = &t->trace.ops.data[at];
+    prof_call call = {0};
+    wl_status status = op->call ? prof_load_call(t->input->program->db, op->call, t->input->scratch,
+                                                 &call, t->err)
+                                : WL_OK;
+    t->status = status == WL_OK || status == WL_NOENT ? t->status : status;
+    const prof_file *file = prof_find_file(&t->input->program->files, call.file);
+    const char *kernel = op->kind == OBJ_LAUNCH ? kernel_words(t, op) : NULL;
+    const char *what = kernel ? wl_arena_printf(t->input->arena, "the launch of %s", kernel)
+                              : kinds[op->kind];
+    return file && call.line && what
+               ? wl_arena_printf(t->input->arena, "%s at %s:%u", what, file->name, call.line)
+               : what;
+}
+
+static const char *calls_words(const teller *t, uint32_t calls)
+{
+    return wl_arena_printf(t->input->arena, "%u call%s", calls, calls == 1 ? "" : "s");
+}
+
+/* ---- what hits say ---- */
+
+typedef struct told { /* of a pattern */
+    const char *summary, *remedy;
+    remedy_kind kind;
+} told;
+
+#define TEXT(...) wl_arena_printf(t->input->arena, __VA_ARGS__)
+
+static told tell_early(teller *t, const bundle *b)
+{
+    const char *use = op_words(t, b->first->to), *calls = calls_words(t, b->first->calls);
+    return (told){TEXT("Its %s are allocated %s before their first use, %s.",
+                       bytes_text(t, b->first->bytes), calls, use),
+                  TEXT("Allocate " ANA_OBJECT " just before %s, which is its first use.", use),
+                  REMEDY_ALLOCATE_LATER};
+}
+
+static told tell_late(teller *t, const bundle *b)
+{
+    const char *use = op_words(t, b->first->from), *calls = calls_words(t, b->first->calls);
+    return (told){TEXT("Its %s are kept for %s after their last use, %s.",
+                       bytes_text(t, b->first->bytes), calls, use),
+                  TEXT("Free " ANA_OBJECT " just after %s, which is its last use.", use),
+                  REMEDY_FREE_SOONER};
+}
+
+static told tell_redundant(teller *t, const bundle *b)
+{
+    const obj_hit *h = b->first;
+    const obj_object *other = &t->trace.objects.data[h->other];
+    const char *name = object_words(t, h->other);
+    return (told){
+        TEXT("Its first use, %s, comes after the last use of %s, %s; it has %s, and %s %s.",
+             op_words(t, h->to), name, op_words(t, h->from), bytes_text(t, h->bytes), name,
+             bytes_text(t, other->bytes)),
+        TEXT("Let " ANA_OBJECT " use the memory of %s, made large enough for both, in place "
+             "of an allocation of its own.",
+             name),
+        REMEDY_REUSE_MEMORY};
+}
+
+static told tell_unused(teller *t, const bundle *b)
+{
+    return (told){TEXT("No copy, no set and no kernel accesses its %s%s.",
+                       bytes_text(t, b->first->bytes),
+                       t->lives.rows[b->first->object].possibly
+                           ? ", as far as is known: of some launches meanwhile not all accesses are"
+                           : ""),
+                  "Leave out the allocation of " ANA_OBJECT ".", REMEDY_LEAVE_OUT};
+}
+
+static bool leaks_again(const teller *t, const obj_hit *h)
+{
+    return h->count >= t->input->program->thresholds->leak_objects;
+}
+
+/* Is the memory missed nowhere before the process ends? */
+static bool rests_until_exit(const teller *t, const bundle *b)
+{
+    const obj_hit *h = b->first;
+    return h->pattern == ANA_LEAK && !leaks_again(t, h) && !h->saves && !b->step;
+}
+
+static told tell_leak(teller *t, const bundle *b)
+{
+    const obj_hit *h = b->first;
+    if (leaks_again(t, h))
+        return (told){
+            TEXT("The line allocates %u objects, %s together, that nothing frees before the "
+                 "process ends.",
+                 h->count, bytes_text(t, b->bytes)),
+            "Free " ANA_OBJECT " after its last use, before the line allocates again.",
+            REMEDY_FREE_SOONER};
+    const char *use = h->from == OBJ_NONE ? "" : op_words(t, h->from);
+    const char *summary = TEXT("Nothing frees its %s before the process ends.",
+                               bytes_text(t, h->bytes));
+    if (!*use || rests_until_exit(t, b))
+        return (told){summary, "Free " ANA_OBJECT " after its last use.", REMEDY_FREE_SOONER};
+    return (told){summary, TEXT("Free " ANA_OBJECT " after %s, which is its last use.", use),
+                  REMEDY_FREE_SOONER};
+}
+
+static told tell_idle(teller *t, const bundle *b)
+{
+    const obj_hit *h = b->first;
+    const char *before = op_words(t, h->from), *after = op_words(t, h->to);
+    return (told){TEXT("Between %s and %s, %s run without using its %s.", before, after,
+                       calls_words(t, h->calls), bytes_text(t, h->bytes)),
+                  TEXT("Copy " ANA_OBJECT
+                       " to the host and free it after %s; allocate it again and copy "
+                       "it back before %s.",
+                       before, after),
+                  REMEDY_MOVE_OUT};
+}
+
+static told tell_dead(teller *t, const bundle *b)
+{
+    const char *write = op_words(t, b->first->from), *next = op_words(t, b->first->to);
+    const char *often = b->writes > 1 ? TEXT(" That happens %u times.", b->writes) : "";
+    return (told){TEXT("What %s writes is replaced by %s, and nothing reads it in between: %s in "
+                       "vain.%s",
+                       write, next, bytes_text(t, b->bytes), often),
+                  TEXT("Leave out %s: what it writes to " ANA_OBJECT " is replaced unread.", write),
+                  REMEDY_LEAVE_OUT};
+}
+
+static told tell_pattern(teller *t, const bundle *b)
+{
+    switch (b->first->pattern) {
+    case ANA_EARLY_ALLOCATION: return tell_early(t, b);
+    case ANA_LATE_DEALLOCATION: return tell_late(t, b);
+    case ANA_REDUNDANT_ALLOCATION: return tell_redundant(t, b);
+    case ANA_UNUSED_ALLOCATION: return tell_unused(t, b);
+    case ANA_LEAK: return tell_leak(t, b);
+    case ANA_TEMPORARY_IDLENESS: return tell_idle(t, b);
+    default: return tell_dead(t, b);
+    }
+}
+
+static const char *reservations(const teller *t, const bundle *b)
+{
+    const obj_hit *h = b->first;
+    if (!h->possible)
+        return "";
+    if (t->trace.objects.data[h->object].seen_by_host)
+        return " Uses that were not observed may rule it out: those of managed memory by the host, "
+               "and "
+               "those of arrays by textures and surfaces.";
+    return h->pattern == ANA_REDUNDANT_ALLOCATION
+               ? " Their streams do not wait for each other: without that the two uses may overlap."
+               : "";
+}
+
+/* ---- drafts ---- */
+
+static double excess_of_bundle(const bundle *b)
+{
+    const obj_hit *h = b->first;
+    double most = (double)(h->saves > b->adds ? h->saves : b->adds);
+    bool whole = h->pattern == ANA_DEAD_WRITE || h->pattern == ANA_LEAK;
+    return whole && (double)b->bytes > most ? (double)b->bytes : most;
+}
+
+static void add_numbers(const bundle *b, ana_draft *d)
+{
+    const obj_hit *h = b->first;
+    if (h->pattern == ANA_DEAD_WRITE) {
+        ana_add_evidence(d, "writes", "writes in vain", b->writes, "");
+        return;
+    }
+    ana_add_evidence(d, "object_bytes", "size", (double)h->bytes, "bytes");
+    if (b->objects > 1)
+        ana_add_evidence(d, "objects", "objects allocated there", b->objects, "");
+    if (h->pattern != ANA_UNUSED_ALLOCATION && h->pattern != ANA_LEAK)
+        ana_add_evidence(d, "calls", "calls in between", h->calls, "");
+    ana_add_evidence(d, "saved_bytes", "saved at the peak by itself", (double)h->saves, "bytes");
+    if (b->step)
+        ana_add_evidence(d, "plan_bytes", "of what the whole plan saves", (double)b->adds, "bytes");
+}
+
+static bool draft_bundle(teller *t, const bundle *b)
+{
+    const obj_hit *h = b->first;
+    ana_draft *d = ana_draft_add(t->drafts, t->input, h->pattern);
+    if (!d)
+        return false;
+    told says = tell_pattern(t, b);
+    bool more = b->objects > 1 && h->pattern != ANA_LEAK;
+    const char *others = more ? TEXT(" The same holds of %u more that the line allocates.",
+                                     b->objects - 1)
+                              : "";
+    d->scope = ANA_SCOPE_OBJECT;
+    d->object = t->trace.objects.data[h->object].id;
+    d->excess = d->alone = excess_of_bundle(b);
+    d->certainty = h->possible ? ANA_CERTAINTY_POSSIBLE : ANA_CERTAINTY_COUNTED;
+    d->kind = says.kind;
+    d->remedy = says.remedy;
+    d->summary = says.summary && others ? TEXT("%s%s%s", says.summary, others, reservations(t, b))
+                                        : NULL;
+    d->gain = rests_until_exit(t, b) ? ANA_GAIN_AT_EXIT : ANA_GAIN_FULL;
+    d->saving = (ana_saving){h->pattern != ANA_DEAD_WRITE, h->saves, b->step, b->peak};
+    add_numbers(b, d);
+    return d->summary && d->remedy;
+}
+
+static uint32_t step_of(const teller *t, uint32_t hit, uint64_t *peak)
+{
+    for (size_t i = 0; i < t->plan.steps.count; i++)
+        if (t->plan.steps.data[i].hit == hit) {
+            *peak = t->plan.steps.data[i].peak;
+            return (uint32_t)i + 1;
+        }
+    return 0;
+}
+
+static void add_to_bundle(const teller *t, uint32_t hit, bundle *b)
+{
+    const obj_hit *h = &t->hits.data[hit];
+    uint64_t peak = 0;
+    uint32_t step = h->planned ? step_of(t, hit, &peak) : 0;
+    b->objects++;
+    b->writes += h->count;
+    b->bytes += h->bytes;
+    b->adds = h->adds > b->adds ? h->adds : b->adds;
+    if (step && (!b->step || step < b->step)) {
+        b->step = step;
+        b->peak = peak;
+    }
+}
+
+static bool draft_hits(teller *t)
+{
+    size_t n = t->hits.count;
+    bundle *bundles = wl_new_array(t->input->scratch, bundle, n + 1);
+    bool good = bundles != NULL;
+    for (uint32_t i = 0; good && i < n; i++) {
+        bundle *b = &bundles[t->hits.data[i].bundle];
+        b->first = &t->hits.data[t->hits.data[i].bundle];
+        add_to_bundle(t, i, b);
+    }
+    for (size_t i = 0; good && i < n; i++)
+        if (bundles[i].first)
+            good = draft_bundle(t, &bundles[i]);
+    return good;
+}
+
+static void count_copies(const teller *t)
+{
+    for (size_t i = 0; i < t->trace.ops.count; i++) {
+        const obj_op *op = &t->trace.ops.data[i];
+        uint32_t count;
+        const obj_access *a = obj_accesses(&t->trace, op, &count);
+        if ((op->kind == OBJ_COPY || op->kind == OBJ_SET) && count)
+            t->drafts->copied += (double)a->bytes;
+    }
+}
+
+static bool analyse_trace(teller *t)
+{
+    const ana_thresholds *limits = t->input->program->thresholds;
+    uint32_t *levels = obj_order(&t->trace);
+    bool good = levels && obj_lives_of(&t->trace, levels, &t->lives) &&
+                obj_find_patterns(&t->trace, levels, &t->lives, limits, &t->hits) &&
+                obj_plan_savings(&t->trace, limits->min_share, &t->hits, &t->plan) && draft_hits(t);
+    for (uint32_t d = 0; good && d < t->trace.ndevices; d++) {
+        uint64_t after = t->plan.devices[d].after;
+        t->drafts->peak_after = after > t->drafts->peak_after ? after : t->drafts->peak_after;
+    }
+    count_copies(t);
+    free(levels);
+    return good;
+}
+
+static wl_status analyse_process(const ana_input *input, const obj_kinds *kinds, uint32_t process,
+                                 ana_drafts *drafts, wl_error *err)
+{
+    teller t = {.input = input, .drafts = drafts, .err = err, .status = WL_OK};
+    wl_status status = obj_load_trace(input->program, kinds, process, input->scratch, &t.trace,
+                                      err);
+    if (status == WL_OK && !analyse_trace(&t))
+        status = ana_nomem(err);
+    obj_trace_free(&t.trace);
+    obj_lives_free(&t.lives);
+    wl_vec_free(&t.hits);
+    obj_plan_free(&t.plan);
+    return status == WL_OK ? t.status : status;
+}
+
+wl_status ana_detect_objects(const ana_input *input, ana_drafts *drafts, wl_error *err)
+{
+    const prof_object_rows *objects = &input->program->objects;
+    obj_kinds kinds;
+    uint32_t last = 0;
+    drafts->replayed = true;
+    wl_status status = obj_load_kinds(input->program, input->scratch, &kinds, err);
+    for (uint32_t i = 0; i < objects->count && status == WL_OK; i++) {
+        uint32_t process = objects->rows[i].process;
+        if (process <= last) /* of a kernel, or of a process that is done */
+            continue;
+        last = process;
+        status = analyse_process(input, &kinds, process, drafts, err);
+    }
+    return status;
+}

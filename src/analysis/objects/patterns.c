@@ -1,0 +1,261 @@
+/* The patterns of lives. What moves an allocation, or a free, moves it only over operations that are
+ * known not to access the object: such a hit is certain, whatever the others do. */
+#include "analysis/objects/patterns.h"
+
+#include <stdlib.h>
+
+typedef struct finder {
+    const obj_trace *trace;
+    const uint32_t *levels;
+    const obj_lives *lives;
+    const ana_thresholds *t;
+    obj_hits *hits;
+    uint32_t end_level; /* one more than the last operation's */
+    uint32_t *leaks;    /* by site: objects that were never freed */
+    uint32_t *syncs;    /* operations after which all before them is over, ascending */
+    size_t nsyncs;
+} finder;
+
+static obj_hit hit_of(const finder *f, ana_pattern pattern, uint32_t object)
+{
+    const obj_object *o = &f->trace->objects.data[object];
+    return (obj_hit){.pattern = pattern,
+                     .object = object,
+                     .other = OBJ_NONE,
+                     .from = OBJ_NONE,
+                     .to = OBJ_NONE,
+                     .count = 1,
+                     .seconds = -1,
+                     .bytes = o->bytes,
+                     .possible = o->seen_by_host};
+}
+
+static uint32_t levels_between(const finder *f, uint32_t from, uint32_t to)
+{
+    uint32_t before = f->levels[from], after = f->levels[to];
+    return after > before + 1 ? after - before - 1 : 0;
+}
+
+static bool find_early(finder *f, uint32_t object)
+{
+    const obj_object *o = &f->trace->objects.data[object];
+    obj_hit hit = hit_of(f, ANA_EARLY_ALLOCATION, object);
+    hit.from = o->allocate;
+    hit.to = f->lives->rows[object].first;
+    hit.calls = levels_between(f, hit.from, hit.to);
+    return !hit.calls || wl_push(f->hits, hit);
+}
+
+/* What is given back by a reset was not freed any sooner. */
+static bool find_late(finder *f, uint32_t object)
+{
+    const obj_object *o = &f->trace->objects.data[object];
+    const obj_life *life = &f->lives->rows[object];
+    obj_hit hit = hit_of(f, ANA_LATE_DEALLOCATION, object);
+    if (o->ended != OBJ_FREED && o->ended != OBJ_GIVEN_BACK)
+        return true;
+    hit.from = life->last;
+    hit.to = o->free;
+    hit.calls = o->free != OBJ_NONE ? levels_between(f, hit.from, hit.to)
+                                    : f->end_level - f->levels[life->last] - 1;
+    return !hit.calls || wl_push(f->hits, hit);
+}
+
+static bool find_unused(finder *f, uint32_t object)
+{
+    obj_hit hit = hit_of(f, ANA_UNUSED_ALLOCATION, object);
+    hit.possible |= f->lives->rows[object].possibly;
+    return wl_push(f->hits, hit);
+}
+
+static bool find_leak(finder *f, uint32_t object)
+{
+    const obj_object *o = &f->trace->objects.data[object];
+    obj_hit hit = hit_of(f, ANA_LEAK, object);
+    if (o->ended != OBJ_LEAKED)
+        return true;
+    hit.from = f->lives->rows[object].last;
+    hit.count = f->leaks[o->site];
+    return wl_push(f->hits, hit);
+}
+
+/* Long enough for copies out and in again, where that is known; else for many calls. */
+static bool is_long_gap(const finder *f, const obj_gap *gap, uint64_t bytes)
+{
+    if (gap->from == OBJ_NONE || gap->calls < f->t->idle_calls)
+        return false;
+    return gap->seconds > 0 ? gap->seconds >= 2 * (double)bytes / f->t->link_rate
+                            : gap->calls >= f->t->idle_calls_untimed;
+}
+
+static bool find_idle(finder *f, uint32_t object)
+{
+    const obj_gap *gap = &f->lives->rows[object].idle;
+    obj_hit hit = hit_of(f, ANA_TEMPORARY_IDLENESS, object);
+    if (!is_long_gap(f, gap, hit.bytes))
+        return true;
+    hit.from = gap->from;
+    hit.to = gap->to;
+    hit.calls = gap->calls;
+    hit.seconds = gap->seconds;
+    return wl_push(f->hits, hit);
+}
+
+static bool find_in_life(finder *f, uint32_t object)
+{
+    const obj_object *o = &f->trace->objects.data[object];
+    if (!o->counted || o->fixed || o->allocate == OBJ_NONE)
+        return true;
+    if (!f->lives->rows[object].accesses)
+        return find_unused(f, object) && find_leak(f, object);
+    return find_early(f, object) && find_late(f, object) && find_leak(f, object) &&
+           find_idle(f, object);
+}
+
+/* ---- dead writes ---- */
+
+static int by_written_object(const void *a, const void *b)
+{
+    const obj_dead_write *x = a, *y = b;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    return x->write < y->write ? -1 : x->write > y->write;
+}
+
+static bool find_dead_writes(finder *f)
+{
+    const obj_dead_write *rows = f->lives->dead.data;
+    size_t n = f->lives->dead.count;
+    if (n)
+        qsort(f->lives->dead.data, n, sizeof *rows, by_written_object);
+    for (size_t i = 0, end; i < n; i = end) {
+        obj_hit hit = hit_of(f, ANA_DEAD_WRITE, rows[i].object);
+        hit.from = rows[i].write;
+        hit.to = rows[i].next;
+        hit.bytes = hit.count = 0;
+        for (end = i; end < n && rows[end].object == rows[i].object; end++) {
+            hit.bytes += rows[end].bytes;
+            hit.count++;
+        }
+        if (!wl_push(f->hits, hit))
+            return false;
+    }
+    return true;
+}
+
+/* ---- redundant allocations ---- */
+
+static bool is_sync(const obj_trace *trace, const obj_op *op)
+{
+    return op->kind == OBJ_SYNC_CONTEXT ||
+           (op->kind == OBJ_FREE && trace->queues.data[op->queue].kind == OBJ_QUEUE_THREAD);
+}
+
+static void list_syncs(finder *f)
+{
+    for (uint32_t i = 0; i < f->trace->ops.count; i++)
+        if (is_sync(f->trace, &f->trace->ops.data[i]))
+            f->syncs[f->nsyncs++] = i;
+}
+
+/* Did the host wait for all of the context in between? */
+static bool has_sync_between(const finder *f, uint32_t from, uint32_t to)
+{
+    size_t low = 0, high = f->nsyncs;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (f->syncs[middle] <= from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < f->nsyncs && f->syncs[low] < to;
+}
+
+/* Are all accesses of one object over before those of the other begin, whatever the levels are? */
+static bool is_over_before(const finder *f, uint32_t object, uint32_t next)
+{
+    const obj_life *a = &f->lives->rows[object], *b = &f->lives->rows[next];
+    const obj_op *last = &f->trace->ops.data[a->last], *first = &f->trace->ops.data[b->first];
+    bool one_queue = a->queue != OBJ_NONE && a->queue == b->queue;
+    bool waited = a->queue != OBJ_NONE && last->waits && last->thread == first->thread;
+    return a->last < b->first && (one_queue || waited || has_sync_between(f, a->last, b->first));
+}
+
+/* What is freed before the other is allocated needs no advice. */
+static bool find_redundant(finder *f, const uint32_t *reuses)
+{
+    for (uint32_t i = 0; i < f->trace->objects.count; i++) {
+        if (reuses[i] == OBJ_NONE ||
+            f->trace->objects.data[reuses[i]].end <= f->trace->objects.data[i].begin)
+            continue;
+        obj_hit hit = hit_of(f, ANA_REDUNDANT_ALLOCATION, i);
+        hit.other = reuses[i];
+        hit.from = f->lives->rows[reuses[i]].last;
+        hit.to = f->lives->rows[i].first;
+        hit.calls = levels_between(f, hit.from, hit.to);
+        hit.possible = !is_over_before(f, reuses[i], i);
+        if (!wl_push(f->hits, hit))
+            return false;
+    }
+    return true;
+}
+
+static bool may_reuse(const obj_object *o, const obj_life *life)
+{
+    return o->counted && !o->fixed && !o->pooled && !o->seen_by_host && o->allocate != OBJ_NONE &&
+           life->accesses && !life->possibly;
+}
+
+static bool find_reusable(finder *f)
+{
+    bool *wanted = malloc(f->trace->objects.count + 1);
+    uint32_t *reuses = NULL;
+    for (uint32_t i = 0; wanted && i < f->trace->objects.count; i++)
+        wanted[i] = may_reuse(&f->trace->objects.data[i], &f->lives->rows[i]);
+    if (wanted)
+        reuses = obj_find_reuses(f->trace, f->lives, wanted, f->t->reuse_apart);
+    bool good = reuses && find_redundant(f, reuses);
+    free(reuses);
+    free(wanted);
+    return good;
+}
+
+/* ---- all of them ---- */
+
+static void count_leaks(finder *f)
+{
+    for (uint32_t i = 0; i < f->trace->objects.count; i++) {
+        const obj_object *o = &f->trace->objects.data[i];
+        bool leaks = o->ended == OBJ_LEAKED && o->counted && !o->fixed && o->allocate != OBJ_NONE;
+        f->leaks[o->site] += leaks;
+    }
+}
+
+static uint32_t last_level(const finder *f)
+{
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < f->trace->ops.count; i++)
+        end = f->levels[i] >= end ? f->levels[i] + 1 : end;
+    return end;
+}
+
+bool obj_find_patterns(const obj_trace *trace, const uint32_t *levels, const obj_lives *lives,
+                       const ana_thresholds *thresholds, obj_hits *hits)
+{
+    finder f = {.trace = trace, .levels = levels, .lives = lives, .t = thresholds, .hits = hits};
+    f.leaks = calloc(trace->objects.count + 1, sizeof *f.leaks);
+    f.syncs = malloc((trace->ops.count + 1) * sizeof *f.syncs);
+    f.end_level = last_level(&f);
+    bool good = f.leaks && f.syncs;
+    if (good) {
+        count_leaks(&f);
+        list_syncs(&f);
+    }
+    for (uint32_t i = 0; good && i < trace->objects.count; i++)
+        good = find_in_life(&f, i);
+    good = good && find_dead_writes(&f) && find_reusable(&f);
+    free(f.leaks);
+    free(f.syncs);
+    return good;
+}

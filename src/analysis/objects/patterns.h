@@ -1,0 +1,42 @@
+/* Wasteful lives of objects: what the ten patterns of the paper find in a trace. */
+#ifndef WL_ANALYSIS_OBJECTS_PATTERNS_H
+#define WL_ANALYSIS_OBJECTS_PATTERNS_H
+
+#include "analysis/finding.h"
+#include "analysis/objects/lives.h"
+
+typedef struct obj_hit {
+    ana_pattern pattern;
+    uint32_t object; /* of the trace */
+    uint32_t other;  /* REDUNDANT_ALLOCATION: whose memory it can reuse; else OBJ_NONE */
+    /* Operations between which the memory is of no use, as far as there are such: the allocation and
+     * the first access, the last access and the free, two accesses; DEAD_WRITE: the write, and the
+     * one that covers it. */
+    uint32_t from, to;
+    uint32_t calls; /* that run between these */
+    uint32_t count; /* LEAK: objects that its site leaks; DEAD_WRITE: writes of the object */
+    double seconds; /* TEMPORARY_IDLENESS: of what runs in between; negative: not measured */
+    uint64_t bytes; /* of the object; DEAD_WRITE: written */
+    bool possible;  /* what was not seen may rule it out */
+    /* Hits of one pattern on objects of one site stand together; the first of them by place. */
+    uint32_t bundle;
+    uint64_t saves; /* at the peak of the device, if all of these are followed and nothing else */
+    bool planned;   /* obj_plan keeps it */
+    uint64_t adds;  /* planned: how much higher the plan's peak is without it */
+} obj_hit;
+
+typedef wl_vec(obj_hit) obj_hits;
+
+/* Appends the hits, with what they save still 0. False when memory is exhausted. */
+bool obj_find_patterns(const obj_trace *trace, const uint32_t *levels, const obj_lives *lives,
+                       const ana_thresholds *thresholds, obj_hits *hits);
+
+/* Which object's memory each object can reuse (OBJ_NONE: of none), by the paper's one pass:
+ * the first and last accesses of the objects that are `wanted`, by level, a last one after a first
+ * one of its level, are walked from the end. An object whose first access is met takes the memory
+ * of the one whose last access is nearest to the left, among those whose sizes differ by at most
+ * `apart` of the larger and that nobody has taken. On the heap; NULL when memory is exhausted. */
+uint32_t *obj_find_reuses(const obj_trace *trace, const obj_lives *lives, const bool *wanted,
+                          double apart);
+
+#endif

@@ -1,0 +1,128 @@
+/* What a process did to its data objects, one operation after another: allocations, frees, copies,
+ * sets and launches, and what orders them. trace_load.c makes a trace of a profile, tests make
+ * theirs by hand; docs/objects.md says what follows from it.
+ *
+ * Operations stand in program order: one waits only for such as come before it. A trace belongs to
+ * an arena but for its arrays, which obj_trace_free() gives back. */
+#ifndef WL_ANALYSIS_OBJECTS_TRACE_H
+#define WL_ANALYSIS_OBJECTS_TRACE_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { OBJ_NONE = UINT32_MAX /* no operation, object, or event */ };
+
+typedef enum obj_op_kind {
+    OBJ_ALLOCATE,
+    OBJ_FREE,
+    OBJ_COPY,
+    OBJ_SET,
+    OBJ_LAUNCH,
+    /* These order others, and are no calls that wait for anything by themselves. */
+    OBJ_RECORD, /* an event in a stream */
+    OBJ_WAIT,   /* of a stream for an event */
+    OBJ_SYNC_EVENT,
+    OBJ_SYNC_STREAM, /* of the host */
+    OBJ_SYNC_CONTEXT
+} obj_op_kind;
+
+static inline bool obj_is_work(obj_op_kind kind)
+{
+    return kind <= OBJ_LAUNCH;
+}
+
+typedef enum obj_queue_kind {                   /* how a queue waits for others of its context */
+                              OBJ_QUEUE_THREAD, /* what a host thread does itself */
+                              OBJ_QUEUE_LEGACY, /* the legacy default stream: it and blocking ones wait for each other */
+                              OBJ_QUEUE_BLOCKING,
+                              OBJ_QUEUE_FREE /* a stream that does not wait for the legacy stream */
+} obj_queue_kind;
+
+typedef struct obj_queue { /* its operations run one after another: a stream, or a host thread */
+    uint32_t kind;         /* obj_queue_kind */
+    uint32_t context;      /* below obj_trace.ncontexts; of streams */
+} obj_queue;
+
+enum { OBJ_READ = 1, OBJ_WRITE = 2 }; /* obj_access.how; a set of these */
+
+typedef struct obj_access {
+    uint32_t object;
+    uint16_t how;
+    bool apart;     /* rows with gaps between them: bytes is not all that lies between the ends */
+    uint32_t shape; /* equal where rows of equal width and pitch are */
+    uint64_t offset, bytes; /* of copies and sets; launches: 0 and 0 */
+} obj_access;
+
+typedef struct obj_op {
+    uint8_t kind;          /* obj_op_kind */
+    bool waits;            /* the host waits for it: what its thread does next follows it */
+    bool unknown;          /* it may have accessed more than its accesses name: any live object */
+    uint32_t queue;        /* that it runs in; OBJ_SYNC_STREAM: that it waits for */
+    uint32_t thread;       /* queue of the host thread that called */
+    uint32_t about;        /* ALLOCATE, FREE: the object; RECORD, WAIT, SYNC_EVENT: the event;
+                          SYNC_CONTEXT: the context */
+    uint32_t accesses;     /* index in obj_trace.sets: operations that do the same share one */
+    uint32_t run;          /* of nodes of a graph: equal for those of one launch of it, else 0 */
+    uint32_t call, launch; /* prof_call; prof_launch, the first of its kind; 0: none */
+    float seconds;         /* on the device; negative: not measured */
+} obj_op;
+
+typedef struct obj_set { /* of accesses */
+    uint32_t first, count;
+} obj_set;
+
+typedef struct obj_edge { /* the operation `to` waits for `from` */
+    uint32_t from, to;
+} obj_edge;
+
+typedef enum obj_ended {                 /* how an object's life ended */
+                         OBJ_FREED,      /* by the program, at its free */
+                         OBJ_GIVEN_BACK, /* with its context or module */
+                         OBJ_LEAKED,     /* with the process: nothing freed it */
+                         OBJ_UNTOLD      /* nobody knows */
+} obj_ended;
+
+typedef struct obj_object {
+    uint32_t id;     /* prof_object */
+    uint32_t device; /* below obj_trace.ndevices */
+    uint32_t context;
+    uint64_t bytes;
+    uint32_t allocate, free; /* operations; OBJ_NONE: no call of the program's */
+    uint32_t begin, end;     /* from which operation on it is there, and is not any more */
+    uint32_t site;  /* equal for objects that are allocated at one place; below their number */
+    uint32_t ended; /* obj_ended */
+    bool counted; /* takes device memory of its own; the others are followed for their order only */
+    bool fixed;   /* no call of the program's makes it: a module's variable */
+    bool seen_by_host; /* managed: the host may access it unseen */
+    bool pooled;       /* of stream-ordered allocation: its pool reuses the memory by itself */
+} obj_object;
+
+typedef struct obj_trace {
+    wl_vec(obj_op) ops;
+    wl_vec(obj_set) sets; /* the first is empty */
+    wl_vec(obj_access) accesses;
+    wl_vec(obj_edge) edges; /* between nodes of graphs; ascend by `to` */
+    wl_vec(obj_object) objects;
+    wl_vec(obj_queue) queues;
+    uint32_t nevents, ncontexts, ndevices;
+} obj_trace;
+
+/* False when memory is exhausted; obj_trace_free() is due all the same. */
+bool obj_trace_init(obj_trace *trace);
+void obj_trace_free(obj_trace *trace);
+
+/* Appends a set of accesses, OBJ_NONE when memory is exhausted. */
+uint32_t obj_trace_add_set(obj_trace *trace, const obj_access *accesses, uint32_t count);
+
+static inline const obj_access *obj_accesses(const obj_trace *trace, const obj_op *op,
+                                             uint32_t *count)
+{
+    const obj_set *set = &trace->sets.data[op->accesses];
+    *count = set->count;
+    return set->count ? &trace->accesses.data[set->first] : NULL;
+}
+
+#endif

@@ -1,0 +1,500 @@
+/* Order, reuse and savings of random traces against their definitions, written down naively: all
+ * pairs of operations with Kahn's algorithm, the walk over all objects, bytes moment by moment. */
+#include "support/random.h"
+#include "support/test.h"
+#include "tale.h"
+
+#include "analysis/objects/order.h"
+#include "analysis/objects/savings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRACES = 10000, MOST_OPS = 48, MOST_OBJECTS = 48, QUEUES = 7, EVENTS = 3 };
+
+static uint64_t seed;
+
+static uint32_t below(uint32_t n)
+{
+    return (uint32_t)random_below(&seed, n);
+}
+
+/* ---- traces ---- */
+
+static bool is_alive(const obj_trace *t, uint32_t object)
+{
+    return t->objects.data[object].free == OBJ_NONE;
+}
+
+static uint32_t any_alive(const obj_trace *t)
+{
+    uint32_t alive[MOST_OBJECTS], n = 0;
+    for (uint32_t i = 0; i < t->objects.count; i++)
+        if (is_alive(t, i))
+            alive[n++] = i;
+    return n ? alive[below(n)] : OBJ_NONE;
+}
+
+static void access_some(obj_trace *t, uint32_t op)
+{
+    obj_access accesses[3];
+    uint32_t n = below(4), made = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t object = any_alive(t);
+        if (object != OBJ_NONE)
+            accesses[made++] = (obj_access){.object = object, .how = (uint16_t)(1 + below(3))};
+    }
+    t->ops.data[op].accesses = obj_trace_add_set(t, accesses, made);
+}
+
+/* Two threads, two contexts with a legacy stream each, blocking streams and a free one. */
+static void begin_random(obj_trace *t)
+{
+    static const obj_queue queues[QUEUES] = {{OBJ_QUEUE_THREAD, 0},   {OBJ_QUEUE_LEGACY, 0},
+                                             {OBJ_QUEUE_BLOCKING, 0}, {OBJ_QUEUE_BLOCKING, 0},
+                                             {OBJ_QUEUE_FREE, 0},     {OBJ_QUEUE_LEGACY, 1},
+                                             {OBJ_QUEUE_THREAD, 0}};
+    tale_begin(t);
+    t->queues.count = 0;
+    for (int i = 0; i < QUEUES; i++)
+        assert_true(wl_push(&t->queues, queues[i]));
+    t->ncontexts = 2;
+    t->nevents = EVENTS;
+}
+
+static void add_nodes(obj_trace *t, uint32_t run)
+{
+    uint32_t queue = 1 + below(5), n = 1 + below(4), first = (uint32_t)t->ops.count;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t op = tale_launch(t, queue, OBJ_NONE, OBJ_NONE);
+        access_some(t, op);
+        t->ops.data[op].run = run;
+        for (uint32_t from = first; from < op; from++)
+            if (below(3) == 0)
+                assert_true(wl_push(&t->edges, (obj_edge){from, op}));
+    }
+}
+
+static void add_random(obj_trace *t, uint32_t i)
+{
+    uint32_t stream = 1 + below(5), object = any_alive(t), op = OBJ_NONE;
+    switch (below(12)) {
+    case 0:
+    case 1:
+        op = tale_allocate(t, below(3) ? TALE_HOST : stream, 80 + below(50), NULL);
+        t->objects.data[t->objects.count - 1].site = below((uint32_t)t->objects.count);
+        t->objects.data[t->objects.count - 1].context = below(2);
+        break;
+    case 2:
+        op = object == OBJ_NONE ? OBJ_NONE : tale_free(t, below(3) ? TALE_HOST : stream, object);
+        break;
+    case 3: op = object == OBJ_NONE ? OBJ_NONE : tale_copy_in(t, stream, object); break;
+    case 4: op = tale_order(t, OBJ_RECORD, stream, below(EVENTS)); break;
+    case 5: op = tale_order(t, OBJ_WAIT, stream, below(EVENTS)); break;
+    case 6: op = tale_order(t, (obj_op_kind)(OBJ_SYNC_EVENT + below(3)), stream, below(2)); break;
+    case 7: add_nodes(t, i + 1); break;
+    default:
+        op = tale_launch(t, stream, OBJ_NONE, OBJ_NONE);
+        access_some(t, op);
+        t->ops.data[op].unknown = below(12) == 0;
+        break;
+    }
+    if (op != OBJ_NONE && t->ops.data[op].queue != TALE_HOST)
+        t->ops.data[op].thread = below(2) ? 6 : TALE_HOST;
+}
+
+static void draw_trace(obj_trace *t)
+{
+    begin_random(t);
+    for (uint32_t i = 0; t->ops.count < MOST_OPS - 4; i++)
+        add_random(t, i);
+}
+
+/* ---- levels, by Kahn's algorithm over all pairs ---- */
+
+static bool conflict(const obj_trace *t, uint32_t from, uint32_t to)
+{
+    uint32_t n, m;
+    const obj_op *x = &t->ops.data[from], *y = &t->ops.data[to];
+    const obj_access *a = obj_accesses(t, x, &n), *b = obj_accesses(t, y, &m);
+    bool x_life = x->kind == OBJ_ALLOCATE || x->kind == OBJ_FREE, y_life = y->kind == OBJ_FREE;
+    for (uint32_t i = 0; i < n; i++) {
+        if (y_life && y->about == a[i].object)
+            return true;
+        for (uint32_t k = 0; k < m; k++)
+            if (a[i].object == b[k].object && ((a[i].how | b[k].how) & OBJ_WRITE))
+                return true;
+    }
+    for (uint32_t k = 0; x_life && k < m; k++)
+        if (b[k].object == x->about)
+            return true;
+    return x_life && y_life && x->about == y->about;
+}
+
+/* Does what is in one queue wait for what is in the other by then? */
+static bool streams_wait(const obj_trace *t, uint32_t from, uint32_t to)
+{
+    const obj_queue *a = &t->queues.data[from], *b = &t->queues.data[to];
+    bool pair = (a->kind == OBJ_QUEUE_LEGACY && b->kind == OBJ_QUEUE_BLOCKING) ||
+                (a->kind == OBJ_QUEUE_BLOCKING && b->kind == OBJ_QUEUE_LEGACY);
+    return from == to || (pair && a->context == b->context);
+}
+
+static bool is_in_stream(const obj_trace *t, const obj_op *op)
+{
+    return (obj_is_work(op->kind) || op->kind == OBJ_WAIT) &&
+           t->queues.data[op->queue].kind != OBJ_QUEUE_THREAD;
+}
+
+/* Is what its thread does next later than it? */
+static bool holds_thread(const obj_trace *t, const obj_op *op)
+{
+    return op->kind >= OBJ_SYNC_EVENT || (obj_is_work(op->kind) && op->waits) ||
+           (obj_is_work(op->kind) && t->queues.data[op->queue].kind == OBJ_QUEUE_THREAD);
+}
+
+/* Is it the last record of the event before `to`? */
+static bool is_latest(const obj_trace *t, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from + 1; i < to; i++)
+        if (t->ops.data[i].kind == OBJ_RECORD && t->ops.data[i].about == t->ops.data[from].about)
+            return false;
+    return true;
+}
+
+static bool waits_in_context(const obj_trace *t, const obj_op *from, const obj_op *to)
+{
+    bool host = t->queues.data[to->queue].kind == OBJ_QUEUE_THREAD;
+    uint32_t context = to->kind == OBJ_SYNC_CONTEXT ? to->about
+                       : to->kind == OBJ_FREE       ? t->objects.data[to->about].context
+                                                    : 0;
+    return (to->kind == OBJ_SYNC_CONTEXT || (to->kind == OBJ_FREE && host)) &&
+           is_in_stream(t, from) && t->queues.data[from->queue].context == context;
+}
+
+static bool waits_for_record(const obj_trace *t, uint32_t from, uint32_t to)
+{
+    const obj_op *x = &t->ops.data[from], *y = &t->ops.data[to];
+    return x->kind == OBJ_RECORD && (y->kind == OBJ_WAIT || y->kind == OBJ_SYNC_EVENT) &&
+           x->about == y->about && is_latest(t, from, to);
+}
+
+static bool has_edge(const obj_trace *t, uint32_t from, uint32_t to)
+{
+    for (size_t i = 0; i < t->edges.count; i++)
+        if (t->edges.data[i].from == from && t->edges.data[i].to == to)
+            return true;
+    return false;
+}
+
+static bool depends(const obj_trace *t, uint32_t from, uint32_t to)
+{
+    const obj_op *x = &t->ops.data[from], *y = &t->ops.data[to];
+    bool work = obj_is_work(x->kind) && obj_is_work(y->kind);
+    bool nodes = x->run && x->run == y->run;
+    bool looks_at_stream = is_in_stream(t, y) || y->kind == OBJ_RECORD ||
+                           y->kind == OBJ_SYNC_STREAM;
+    if (holds_thread(t, x) && x->thread == y->thread)
+        return true;
+    /* A wait passes on the event alone to its stream; that the stream is in order itself. */
+    if (is_in_stream(t, x) && looks_at_stream && y->kind != OBJ_WAIT && !nodes &&
+        streams_wait(t, x->queue, y->queue))
+        return true;
+    return has_edge(t, from, to) || waits_in_context(t, x, y) || waits_for_record(t, from, to) ||
+           (work && conflict(t, from, to));
+}
+
+static void take(bool edges[MOST_OPS][MOST_OPS], uint32_t n, bool *gone, uint32_t op)
+{
+    gone[op] = true;
+    for (uint32_t i = 0; i < n; i++)
+        edges[op][i] = false;
+}
+
+static bool is_free_of(bool edges[MOST_OPS][MOST_OPS], uint32_t op)
+{
+    for (uint32_t i = 0; i < op; i++)
+        if (edges[i][op])
+            return false;
+    return true;
+}
+
+/* What only orders others is taken as soon as nothing is left that it waits for. */
+static void take_orders(const obj_trace *t, bool edges[MOST_OPS][MOST_OPS], bool *gone)
+{
+    uint32_t n = (uint32_t)t->ops.count;
+    for (uint32_t i = 0; i < n; i++)
+        if (!gone[i] && !obj_is_work(t->ops.data[i].kind) && is_free_of(edges, i))
+            take(edges, n, gone, i);
+}
+
+static void level_by_kahn(const obj_trace *t, uint32_t *levels)
+{
+    static bool edges[MOST_OPS][MOST_OPS];
+    bool gone[MOST_OPS] = {false}, now[MOST_OPS];
+    uint32_t n = (uint32_t)t->ops.count, left = n;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < n; k++)
+            edges[i][k] = i < k && depends(t, i, k);
+    for (uint32_t level = 0; left; level++) {
+        take_orders(t, edges, gone);
+        left = 0;
+        for (uint32_t i = 0; i < n; i++)
+            now[i] = !gone[i] && obj_is_work(t->ops.data[i].kind) && is_free_of(edges, i);
+        for (uint32_t i = 0; i < n; i++)
+            if (now[i]) {
+                levels[i] = level;
+                take(edges, n, gone, i);
+            }
+        for (uint32_t i = 0; i < n; i++)
+            left += !gone[i];
+    }
+}
+
+/* ---- lives ---- */
+
+static bool may_access(const obj_trace *t, uint32_t op, uint32_t object, bool *certain)
+{
+    uint32_t n;
+    const obj_op *o = &t->ops.data[op];
+    const obj_object *x = &t->objects.data[object];
+    const obj_access *a = obj_accesses(t, o, &n);
+    *certain = false;
+    for (uint32_t i = 0; i < n; i++)
+        *certain |= a[i].object == object;
+    return *certain || (o->unknown && op > x->allocate && op < x->free);
+}
+
+static void compare_life(const obj_trace *t, const obj_lives *lives, uint32_t object)
+{
+    uint32_t first = OBJ_NONE, last = OBJ_NONE;
+    bool any = false, certain;
+    for (uint32_t i = 0; i < t->ops.count; i++) {
+        if (!may_access(t, i, object, &certain))
+            continue;
+        first = first == OBJ_NONE ? i : first;
+        last = i;
+        any |= certain;
+    }
+    const obj_life *life = &lives->rows[object];
+    assert_int_equal(life->first, first);
+    assert_int_equal(life->last, last);
+    assert_int_equal(life->accesses > 0, any);
+}
+
+/* ---- reuse: the walk over all objects ---- */
+
+typedef enum status { INITIAL, IN_USE, DONE, REUSED } status;
+
+static bool fits(const obj_object *a, const obj_object *b, double apart)
+{
+    double x = (double)a->bytes, y = (double)b->bytes;
+    return x > y ? y >= x * (1 - apart) : x >= y * (1 - apart);
+}
+
+typedef struct point {
+    uint32_t level, object;
+    bool last;
+} point;
+
+static bool is_after(const point *a, const point *b)
+{
+    if (a->level != b->level)
+        return a->level > b->level;
+    if (a->last != b->last)
+        return a->last;
+    return a->object > b->object;
+}
+
+static void sort_points(point *points, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        for (uint32_t k = i; k && is_after(&points[k - 1], &points[k]); k--) {
+            point swap = points[k];
+            points[k] = points[k - 1];
+            points[k - 1] = swap;
+        }
+}
+
+static void reuse_naively(const obj_trace *t, const uint32_t *levels, const bool *wanted,
+                          uint32_t *reuses)
+{
+    point points[2 * MOST_OBJECTS];
+    status now[MOST_OBJECTS] = {INITIAL};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < t->objects.count; i++) {
+        reuses[i] = OBJ_NONE;
+        uint32_t least = UINT32_MAX, most = 0;
+        bool certain;
+        for (uint32_t op = 0; op < t->ops.count; op++)
+            if (may_access(t, op, i, &certain) && certain) {
+                least = levels[op] < least ? levels[op] : least;
+                most = levels[op] > most ? levels[op] : most;
+            }
+        if (!wanted[i] || least == UINT32_MAX)
+            continue;
+        points[n++] = (point){least, i, false};
+        points[n++] = (point){most, i, true};
+    }
+    sort_points(points, n);
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t object = points[i].object;
+        if (points[i].last) {
+            now[object] = now[object] == INITIAL ? IN_USE : now[object];
+            continue;
+        }
+        now[object] = now[object] == IN_USE ? DONE : now[object];
+        for (uint32_t k = i; k-- > 0;) {
+            uint32_t left = points[k].object;
+            if (!points[k].last || now[left] != INITIAL ||
+                !fits(&t->objects.data[object], &t->objects.data[left], 0.1))
+                continue;
+            reuses[object] = left;
+            now[left] = REUSED;
+            break;
+        }
+    }
+}
+
+static void compare_reuses(const obj_trace *t, const uint32_t *levels, const obj_lives *lives)
+{
+    bool wanted[MOST_OBJECTS];
+    uint32_t expected[MOST_OBJECTS];
+    for (uint32_t i = 0; i < t->objects.count; i++)
+        wanted[i] = below(8) != 0;
+    uint32_t *reuses = obj_find_reuses(t, lives, wanted, 0.1);
+    assert_non_null(reuses);
+    reuse_naively(t, levels, wanted, expected);
+    for (uint32_t i = 0; i < t->objects.count; i++)
+        assert_int_equal(reuses[i], expected[i]);
+    free(reuses);
+}
+
+/* ---- savings: bytes moment by moment ---- */
+
+/* Bytes that an object takes at a moment with the chosen hits followed, as its owner of memory; 0
+ * where it lives in another's. */
+static uint64_t bytes_at(const obj_trace *t, const obj_hits *hits, const bool *chosen,
+                         uint32_t object, uint32_t moment)
+{
+    uint64_t bytes = t->objects.data[object].bytes;
+    uint32_t begin = t->objects.data[object].begin, end = t->objects.data[object].end,
+             next = object;
+    for (size_t i = 0; i < hits->count; i++)
+        if (chosen[i] && hits->data[i].object == object &&
+            hits->data[i].pattern == ANA_REDUNDANT_ALLOCATION)
+            return 0;
+    for (bool more = true; more;) {
+        uint32_t from = t->objects.data[next].begin, to = t->objects.data[next].end;
+        more = false;
+        for (size_t i = 0; i < hits->count; i++) {
+            const obj_hit *h = &hits->data[i];
+            if (!chosen[i] || h->object != next)
+                continue;
+            from = h->pattern == ANA_EARLY_ALLOCATION ? h->to : from;
+            bool sooner = h->pattern == ANA_LATE_DEALLOCATION ||
+                          (h->pattern == ANA_LEAK && h->from != OBJ_NONE);
+            to = sooner ? h->from + 1 : to;
+            if (h->pattern == ANA_UNUSED_ALLOCATION)
+                return 0;
+            if (h->pattern == ANA_TEMPORARY_IDLENESS && moment > h->from && moment < h->to)
+                return 0;
+        }
+        begin = from < begin || next == object ? from : begin;
+        end = to > end || next == object ? to : end;
+        bytes = t->objects.data[next].bytes > bytes ? t->objects.data[next].bytes : bytes;
+        for (size_t i = 0; i < hits->count && !more; i++)
+            if (chosen[i] && hits->data[i].other == next) {
+                next = hits->data[i].object;
+                more = true;
+            }
+    }
+    return moment >= begin && moment < end ? bytes : 0;
+}
+
+static uint64_t peak_with(const obj_trace *t, const obj_hits *hits, const bool *chosen)
+{
+    uint64_t peak = 0;
+    for (uint32_t m = 0; m < t->ops.count; m++) {
+        uint64_t sum = 0;
+        for (uint32_t i = 0; i < t->objects.count; i++)
+            sum += bytes_at(t, hits, chosen, i, m);
+        peak = sum > peak ? sum : peak;
+    }
+    return peak;
+}
+
+static void compare_savings(const obj_trace *t, const obj_hits *hits, const obj_plan *plan)
+{
+    bool *chosen = calloc(hits->count + 1, sizeof *chosen);
+    uint64_t before = peak_with(t, hits, chosen), after;
+    assert_int_equal(plan->devices[0].before, before);
+    for (size_t i = 0; i < hits->count; i++) {
+        for (size_t k = 0; k < hits->count; k++)
+            chosen[k] = hits->data[k].bundle == hits->data[i].bundle;
+        assert_int_equal(hits->data[i].saves, before - peak_with(t, hits, chosen));
+    }
+    for (size_t k = 0; k < hits->count; k++)
+        chosen[k] = hits->data[k].planned;
+    after = peak_with(t, hits, chosen);
+    assert_int_equal(plan->devices[0].after, after);
+    for (size_t i = 0; i < hits->count; i++) {
+        if (!hits->data[i].planned)
+            continue;
+        chosen[i] = false;
+        assert_int_equal(hits->data[i].adds, peak_with(t, hits, chosen) - after);
+        assert_false(hits->data[i].possible);
+        chosen[i] = true;
+    }
+    if (plan->steps.count)
+        assert_int_equal(plan->steps.data[plan->steps.count - 1].peak, after);
+    assert_true(after <= before);
+    free(chosen);
+}
+
+/* ---- all of it ---- */
+
+static void compare_trace(const obj_trace *t, const ana_thresholds *thresholds)
+{
+    uint32_t expected[MOST_OPS];
+    obj_lives lives;
+    obj_hits hits = {0};
+    obj_plan plan;
+    uint32_t *levels = obj_order(t);
+    assert_non_null(levels);
+    level_by_kahn(t, expected);
+    for (uint32_t i = 0; i < t->ops.count; i++)
+        if (obj_is_work(t->ops.data[i].kind))
+            assert_int_equal(levels[i], expected[i]);
+    assert_true(obj_lives_of(t, levels, &lives));
+    for (uint32_t i = 0; i < t->objects.count; i++)
+        compare_life(t, &lives, i);
+    compare_reuses(t, levels, &lives);
+    assert_true(obj_find_patterns(t, levels, &lives, thresholds, &hits));
+    assert_true(obj_plan_savings(t, 0.01, &hits, &plan));
+    compare_savings(t, &hits, &plan);
+    obj_plan_free(&plan);
+    wl_vec_free(&hits);
+    obj_lives_free(&lives);
+    free(levels);
+}
+
+static void random_traces(void **state)
+{
+    (void)state;
+    ana_thresholds thresholds = ana_thresholds_default();
+    thresholds.idle_calls_untimed = 2; /* in short traces */
+    for (uint32_t i = 0; i < TRACES; i++) {
+        obj_trace t;
+        seed = i;
+        draw_trace(&t);
+        compare_trace(&t, &thresholds);
+        tale_end(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_traces)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
