@@ -273,6 +273,10 @@ def check(folder):
 SONAMES = {"libcuda.so.1": 0, "libcudart.so.11.0": 11, "libcudart.so.12": 12, "libcudart.so.13": 13}
 
 
+# What the library before the driver exports besides (src/record/exports.c).
+OURS = ["warplens_collector_1"]
+
+
 def exported(major):
     if major == 0:
         return sorted(row.symbol for row in read_driver())
@@ -282,7 +286,7 @@ def exported(major):
 
 def write_exports(folder):
     """A library's list, FRONT(index, symbol), and its version script: the node is the SONAME for
-    libcudart, as in NVIDIA's."""
+    libcudart, as in NVIDIA's. That of the library before the driver has our own names, too."""
     folder.mkdir(parents=True, exist_ok=True)
     for soname, major in SONAMES.items():
         symbols = exported(major)
@@ -291,6 +295,8 @@ def write_exports(folder):
         names = "".join(f"    {symbol};\n" for symbol in symbols)
         node = soname + " " if major else ""
         (folder / f"{soname}.map").write_text(f"{node}{{\nglobal:\n{names}local:\n    *;\n}};\n")
+    names = "".join(f"    {symbol};\n" for symbol in exported(0) + OURS)
+    (folder / "inline.map").write_text(f"{{\nglobal:\n{names}local:\n    *;\n}};\n")
 
 
 def entries(library):

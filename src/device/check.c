@@ -1,6 +1,7 @@
 /* Replay held against what a launch did in the emulator: see check.h. */
 #include "device/check.h"
 
+#include "record/parts.h"
 #include "replay/compare.h"
 #include "replay/world.h"
 
@@ -22,18 +23,6 @@ static wl_status tell_device(replay_world *w, const dev_gpu *d, wl_error *err)
     return replay_world_see(w, &record, err);
 }
 
-static uint32_t object_kind_of_alloc(emu_alloc_kind kind)
-{
-    switch (kind) {
-    case EMU_ALLOC_PINNED: return CAP_OBJECT_PINNED;
-    case EMU_ALLOC_MANAGED: return CAP_OBJECT_MANAGED;
-    case EMU_ALLOC_REGISTERED: return CAP_OBJECT_REGISTERED;
-    case EMU_ALLOC_SYMBOL: return CAP_OBJECT_SYMBOL;
-    case EMU_ALLOC_CONST: return CAP_OBJECT_CONST;
-    default: return CAP_OBJECT_DEVICE;
-    }
-}
-
 /* The name of the variable that lies at the address; "" without one. */
 static const char *variable_at(const dev_module *module, uint64_t address)
 {
@@ -49,12 +38,21 @@ static wl_status tell_object(replay_world *w, const dev_block *block, wl_error *
 {
     cap_record record = {.type = CAP_OBJECT,
                          .object = {.id = block->object,
-                                    .kind = object_kind_of_alloc(block->kind),
+                                    .kind = dev_object_kind(block->kind),
                                     .base = block->base,
                                     .bytes = block->size,
                                     .module = block->module ? block->module->id : 0,
                                     .name = variable_at(block->module, block->base)}};
     return replay_world_see(w, &record, err);
+}
+
+static wl_status tell_parts(replay_world *w, wl_error *err)
+{
+    cap_record record = {.type = CAP_OBJECT};
+    wl_status status = WL_OK;
+    for (size_t i = 0; status == WL_OK && rec_part_number(i, &record.object); i++)
+        status = replay_world_see(w, &record, err);
+    return status;
 }
 
 static wl_status tell_content(replay_world *w, const dev_block *block, wl_error *err)
@@ -83,7 +81,7 @@ static wl_status tell_all(replay_world *w, const dev_op *op, wl_error *err)
         if (status == WL_OK && block->object)
             status = tell_content(w, block, err);
     }
-    return status;
+    return status == WL_OK ? tell_parts(w, err) : status;
 }
 
 /* ---- the slice ---- */

@@ -1,6 +1,7 @@
 /* Copies and sets: checked against the allocations on both sides, executed by the host. */
 #include "cuda/args.h"
 #include "device/graph_impl.h"
+#include "record/parts.h"
 
 #include <string.h>
 
@@ -112,13 +113,16 @@ bool dev_set_missing(const dev_set *set)
     return dev_graph_missing(set->address, set_extent(set));
 }
 
-static void describe_address(uint64_t address, uint32_t *object, uint64_t *offset)
+/* The innermost object that holds all of the extent. */
+static void describe_address(uint64_t address, uint64_t bytes, uint32_t *object, uint64_t *offset)
 {
     dev_memory memory;
     if (!dev_memory_find(address, &memory))
         return;
-    *object = memory.object;
-    *offset = address - memory.base;
+    uint64_t base = memory.base;
+    uint32_t part = rec_part_of(address, bytes, &base);
+    *object = part ? part : memory.object;
+    *offset = address - base;
 }
 
 static uint64_t rows_of_side(const side *s, const dev_place *p)
@@ -144,10 +148,10 @@ void dev_copy_describe(const dev_copy *copy, rec_call *call)
     cap_call *record = &call->record;
     if (copy->height > 1 || copy->depth > 1)
         describe_shape(copy, call);
-    describe_address(resolve_side(&copy->from, copy).address, &record->source_object,
+    const side from = resolve_side(&copy->from, copy), to = resolve_side(&copy->to, copy);
+    describe_address(from.address, extent(&from, copy), &record->source_object,
                      &record->source_offset);
-    describe_address(resolve_side(&copy->to, copy).address, &record->target_object,
-                     &record->target_offset);
+    describe_address(to.address, extent(&to, copy), &record->target_object, &record->target_offset);
     record->bytes = (uint64_t)copy->width * copy->height * copy->depth;
 }
 
@@ -206,6 +210,6 @@ void dev_set_describe(const dev_set *set, rec_call *call)
             .target_rows = set->depth > 1 && set->pitch ? set->slice / set->pitch : set->height};
         rec_call_shape(call);
     }
-    describe_address(set->address, &record->target_object, &record->target_offset);
+    describe_address(set->address, set_extent(set), &record->target_object, &record->target_offset);
     record->bytes = (uint64_t)set->width * set->element * set->height * set->depth;
 }

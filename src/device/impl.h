@@ -249,6 +249,7 @@ void dev_call_write(dev_call *call, dev_result result);
 /* ---- memory ---- */
 
 dev_block *dev_block_find(uint64_t address);
+cap_object_kind dev_object_kind(emu_alloc_kind kind);
 dev_block *dev_block_add(dev_call *call, dev_gpu *device, uint64_t base, uint64_t size,
                          emu_alloc_kind kind, uint32_t object, dev_context *context);
 void dev_object_write(const dev_block *block, uint32_t call, cap_object_kind kind, uint32_t module,
@@ -264,6 +265,8 @@ uint32_t dev_pool_number(dev_pool *pool); /* in the capture; NULL: 0 */
 void dev_array_forget(dev_array *array);  /* its memory went with its context */
 void dev_textures_forget(const dev_context *context);
 void dev_release_context_memory(dev_context *context);
+
+void dev_parts_start(void); /* the program may announce parts of allocations */
 
 /* ---- work ---- */
 

@@ -151,12 +151,15 @@ bool dev_host_readable(const void *data, uint64_t bytes)
 
 /* ---- allocation ---- */
 
-static cap_object_kind object_kind(emu_alloc_kind kind)
+cap_object_kind dev_object_kind(emu_alloc_kind kind)
 {
     switch (kind) {
     case EMU_ALLOC_PINNED: return CAP_OBJECT_PINNED;
     case EMU_ALLOC_MANAGED: return CAP_OBJECT_MANAGED;
     case EMU_ALLOC_REGISTERED: return CAP_OBJECT_REGISTERED;
+    case EMU_ALLOC_SYMBOL: return CAP_OBJECT_SYMBOL;
+    case EMU_ALLOC_CONST: return CAP_OBJECT_CONST;
+    case EMU_ALLOC_HEAP: return CAP_OBJECT_HEAP;
     default: return CAP_OBJECT_DEVICE;
     }
 }
@@ -203,7 +206,7 @@ static dev_result allocate_block(dev_call *call, uint64_t size, emu_alloc_kind k
         return r;
     (*out)->flags = flags;
     dev_call_write(call, DEV_OK);
-    dev_object_write(*out, call->rec.id, object_kind(kind), 0, "");
+    dev_object_write(*out, call->rec.id, dev_object_kind(kind), 0, "");
     return DEV_OK;
 }
 

@@ -17,17 +17,18 @@ void dev_same_forget(dev_function *function)
 
 /* ---- live memory ---- */
 
-static bool find_allocation(void *ctx, uint64_t address, emu_alloc *out)
+static bool find_live_object(void *ctx, uint64_t address, emu_alloc *out)
 {
-    return emu_mem_find(ctx, address, out) && out->id != 0;
+    return emu_mem_find_object(ctx, address, out) && out->id != 0;
 }
 
-static bool find_object_allocation(void *ctx, uint32_t object, emu_alloc *out)
+/* Not of parts: where a launch accessed one that no parameter led to, it is not kept. */
+static bool find_numbered_object(void *ctx, uint32_t object, emu_alloc *out)
 {
     dev_block *block, *next;
     HASH_ITER (hh, dev_g.blocks, block, next) {
         if (block->object == object)
-            return find_allocation(ctx, block->base, out) && out->id == object;
+            return emu_mem_find_id(ctx, block->base, object, out);
     }
     return false;
 }
@@ -63,15 +64,15 @@ void dev_same_find(const dev_op *op, replay_repeat *out)
                             .cooperative = l->cooperative,
                             .params = l->params,
                             .constants = hash_constants(f, facts)};
-    replay_repeats_find(repeats, &f->proven, &launch, find_allocation, op->context->device->machine,
-                        out);
+    replay_repeats_find(repeats, &f->proven, &launch, find_live_object,
+                        op->context->device->machine, out);
 }
 
 void dev_same_keep(const dev_op *op, const replay_repeat *repeat, uint32_t launch,
                    const obs_summary *summary)
 {
     if (repeat->facts)
-        replay_repeats_keep(repeats, repeat, launch, summary, find_object_allocation,
+        replay_repeats_keep(repeats, repeat, launch, summary, find_numbered_object,
                             op->context->device->machine);
 }
 

@@ -144,5 +144,6 @@ void dev_process_begins(void)
 {
     static const rec_collector emulator = {.name = "emulate", .in_child = renew_condition_in_child};
     prog_options_get();
+    dev_parts_start();
     rec_process_begins(&emulator);
 }

@@ -78,9 +78,10 @@ void emu_check_global(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t b
             }
             if (!found)
                 bad_global(w, in, lane, address, bytes);
-            *cache = (emu_cache){.base = found->base,
-                                 .end = found->base + found->size,
-                                 .alloc = found,
+            const emu_piece piece = emu_memory_piece(memory, found, address);
+            *cache = (emu_cache){.base = piece.base,
+                                 .end = piece.end,
+                                 .alloc = piece.object,
                                  .epoch = epoch,
                                  .writable = found->kind != EMU_ALLOC_CONST};
         }

@@ -58,7 +58,9 @@ typedef struct emu_alloc {
     emu_alloc_kind kind;
     uint32_t id; /* the caller's: object number in the capture; 0 where it gave none */
     bool freed;
-    bool ghost; /* has no memory behind it: emu/slice.h */
+    bool ghost;   /* has no memory behind it: emu/slice.h */
+    bool part;    /* of an allocation: emu_mem_part() */
+    bool divided; /* other objects lie in it; set by emu_mem_find_object() */
 } emu_alloc;
 
 /* `align` is a power of two, at least 256 is used. Memory is zeroed by the host. WL_NOMEM when the
@@ -70,6 +72,16 @@ wl_status emu_mem_free(emu_machine *m,
                        uint64_t address); /* WL_NOENT where no allocation starts there */
 /* The live allocation that holds the address, copied to *out; false without one. */
 bool emu_mem_find(emu_machine *m, uint64_t address, emu_alloc *out);
+/* From now on `id` is the object that lies in this part of an allocation, or of another part: what
+ * is accessed there counts as its, and only whether it may be accessed goes by the allocation.
+ * WL_EXISTS where a part crosses a border of it or would lie in it. It goes with the allocation
+ * that it begins in, or when the caller takes it back. */
+wl_status emu_mem_part(emu_machine *m, uint64_t base, uint64_t size, uint32_t id);
+void emu_mem_part_end(emu_machine *m, uint64_t base, uint32_t id);
+/* The innermost object that holds the address, a part or an allocation, as emu_mem_find. */
+bool emu_mem_find_object(emu_machine *m, uint64_t address, emu_alloc *out);
+/* The live object of this id that begins there, whatever lies in it. */
+bool emu_mem_find_id(emu_machine *m, uint64_t base, uint32_t id, emu_alloc *out);
 /* Whether the address is the device's, allocated or not; no host memory of the application lies
  * there. */
 bool emu_mem_is_device(const emu_machine *m, uint64_t address);

@@ -14,6 +14,7 @@
 #include "emu/slice.h"
 
 #include "base/arena.h"
+#include "base/nest.h"
 #include "base/vec.h"
 #include "ir/blocks.h"
 #include "ir/kernel.h"
@@ -278,6 +279,11 @@ wl_status emu_order_blocks(emu_kernel *kernel);
 #define EMU_REPLAY_HINT UINT64_C(0x600000000000)
 #endif
 
+typedef struct emu_part {
+    wl_nested place;
+    emu_alloc as; /* what accesses there show */
+} emu_part;
+
 typedef struct emu_memory {
     uint64_t base, end;    /* of the reserved range */
     uint64_t next;         /* first address never handed out */
@@ -286,8 +292,9 @@ typedef struct emu_memory {
     pthread_rwlock_t lock; /* of all below */
     emu_alloc **allocs;    /* by base; freed ones stay until they are many */
     uint32_t count, capacity, nfreed;
-    _Atomic uint32_t epoch; /* counts up when an allocation is freed */
+    _Atomic uint32_t epoch; /* counts up when an allocation is freed, and as parts come and go */
     wl_vec(emu_alloc) reserved;
+    wl_nest parts; /* of emu_part */
 } emu_memory;
 
 /* Generic addresses of shared and local memory lie in two windows of the reserved range. A block of
@@ -316,6 +323,15 @@ emu_alloc *emu_memory_nearest(emu_memory *memory, uint64_t address);
 /* The live allocation that holds [address, address + bytes); NULL without one. Takes the lock.
  * Allocations outlive the launch that finds them. */
 const emu_alloc *emu_memory_holding(emu_memory *memory, uint64_t address, uint64_t bytes);
+/* What an address in a live allocation belongs to, and the addresses around it of which the same is
+ * true. Takes the lock. */
+typedef struct emu_piece {
+    const emu_alloc *object;
+    uint64_t base, end;
+} emu_piece;
+emu_piece emu_memory_piece(emu_memory *memory, const emu_alloc *alloc, uint64_t address);
+/* Ends the parts that begin in the range. Call with the lock, for writing. */
+void emu_memory_end_parts(emu_memory *memory, uint64_t base, uint64_t size);
 void emu_memory_set_id(emu_memory *memory, uint64_t base, uint32_t id);
 
 /* ---- warps and blocks ---- */

@@ -51,6 +51,8 @@ void emu_memory_free(emu_machine *m)
     for (uint32_t i = 0; i < memory->count; i++)
         free(memory->allocs[i]);
     free(memory->allocs);
+    emu_memory_end_parts(memory, 0, UINT64_MAX);
+    wl_nest_free(&memory->parts);
     wl_vec_free(&memory->reserved);
     if (memory->base)
         munmap((void *)(uintptr_t)memory->base, memory->end - memory->base);
@@ -341,6 +343,7 @@ static void free_ghost(emu_memory *memory, emu_alloc *alloc)
 
 static void free_locked(emu_memory *memory, emu_alloc *alloc)
 {
+    emu_memory_end_parts(memory, alloc->base, alloc->size);
     if (alloc->ghost) {
         free_ghost(memory, alloc);
         return;

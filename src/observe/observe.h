@@ -15,6 +15,7 @@ typedef struct obs_range { /* of an allocation */
     uint32_t object;
     uint64_t base, bytes;
     bool constant; /* memory that kernels cannot write to */
+    bool divided;  /* other objects lie in it */
 } obs_range;
 
 typedef struct obs_config {
@@ -38,11 +39,11 @@ typedef struct obs_config {
     uint64_t heat_limit; /* sectors a map holds at most; 0: no limit */
     /* Bytes of what the warps of blocks that get a map did, step by step; 0: none is kept. */
     uint64_t sequence_limit;
-    /* Object number of the allocation that holds an address, for requests whose lanes fall in
+    /* Number of the innermost object that holds an address, for requests whose lanes fall in
      * several. */
     uint32_t (*object_at)(void *ctx, uint64_t address);
     void *object_ctx;
-    /* The allocation that holds an address, false where there is none. */
+    /* The innermost object that holds an address, false where there is none. */
     bool (*range_at)(void *ctx, uint64_t address, obs_range *out);
     /* What is to be known of the elements of global memory, and of shared arrays: by
      * obs_record_use. `use_limit`: bytes that counting may take, 0: OBS_USE_BYTES; of what does not

@@ -67,6 +67,7 @@ static obs_use_table *new_table(obs_uses *u, const obs_range *range, uint8_t spa
     t->high = range->base + range->bytes;
     t->first = t->low / OBS_WORD_BYTES;
     t->elements = (t->high + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES - t->first;
+    t->divided = range->divided;
     t->packed.counted = true;
     return u->tables[u->count++] = t;
 }
@@ -187,9 +188,11 @@ static void add_elements(const request *r, obs_use_table *t, uint64_t first, uin
     *run = (obs_use_run){first, end, times};
 }
 
-static bool table_holds(const obs_use_table *t, uint8_t space, uint64_t address)
+/* Where others lie in the table's object, only the request can tell whose the address is. */
+static bool table_holds(const obs_use_table *t, const acc_request *access, uint64_t address)
 {
-    return t && t->space == space && address >= t->low && address < t->high;
+    return t && t->space == access->space && address >= t->low && address < t->high &&
+           (!t->divided || t->object == access->object);
 }
 
 static bool range_of_address(const request *r, uint64_t address, obs_range *range)
@@ -230,12 +233,12 @@ static obs_use_table *table_at(const request *r, uint64_t address)
     uint8_t space = (uint8_t)r->access->space;
     obs_use_table **last = &u->last[r->access->pc % OBS_USE_LAST];
     obs_range range;
-    if (table_holds(*last, space, address))
+    if (table_holds(*last, r->access, address))
         return *last;
     uint64_t key = (uint64_t)space << 32 | r->access->object;
     uint32_t known = space != ACC_SHARED && r->access->object ? obs_table_get(&u->by_object, key)
                                                               : 0;
-    if (known && table_holds(u->tables[known - 1], space, address))
+    if (known && table_holds(u->tables[known - 1], r->access, address))
         return *last = u->tables[known - 1];
     if (!range_of_address(r, address, &range)) {
         miss(r, address);
@@ -262,7 +265,7 @@ static bool add_regular(const request *r)
     uint64_t low = stride < 0 ? a->addr[OBS_LANES - 1] : a->addr[0];
     uint64_t bytes = stride ? (uint64_t)OBS_LANES * a->bytes : a->bytes;
     obs_use_table *t = table_at(r, low);
-    if (!t || low % OBS_WORD_BYTES || low + bytes > t->high)
+    if (!t || low % OBS_WORD_BYTES || low + bytes > t->high || !table_holds(t, a, low))
         return false;
     uint64_t first = low / OBS_WORD_BYTES - t->first;
     add_elements(r, t, first, first + (bytes + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES,
@@ -278,13 +281,12 @@ static void add_lanes(const request *r)
     obs_use_run run = {0};
     for (uint32_t m = a->mask; m; m &= m - 1) {
         uint64_t address = a->addr[__builtin_ctz(m)];
-        obs_use_table *t = last && address - last->low < last->high - last->low
-                               ? last
-                               : table_at(r, address);
+        obs_use_table *t = table_holds(last, a, address) ? last : table_at(r, address);
         if (!t)
             continue;
         uint64_t first = address / OBS_WORD_BYTES - t->first;
         uint64_t end = (address + a->bytes - 1) / OBS_WORD_BYTES + 1 - t->first;
+        end = end < t->elements ? end : t->elements; /* it may reach into what lies next to it */
         if (t == last && first == run.first && end == run.end) {
             run.times++;
             continue;

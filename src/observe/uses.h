@@ -28,6 +28,7 @@ typedef struct obs_use_table {
     uint64_t bytes;                  /* of the pages */
     wl_spans packed;                 /* until then; counted */
     bool lost;                       /* something is not in it */
+    bool divided;                    /* other objects lie in it */
 } obs_use_table;
 
 enum { OBS_USE_LAST = 16 };

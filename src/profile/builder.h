@@ -115,6 +115,7 @@ typedef struct object_info {
 typedef struct live_place { /* of an object */
     uint64_t base, bytes;
     uint32_t object; /* its id */
+    bool part;       /* it lies in another object */
 } live_place;
 
 typedef struct skip {
@@ -289,7 +290,7 @@ wl_status builder_indirect(prof_builder *b, const cap_indirect *record, wl_error
 /* The object that an address belongs to, or that it misses by least; 0: there is none. */
 uint32_t builder_nearest_object(const prof_builder *b, uint64_t address);
 wl_status builder_write_reaches(prof_builder *b, const launch_facts *facts, wl_error *err);
-bool builder_place(process *p, uint32_t object, uint64_t base, uint64_t bytes);
+bool builder_place(process *p, const object_info *object);
 void builder_displace(process *p, uint32_t object, uint64_t base);
 
 /* stacks.c */

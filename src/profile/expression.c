@@ -358,6 +358,24 @@ static bool leave_condition(value *v)
     return token_is_any(v->t, at, ends) ? true : end_unknown(v);
 }
 
+/* "pool->parts[i].take(n)": where the object begins whose method is called; `dot` stands after it. */
+static uint32_t object_first(const tokens *t, uint32_t dot)
+{
+    uint32_t at = dot;
+    for (uint32_t n = 0; n < MOST_STEPS && at > 0; n++) {
+        at--;
+        while (at > 0 && (token_is(t, at, "]") || token_is(t, at, ")")) &&
+               match_of(t, at) != TOKEN_NONE && match_of(t, at) > 0)
+            at = match_of(t, at) - 1;
+        bool member = at > 0 && (token_is(t, at - 1, ".") || token_is(t, at - 1, "->") ||
+                                 token_is(t, at - 1, "::"));
+        if (!member)
+            break;
+        at--;
+    }
+    return token_is_word(t, at) || token_is(t, at, "this") ? at : at + 1;
+}
+
 /* One step outwards; false where the value ended. */
 static bool leave_one(value *v)
 {
@@ -367,6 +385,8 @@ static bool leave_one(value *v)
         return end_unknown(v);
     if (token_is(t, before, "::"))
         v->first = before_qualifiers(t, v->first);
+    else if (token_is(t, before, ".") || token_is(t, before, "->"))
+        v->first = object_first(t, before);
     else if (token_is(t, before, "new") || token_is(t, before, "*"))
         v->first = before;
     else if (is_cast(t, before))

@@ -236,6 +236,11 @@ static bool keep_value(search *s, uint32_t first, uint32_t end)
     }
 }
 
+static bool is_annotation(const char *api)
+{
+    return strncmp(api, "warplens_", strlen("warplens_")) == 0;
+}
+
 /* The tokens of argument `index` of the call whose bracket is `open`. */
 static bool argument_at(const search *s, uint32_t open, uint32_t index, uint32_t *first,
                         uint32_t *end)
@@ -272,6 +277,8 @@ static bool keep_argument(search *s, uint32_t open)
     if (!argument_at(s, open, s->call->argument, &first, &end) ||
         !expression_of(s->t, first, end, &e))
         return false;
+    if (is_annotation(s->call->name) && token_is(s->t, e.end, "+"))
+        return false; /* a part of the variable's memory is not the variable */
     const char *path = path_of(s, &e);
     if (s->call->gives == GIVES_BY_POINTER) /* "&x" stores in x, "x" where x points to */
         e.dereferenced |= !e.address;
@@ -714,6 +721,12 @@ bool keeper_of(const code_text *code, const kept_call *call, wl_arena *arena, ke
     return !s.nomem;
 }
 
+/* What is there already, and is only told of. */
+static bool gives_by_value(const char *api)
+{
+    return strstr(api, "Register") || is_annotation(api);
+}
+
 bool keeper_of_api(const code_text *code, const char *api, kept_call *call, wl_arena *arena,
                    keeper *out)
 {
@@ -727,7 +740,7 @@ bool keeper_of_api(const code_text *code, const char *api, kept_call *call, wl_a
          i++) {
         call->name = name;
         call->gives = strcmp(name, "malloc") == 0 ? GIVES_RESULT
-                      : strstr(name, "Register")  ? GIVES_BY_VALUE
+                      : gives_by_value(name)      ? GIVES_BY_VALUE
                                                   : GIVES_BY_POINTER;
         good = keeper_of(code, call, arena, out);
     }

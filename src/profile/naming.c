@@ -112,7 +112,7 @@ static bool find_code_text(naming *n, uint32_t file, const code_text **out)
  * of the toolkit's headers and its runtime. Else a library allocates, which that text calls. */
 static bool calls_api(naming *n, const stack *s)
 {
-    static const char *const parts[] = {"cuda", "cu", "libcudart_static_", "__cudart"};
+    static const char *const parts[] = {"cuda", "cu", "libcudart_static_", "__cudart", "warplens_"};
     const char *name = s->site ? prof_plain_name(n->arena, s->frames[s->site - 1].function) : "";
     for (size_t i = 0; name && i < sizeof parts / sizeof *parts; i++) {
         size_t length = strlen(parts[i]);

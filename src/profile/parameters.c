@@ -167,9 +167,10 @@ static size_t place_after(const process *p, uint64_t address)
     return low;
 }
 
-bool builder_place(process *p, uint32_t object, uint64_t base, uint64_t bytes)
+bool builder_place(process *p, const object_info *o)
 {
-    const live_place fresh = {base, bytes, object};
+    const uint64_t base = o->record.base, bytes = o->record.bytes;
+    const live_place fresh = {base, bytes, o->id, o->parent != 0};
     if (!base || !bytes)
         return true; /* a CUDA array has no address */
     size_t at = place_after(p, base);
@@ -196,11 +197,14 @@ void builder_displace(process *p, uint32_t object, uint64_t base)
     }
 }
 
+/* The innermost object's: what a part lies in begins before it. */
 static const live_place *place_at(const process *p, uint64_t address)
 {
     size_t i = place_after(p, address);
     const live_place *place = i ? &p->places.data[i - 1] : NULL;
-    return place && address - place->base < place->bytes ? place : NULL;
+    while (place && address - place->base >= place->bytes)
+        place = place->part && place > p->places.data ? place - 1 : NULL;
+    return place;
 }
 
 /* Of memory that was freed, the last that lay there. */
@@ -214,14 +218,26 @@ static uint32_t freed_object_at(const process *p, uint64_t address)
     return 0;
 }
 
+/* The last that ends before the address; a part may end before what it lies in. */
+static const live_place *place_before(const process *p, size_t next)
+{
+    const live_place *last = next ? &p->places.data[next - 1] : NULL;
+    for (const live_place *at = last; at && at->part && at > p->places.data;) {
+        at--;
+        last = at->base + at->bytes >= last->base + last->bytes ? at : last;
+    }
+    return last;
+}
+
 uint32_t builder_nearest_object(const prof_builder *b, uint64_t address)
 {
     const process *p = &b->process;
     size_t next = place_after(p, address);
     const live_place *after = next < p->places.count ? &p->places.data[next] : NULL;
-    const live_place *before = next ? &p->places.data[next - 1] : NULL;
-    if (before && address - before->base < before->bytes)
-        return before->object;
+    const live_place *before = place_before(p, next);
+    const live_place *around = place_at(p, address);
+    if (around)
+        return around->object;
     uint32_t freed = freed_object_at(p, address);
     if (freed)
         return freed;

@@ -203,7 +203,7 @@ static wl_status add_announced_object(prof_builder *b, const cap_object *r, wl_e
     o.record.name = wl_arena_strdup(p->arena, r->name);
     o.record.kernel = r->kind == CAP_OBJECT_HEAP ? wl_arena_strdup(p->arena, r->kernel) : "";
     if (b->nomem || !o.record.name || !o.record.kernel || !wl_push(&p->objects, o) ||
-        !builder_place(p, o.id, r->base, r->bytes)) {
+        !builder_place(p, &o)) {
         return NOMEM(err);
     }
     return WL_OK;

@@ -291,7 +291,7 @@ typedef struct prof_object {
     uint32_t device;  /* ordinal */
     const char
         *name; /* unambiguous for a person: "d_A (matmul.cu:41)", "table", "tile (matmul.cu:12)" */
-    const char *variable; /* "d_A"; "" where it is not known */
+    const char *variable; /* "d_A", or the tag; "" where it is not known */
     uint64_t base,
         bytes; /* base: address; for shared memory the offset in the block's shared memory */
     uint32_t alloc_call, free_call; /* prof_call; 0: none, or freed with its module or context */

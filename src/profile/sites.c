@@ -113,6 +113,14 @@ static bool name_sites(sites *s)
     return true;
 }
 
+/* What the program itself calls an object, nobody knows better. */
+static void name_by_tags(sites *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->rows[i].object->tag[0])
+            s->rows[i].variable = s->rows[i].object->tag;
+}
+
 /* ---- without line information ---- */
 
 /* A call whose function is known from the symbol table, but not its line. */
@@ -323,19 +331,52 @@ typedef struct base_name {
     const char *what, *place; /* NULL: memory is exhausted */
 } base_name;
 
+static const char *file_name_of(const sites *s, const site *row)
+{
+    return sources_name(sources_path(s->b->sources, row->file));
+}
+
 static base_name name_at_place(sites *s, const site *row)
 {
-    const char *file = sources_name(sources_path(s->b->sources, row->file));
     bool named = row->variable[0];
+    return (base_name){named ? row->variable : row->call->api,
+                       wl_arena_printf(s->arena, named ? " (%s:%u)" : " at %s:%u",
+                                       file_name_of(s, row), row->line)};
+}
+
+static const site *row_of_object(const sites *s, uint32_t id)
+{
+    size_t low = 0, high = s->count; /* ids ascend */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->rows[middle].object->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->count && s->rows[low].object->id == id ? &s->rows[low] : NULL;
+}
+
+/* Of a part: "x" and " (a.cu:5, in block of b.cu:9)". */
+static base_name name_in_parent(sites *s, const site *row, const site *parent)
+{
+    const char *what = parent->variable[0] ? parent->variable : parent->call->api;
+    const char *of = parent->variable[0] ? "of" : "at";
+    const char *where = wl_arena_printf(s->arena, "%s %s %s:%u", what, of, file_name_of(s, parent),
+                                        parent->line);
+    const char *name = row->variable[0] ? row->variable : row->call->api;
+    if (!where || !row->line)
+        return (base_name){name, where ? wl_arena_printf(s->arena, " (in %s)", where) : NULL};
     return (base_name){
-        named ? row->variable : row->call->api,
-        wl_arena_printf(s->arena, named ? " (%s:%u)" : " at %s:%u", file, row->line)};
+        name, wl_arena_printf(s->arena, " (%s:%u, in %s)", file_name_of(s, row), row->line, where)};
 }
 
 static base_name name_without_place(sites *s, const site *row, uint32_t *nameless)
 {
     const object_info *o = row->object;
     const char *api = row->call->api ? row->call->api : prof_object_kind_text(o->record.kind);
+    if (row->object->tag[0])
+        return (base_name){row->object->tag, ""};
     const char *in = row->function[0] ? prof_short_name(s->arena, row->function) : "";
     if (o->record.name[0])
         return (base_name){o->record.name, ""};
@@ -348,6 +389,9 @@ static base_name base_name_of(sites *s, const site *row, uint32_t *nameless)
 {
     if (is_module_variable(row->object))
         return (base_name){prof_demangle(s->arena, row->object->record.name), ""};
+    const site *parent = row->object->parent ? row_of_object(s, row->object->parent) : NULL;
+    if (parent && parent->line && (row->line || row->variable[0]))
+        return name_in_parent(s, row, parent);
     return row->line ? name_at_place(s, row) : name_without_place(s, row, nameless);
 }
 
@@ -499,6 +543,8 @@ wl_status builder_objects(prof_builder *b, wl_error *err)
     bool good = begin_sites(&s, &b->process) && name_sites(&s) && guess_places(&s) &&
                 set_symbols(&s);
     wl_status status = good ? place_heap(&s, err) : NOMEM(err);
+    if (status == WL_OK)
+        name_by_tags(&s);
     status = status == WL_OK ? write_objects(&s, err) : status;
     sources_free(s.texts);
     if (s.naming)

@@ -4,6 +4,7 @@
 #include "program/attached.h"
 #include "program/options.h"
 #include "record/open.h"
+#include "record/parts.h"
 #include "record/record.h"
 
 #include <stdlib.h>
@@ -47,6 +48,7 @@ void rec_start(bool wanted)
 static void start_afresh_in_child(void)
 {
     pthread_mutex_init(&rec_g.lock, NULL);
+    rec_parts_forget();
     if (rec_g.started) {
         cap_abandon(rec_g.writer);
         rec_g.writer = NULL;

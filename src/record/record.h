@@ -153,7 +153,7 @@ void rec_call_leave_late(rec_call *call, int32_t result);
 
 uint32_t rec_object_new(void); /* the next number */
 void rec_object_unused(void);  /* the latest number is free again: the allocation failed */
-/* Writes FREE; call 0: the program did not ask for it. */
+/* Writes FREE, and those of its parts before it; call 0: the program did not ask for it. */
 void rec_freed(uint32_t object, uint32_t call, cap_freed_how how);
 /* Writes STREAM with a number of its own, which is returned; stream->id is set. */
 uint64_t rec_stream(cap_stream *stream);

@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "program/kernel_name.h"
 #include "program/options.h"
+#include "record/parts.h"
 #include "record/record.h"
 
 #include <dlfcn.h>
@@ -109,6 +110,7 @@ void rec_object_unused(void)
 
 void rec_freed(uint32_t object, uint32_t call, cap_freed_how how)
 {
+    rec_parts_end_with(object, call, how);
     cap_free record = {.object = object, .call = call, .how = how};
     REC_WRITE(free, &record);
 }

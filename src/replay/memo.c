@@ -87,7 +87,8 @@ static void add_dim(maker *m, emu_dim d)
 static uint32_t ordinal_of(replay_key *key, const emu_alloc *alloc)
 {
     uint32_t n = 0;
-    while (n < key->nobjects && key->objects[n].base != alloc->base)
+    while (n < key->nobjects &&
+           (key->objects[n].base != alloc->base || key->objects[n].id != alloc->id))
         n++;
     if (n == key->nobjects && n < REPLAY_OBJECTS)
         key->objects[key->nobjects++] = *alloc;
@@ -102,6 +103,7 @@ static bool add_pointer_to_key(maker *m, uint64_t value)
     uint32_t ordinal = found ? ordinal_of(m->key, &alloc) : REPLAY_OBJECTS;
     if (ordinal == REPLAY_OBJECTS)
         return false;
+    m->key->divided |= alloc.divided;
     add_to_key(m, 1);
     add_to_key(m, ordinal | (uint64_t)alloc.kind << 32);
     add_to_key(m, value - alloc.base);
@@ -144,6 +146,7 @@ void replay_key_of(const replay_launch *l, replay_find find, void *ctx, replay_k
     XXH3_state_t state;
     maker m = {&state, find, ctx, key};
     key->nobjects = 0;
+    key->divided = false;
     XXH3_128bits_reset(&state);
     add_to_key(&m, l->kernel);
     add_dim(&m, l->grid);
@@ -172,7 +175,8 @@ static bool others_live(const entry *e, replay_find find, void *ctx)
 {
     for (uint32_t i = 0; i < e->nothers; i++) {
         emu_alloc alloc;
-        if (!find(ctx, e->others[i].base, &alloc) || alloc.id != e->others[i].object)
+        if (!find(ctx, e->others[i].base, &alloc) || alloc.id != e->others[i].object ||
+            alloc.divided)
             return false;
     }
     return true;
@@ -183,7 +187,7 @@ bool replay_memo_get(const replay_memo *memo, const replay_key *key, replay_find
 {
     entry *e = NULL;
     HASH_FIND(hh, memo->entries, key->hash, sizeof e->hash, e);
-    if (!e || !others_live(e, find, ctx))
+    if (!e || key->divided || !others_live(e, find, ctx))
         return false;
     out->launch = e->launch;
     out->warp_instructions = e->warp_instructions;
@@ -219,6 +223,8 @@ static bool add_accessed_object(entry *e, uint32_t object, uint8_t space, replay
         e->fixed = true;
         return object == 0;
     }
+    if (alloc.part || alloc.divided) /* other parts may lie there the next time */
+        return false;
     place *grown = realloc(e->others, (e->nothers + 1) * sizeof *grown);
     if (!grown)
         return false;
@@ -248,7 +254,7 @@ void replay_memo_put(replay_memo *memo, const replay_key *key, uint32_t launch,
                      const obs_summary *summary, replay_find_object find, void *ctx)
 {
     entry *e = calloc(1, sizeof *e), *old = NULL;
-    if (!e || !note_accessed_objects(e, key, summary, find, ctx)) {
+    if (!e || key->divided || !note_accessed_objects(e, key, summary, find, ctx)) {
         entry_free(e);
         return;
     }

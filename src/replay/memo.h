@@ -22,15 +22,18 @@ typedef struct replay_launch { /* all that a key is made of */
     uint64_t constants; /* hash of the contents of facts->constants */
 } replay_launch;
 
-/* Live memory: the allocation that holds the address, copied to *out; false without one. */
+/* Live memory: the innermost object that holds the address, copied to *out; false without one. */
 typedef bool (*replay_find)(void *ctx, uint64_t address, emu_alloc *out);
-/* The live allocation with this number. */
+/* The live object with this number. */
 typedef bool (*replay_find_object)(void *ctx, uint32_t object, emu_alloc *out);
 
 typedef struct replay_key {
     uint64_t hash[2];
     uint32_t nobjects; /* that parameters lead to, in order of first mention */
     emu_alloc objects[REPLAY_OBJECTS];
+    bool
+        divided; /* other objects lie in one of them: what a launch accesses there goes by those, and
+                     it is neither kept nor found */
 } replay_key;
 
 void replay_key_of(const replay_launch *launch, replay_find find, void *ctx, replay_key *key);

@@ -8,15 +8,16 @@
 static uint32_t object_at(void *ctx, uint64_t address)
 {
     emu_alloc alloc;
-    return emu_mem_find(ctx, address, &alloc) ? alloc.id : 0;
+    return emu_mem_find_object(ctx, address, &alloc) ? alloc.id : 0;
 }
 
 static bool range_at(void *ctx, uint64_t address, obs_range *out)
 {
     emu_alloc alloc;
-    if (!emu_mem_find(ctx, address, &alloc))
+    if (!emu_mem_find_object(ctx, address, &alloc))
         return false;
-    *out = (obs_range){alloc.id, alloc.base, alloc.size, alloc.kind == EMU_ALLOC_CONST};
+    *out = (obs_range){alloc.id, alloc.base, alloc.size, alloc.kind == EMU_ALLOC_CONST,
+                       alloc.divided};
     return true;
 }
 

@@ -61,7 +61,9 @@ static wl_status add_constant(replay_world *w, replay_world_object *o)
 static void forget_object(replay_world *w, replay_world_object *o)
 {
     emu_alloc alloc;
-    if (emu_mem_find(w->machine, o->base, &alloc) && alloc.id == o->id)
+    if (o->part)
+        emu_mem_part_end(w->machine, o->base, o->id);
+    else if (emu_mem_find(w->machine, o->base, &alloc) && alloc.id == o->id)
         emu_mem_free(w->machine, o->base);
     if (o->memory)
         emu_mem_free(w->machine, o->at);
@@ -82,8 +84,12 @@ static wl_status see_object(replay_world *w, const cap_object *r, wl_error *err)
     o = calloc(1, sizeof *o);
     if (!o)
         return fail_nomem(err);
-    *o = (replay_world_object){.id = r->id, .base = r->base, .bytes = r->bytes};
+    *o = (replay_world_object){
+        .id = r->id, .base = r->base, .bytes = r->bytes, .part = r->parent != 0};
     HASH_ADD(hh, w->objects, id, sizeof o->id, o);
+    if (o->part)
+        return emu_mem_part(w->machine, r->base, r->bytes, r->id) == WL_NOMEM ? fail_nomem(err)
+                                                                              : WL_OK;
     wl_status status = add_ghost(w, r->base, r->bytes, alloc_kind_of(r->kind), r->id);
     HASH_FIND(hh, w->modules, &r->module, sizeof r->module, m);
     if (status == WL_OK && m) {
@@ -97,13 +103,13 @@ static wl_status see_object(replay_world *w, const cap_object *r, wl_error *err)
 
 bool replay_world_find(void *ctx, uint64_t address, emu_alloc *out)
 {
-    return emu_mem_find(((replay_world *)ctx)->machine, address, out);
+    return emu_mem_find_object(((replay_world *)ctx)->machine, address, out);
 }
 
 bool replay_world_find_object(void *ctx, uint32_t object, emu_alloc *out)
 {
     const replay_world_object *o = world_object_of(ctx, object);
-    return o && replay_world_find(ctx, o->base, out) && out->id == object;
+    return o && emu_mem_find_id(((replay_world *)ctx)->machine, o->base, object, out);
 }
 
 /* ---- modules ---- */

@@ -14,6 +14,7 @@
 typedef struct replay_world_object {
     uint32_t id;
     uint64_t base, bytes;
+    bool part;  /* of another object */
     char *name; /* of a variable, else NULL */
     /* A constant variable has memory, at the same place in 512 bytes as on the device. */
     uint8_t *memory; /* allocated; NULL: none */
@@ -64,7 +65,7 @@ void replay_world_clear(replay_world *w);
 /* DEVICE, MODULE, OBJECT, FREE, SYMBOL; all others are ignored. WL_NOMEM is the only failure. */
 wl_status replay_world_see(replay_world *w, const cap_record *record, wl_error *err);
 
-/* The live allocation at an address, and with a number: replay_find and replay_find_object with
+/* The innermost live object at an address, and that with a number: replay_find and replay_find_object with
  * the world as ctx. */
 bool replay_world_find(void *ctx, uint64_t address, emu_alloc *out);
 bool replay_world_find_object(void *ctx, uint32_t object, emu_alloc *out);

@@ -16,7 +16,7 @@ static bool range_at(void *ctx, uint64_t address, obs_range *out)
 {
     (void)ctx;
     uint32_t n = (uint32_t)((address - BASE) / ROOM);
-    *out = (obs_range){n + 1, BASE + n * (uint64_t)ROOM, ROOM, false};
+    *out = (obs_range){n + 1, BASE + n * (uint64_t)ROOM, ROOM, false, false};
     return n < OBJECTS;
 }
 

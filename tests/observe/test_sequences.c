@@ -26,7 +26,7 @@ static uint32_t object_at(void *ctx, uint64_t address)
 static bool range_at(void *ctx, uint64_t address, obs_range *out)
 {
     uint32_t n = object_at(ctx, address);
-    *out = (obs_range){n, BASE + (n - 1) * (uint64_t)ROOM, ROOM, false};
+    *out = (obs_range){n, BASE + (n - 1) * (uint64_t)ROOM, ROOM, false, false};
     return n > 0;
 }
 

@@ -38,7 +38,7 @@ static bool range_at(void *ctx, uint64_t address, obs_range *out)
 {
     uint32_t n = object_at(ctx, address);
     if (n)
-        *out = (obs_range){n, BASE + begins[n - 1], begins[n] - begins[n - 1], false};
+        *out = (obs_range){n, BASE + begins[n - 1], begins[n] - begins[n - 1], false, false};
     return n != 0;
 }
 
@@ -158,6 +158,77 @@ static void worked_by_hand(void **state)
     expect_span(&r, 4, 1, 0, 1, 0);
     expect_span(&r, 37, 1, 0, 1, 0);
     expect_span(&r, 70, 1, 0, 1, 0);
+    expect_end(&r);
+    obs_launch_free(launch);
+    wl_arena_free(arena);
+}
+
+/* ---- an object in another ---- */
+
+enum { AROUND = 1, PART = 2, PART_BEGIN = 256, PART_END = 512, AROUND_BYTES = 1024 };
+
+static bool nested_range_at(void *ctx, uint64_t address, obs_range *out)
+{
+    uint64_t at = address - BASE;
+    (void)ctx;
+    if (at >= PART_BEGIN && at < PART_END)
+        *out = (obs_range){PART, BASE + PART_BEGIN, PART_END - PART_BEGIN, false, false};
+    else
+        *out = (obs_range){AROUND, BASE, AROUND_BYTES, false, true};
+    return at < AROUND_BYTES;
+}
+
+static void load_nested(obs_block *block, uint32_t object, uint64_t at, int64_t stride,
+                        uint32_t bytes, uint32_t mask)
+{
+    warp w = {.access = {.op = ACC_LOAD,
+                         .space = ACC_GLOBAL,
+                         .bytes = bytes,
+                         .mask = mask,
+                         .object = object,
+                         .stride = mask == UINT32_MAX ? stride : ACC_IRREGULAR}};
+    for (int l = 0; l < 32; l++)
+        w.addr[l] = BASE + at + (uint64_t)l * (uint64_t)stride;
+    w.access.addr = w.addr;
+    obs_record_use(block, &w.access);
+}
+
+/* All of one instruction, so that each finds the table of the one before it first. */
+static void run_nested(obs_block *b)
+{
+    load_nested(b, AROUND, 0, 4, 4, UINT32_MAX);   /* elements 0 to 31 of what is around */
+    load_nested(b, PART, 256, 4, 4, UINT32_MAX);   /* 0 to 31 of the part */
+    load_nested(b, AROUND, 512, 0, 4, UINT32_MAX); /* 128 of what is around */
+    load_nested(b, 0, 224, 4, 4, UINT32_MAX);      /* 56 to 63 around, 0 to 23 of the part */
+    load_nested(b, 0, 0, 480, 4, 0x3);             /* 0 around, 56 of the part */
+    load_nested(b, PART, 508, 4, 8, 0x1);          /* 63, and what follows is not the part's */
+}
+
+static void the_innermost_object_counts(void **state)
+{
+    (void)state;
+    obs_config config = config_for(OBS_KNOWN_COUNTED, OBS_KNOWN_NOTHING);
+    config.range_at = nested_range_at;
+    obs_launch *launch = launch_for(&config);
+    wl_arena *arena = wl_arena_new();
+    obs_summary s;
+    drive worker = drive_begin(launch, 0);
+    obs_block *block = drive_block(&worker, 0);
+    run_nested(block);
+    drive_end(&worker, block, 0);
+    assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
+    assert_int_equal(s.nuses, 2);
+    wl_span_reader r = read_use(use_of(&s, ACC_GLOBAL, AROUND));
+    expect_span(&r, 0, 1, 2, 0, 0);
+    expect_span(&r, 1, 31, 1, 0, 0);
+    expect_span(&r, 56, 8, 1, 0, 0);
+    expect_span(&r, 128, 1, 32, 0, 0);
+    expect_end(&r);
+    r = read_use(use_of(&s, ACC_GLOBAL, PART));
+    expect_span(&r, 0, 24, 2, 0, 0);
+    expect_span(&r, 24, 8, 1, 0, 0);
+    expect_span(&r, 56, 1, 1, 0, 0);
+    expect_span(&r, 63, 1, 1, 0, 0);
     expect_end(&r);
     obs_launch_free(launch);
     wl_arena_free(arena);
@@ -422,9 +493,13 @@ static void damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worked_by_hand), cmocka_unit_test(one_by_one),
-        cmocka_unit_test(limits),         cmocka_unit_test(what_cannot_be_counted),
-        cmocka_unit_test(sums),           cmocka_unit_test(damage),
+        cmocka_unit_test(worked_by_hand),
+        cmocka_unit_test(the_innermost_object_counts),
+        cmocka_unit_test(one_by_one),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(what_cannot_be_counted),
+        cmocka_unit_test(sums),
+        cmocka_unit_test(damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -483,7 +483,7 @@ static const expected_row expected[] = {
     {"blocks", "launch = 1 AND block = 3",
      "launch=1 block=3 first_pc=7 ninsns=4 executions=193 lanes=194"},
     {"objects", "id = 3",
-     "id=3 process=1 kernel=NULL kind=2 space=0 device=53 name=* variable= "
+     "id=3 process=1 kernel=NULL kind=2 space=0 device=53 name=* variable=a_tag "
      "base=123145304408064 bytes=777 alloc_call=3 free_call=6 alloc_order=3 free_order=5 "
      "freed_how=2 parent=2 pool=13 tag=a_tag element_bytes=24 made_by_kernel=NULL "
      "made_by_pc=NULL file=NULL line=NULL function="},

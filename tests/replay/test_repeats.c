@@ -6,7 +6,7 @@
 #include "replay/repeats.h"
 #include "replay/watch.h"
 
-enum { THREADS = 64, BYTES = 4 * THREADS, A = 1, B = 2 };
+enum { THREADS = 64, BYTES = 4 * THREADS, A = 1, B = 2, PART = 3 };
 
 /* `plain` stores one word a thread; `gather` stores where its data says. */
 static const char *const text = HEADER
@@ -62,13 +62,13 @@ static void end(process *p)
 static bool find_address(void *ctx, uint64_t address, emu_alloc *out)
 {
     process *p = ctx;
-    return emu_mem_find(p->f.machine, address, out);
+    return emu_mem_find_object(p->f.machine, address, out);
 }
 
 static bool find_number(void *ctx, uint32_t object, emu_alloc *out)
 {
     process *p = ctx;
-    return find_address(ctx, object == A ? p->a : p->b, out) && out->id == object;
+    return emu_mem_find_id(p->f.machine, object == B ? p->b : p->a, object, out);
 }
 
 static const replay_facts *prove(process *p, replay_proven *proven, const char *kernel)
@@ -89,8 +89,9 @@ static void look(process *p, uint64_t to, uint32_t value, replay_repeat *out)
     replay_repeats_find(p->repeats, &p->plain, &launch, find_address, p, out);
 }
 
-/* Runs it observed, and keeps it under this number. */
-static void run_and_keep(process *p, uint64_t to, const replay_repeat *repeat, uint32_t number)
+/* Runs it observed, and keeps it under this number; `rows`, where it is there, gets up to two. */
+static void run_rows_and_keep(process *p, uint64_t to, const replay_repeat *repeat, uint32_t number,
+                              obs_insn rows[2])
 {
     replay_watch watch;
     obs_summary summary;
@@ -105,7 +106,14 @@ static void run_and_keep(process *p, uint64_t to, const replay_repeat *repeat, u
     RUN(&p->f, "plain", 1, THREADS, to, 7);
     assert_int_equal(replay_watch_finish(&watch, &p->f.result, &summary), WL_OK);
     replay_repeats_keep(p->repeats, repeat, number, &summary, find_number, p);
+    for (uint32_t i = 0; rows && i < summary.ninsns && i < 2; i++)
+        rows[i] = summary.insns[i];
     replay_watch_end(&watch);
+}
+
+static void run_and_keep(process *p, uint64_t to, const replay_repeat *repeat, uint32_t number)
+{
+    run_rows_and_keep(p, to, repeat, number, NULL);
 }
 
 /* Parameters lie at their own alignments; of each only those bytes count that an address depends
@@ -180,6 +188,64 @@ static void a_repeat_is_found(void **state)
     assert_int_equal(repeat.launch.moves[0].to, B);
     look(&p, p.a + 4, 2, &repeat); /* another place in its object */
     assert_true(repeat.facts && !repeat.known);
+    end(&p);
+}
+
+/* The second half of a warp's words lie in a part of A. What is accessed counts as the innermost's,
+ * and such a launch is no repeat: another part may lie there the next time. */
+static void parts_are_told_apart(void **state)
+{
+    (void)state;
+    process p;
+    replay_repeat repeat;
+    obs_insn rows[2] = {0};
+    begin(&p);
+    prove(&p, &p.plain, "plain");
+    prove(&p, &p.plain, "plain");
+    look(&p, p.a, 1, &repeat);
+    run_and_keep(&p, p.a, &repeat, 5);
+    assert_int_equal(emu_mem_part(p.f.machine, p.a + 64, 64, PART), WL_OK);
+    assert_int_equal(emu_mem_part(p.f.machine, p.a + 32, 64, PART), WL_EXISTS);
+    look(&p, p.a, 1, &repeat);
+    assert_true(repeat.facts && !repeat.known);
+    run_rows_and_keep(&p, p.a, &repeat, 6, rows);
+    assert_int_equal(rows[0].object, A);
+    assert_int_equal(rows[0].requests, 2);
+    assert_int_equal(rows[0].active_lanes, 48);
+    assert_int_equal(rows[1].object, PART);
+    assert_int_equal(rows[1].requests, 1);
+    assert_int_equal(rows[1].active_lanes, 16);
+    look(&p, p.a, 1, &repeat);
+    assert_false(repeat.known);
+    emu_mem_part_end(p.f.machine, p.a + 64, PART);
+    look(&p, p.a, 1, &repeat);
+    assert_true(repeat.known);
+    assert_int_equal(repeat.launch.launch, 5);
+    end(&p);
+}
+
+/* A part that is all of A stands for an object of its size. */
+static void a_part_is_an_object(void **state)
+{
+    (void)state;
+    process p;
+    replay_repeat repeat;
+    emu_alloc found;
+    begin(&p);
+    prove(&p, &p.plain, "plain");
+    prove(&p, &p.plain, "plain");
+    look(&p, p.b, 1, &repeat);
+    run_and_keep(&p, p.b, &repeat, 5);
+    assert_int_equal(emu_mem_part(p.f.machine, p.a, BYTES, PART), WL_OK);
+    look(&p, p.a, 1, &repeat);
+    assert_true(repeat.known);
+    assert_int_equal(repeat.launch.moves[0].from, B);
+    assert_int_equal(repeat.launch.moves[0].to, PART);
+    assert_true(emu_mem_find_id(p.f.machine, p.a, A, &found) && found.divided);
+    assert_true(emu_mem_find_id(p.f.machine, p.a, PART, &found) && !found.divided);
+    assert_int_equal(emu_mem_free(p.f.machine, p.a), WL_OK); /* and the part with it */
+    assert_false(emu_mem_find_object(p.f.machine, p.a, &found));
+    assert_int_equal(emu_mem_part(p.f.machine, p.a, BYTES, PART), WL_ARG);
     end(&p);
 }
 
@@ -267,6 +333,8 @@ int main(void)
         cmocka_unit_test(used_parameters_are_known),
         cmocka_unit_test(kernels_are_proven_late),
         cmocka_unit_test(a_repeat_is_found),
+        cmocka_unit_test(parts_are_told_apart),
+        cmocka_unit_test(a_part_is_an_object),
         cmocka_unit_test(launches_that_differ_are_no_repeats),
         cmocka_unit_test(nothing_is_trusted_after_a_wrong_repeat),
         cmocka_unit_test(parameters_have_their_places),

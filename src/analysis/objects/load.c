@@ -264,8 +264,11 @@ static bool add_lives(loader *l, const prof_operation *p, obj_op op, const of_ca
     return true;
 }
 
-static obj_access access_of_copy(const prof_operation *p, uint32_t object, unsigned how)
+/* `part`: what the call names, in `object` or all of it; offsets are those of the whole. */
+static obj_access access_of_copy(const loader *l, const prof_operation *p, uint32_t part,
+                                 uint32_t object, unsigned how)
 {
+    const prof_object *named = prof_find_object(&l->program->objects, part);
     uint64_t pitch = p->target_pitch, rows = p->rows;
     bool apart = rows > 1 || p->width;
     uint64_t shape = hash_number(hash_number(hash_number(1, pitch), rows), p->width);
@@ -273,7 +276,8 @@ static obj_access access_of_copy(const prof_operation *p, uint32_t object, unsig
                         .how = (uint16_t)how,
                         .apart = apart,
                         .shape = apart ? (uint32_t)shape : 0,
-                        .offset = how == OBJ_READ ? p->source_offset : p->target_offset,
+                        .offset = (how == OBJ_READ ? p->source_offset : p->target_offset) +
+                                  named->base - l->rows[object]->base,
                         .bytes = p->bytes};
 }
 
@@ -283,9 +287,9 @@ static uint32_t set_of_copy(loader *l, const prof_operation *p)
     uint32_t n = 0, source = object_of_row(l, p->source_object),
              target = object_of_row(l, p->target_object);
     if (p->source_object && source != OBJ_NONE)
-        both[n++] = access_of_copy(p, source, OBJ_READ);
+        both[n++] = access_of_copy(l, p, p->source_object, source, OBJ_READ);
     if (p->target_object && target != OBJ_NONE)
-        both[n++] = access_of_copy(p, target, OBJ_WRITE);
+        both[n++] = access_of_copy(l, p, p->target_object, target, OBJ_WRITE);
     return obj_trace_add_set(l->trace, both, n);
 }
 

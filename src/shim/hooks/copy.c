@@ -1,15 +1,30 @@
 /* Copies and sets. */
 #include "shim/hooks/copy.h"
+#include "record/parts.h"
 #include "shim/hooks/hook.h"
 
 enum { MAX_CONSTANT = 64 << 10 }; /* bytes of constant memory that a device has */
 
-/* One side: the object and the place in it. */
-static uint32_t find_copied_object(uint64_t address, uint64_t *offset, drv_object **object)
+/* From the first byte to the last. */
+static uint64_t extent_of_side(const hook_moved *m, uint64_t pitch, uint64_t rows)
+{
+    const cap_shape *s = &m->shape;
+    bool flat = s->rows <= 1 && s->slices <= 1;
+    return flat ? m->bytes : ((s->slices - 1) * rows + s->rows - 1) * pitch + s->width;
+}
+
+/* One side: the innermost object that holds all of it, and the place in it. */
+static uint32_t find_copied_object(uint64_t address, uint64_t bytes, uint64_t *offset,
+                                   drv_object **object)
 {
     *object = address ? drv_object_find(address) : NULL;
-    *offset = *object ? address - (*object)->base : 0;
-    return *object ? (*object)->number : 0;
+    *offset = 0;
+    if (!*object)
+        return 0;
+    uint64_t base = (*object)->base;
+    uint32_t part = rec_part_of(address, bytes, &base);
+    *offset = address - base;
+    return part ? part : (*object)->number;
 }
 
 /* What a constant holds is kept where the host wrote it, `data` being host memory; otherwise it is
@@ -37,8 +52,14 @@ static drv_object *describe_both_sides(rec_call *call, const hook_moved *m)
         rec_call_shape(call);
     }
     r->bytes = m->bytes;
-    r->source_object = find_copied_object(m->from, &r->source_offset, &object);
-    r->target_object = find_copied_object(m->to, &r->target_offset, &object);
+    r->source_object = find_copied_object(m->from,
+                                          extent_of_side(m, m->shape.source_pitch,
+                                                         m->shape.source_rows),
+                                          &r->source_offset, &object);
+    r->target_object = find_copied_object(m->to,
+                                          extent_of_side(m, m->shape.target_pitch,
+                                                         m->shape.target_rows),
+                                          &r->target_offset, &object);
     if (m->from_array)
         r->source_object = hook_array_object(m->from_array);
     if (m->to_array)

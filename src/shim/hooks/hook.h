@@ -117,6 +117,10 @@ typedef wl_vec(cap_edge) hook_edges; /* the caller's to free */
  * driver does not tell them all. */
 bool hook_sort_nodes(CUgraph source, CUgraphNode *nodes, size_t count, hook_edges *edges);
 
+/* ---- parts.c ---- */
+
+void hook_parts_start(void); /* the program may announce parts of allocations */
+
 /* ---- times.c ---- */
 
 typedef struct hook_time {  /* one launch's pair of events */

@@ -106,5 +106,6 @@ void hook_start(void)
 __attribute__((constructor)) static void process_begins(void)
 {
     static const rec_collector shim = {.name = "inline", .last = finish_times_and_probes};
+    hook_parts_start();
     rec_process_begins(&shim);
 }
