@@ -527,6 +527,7 @@ wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *
     rep_predicted(&t);
     copies(&t);
     rep_findings(&t);
+    rep_memory(&t);
     rep_uses(&t);
     lines(&t);
     rep_coverage(&t);

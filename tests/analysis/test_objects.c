@@ -64,9 +64,8 @@ static void expect_levels(const uint32_t *expected)
 
 /* ---- order ---- */
 
-/* Two streams, as in the paper's figure 4: calls of one stream follow each other, and a copy in
- * stream 2 waits for what stream 1 wrote. The first access of object 1, allocated at T = 0, comes at
- * T = 3. */
+/* Two streams. What the paper says of its figure 4 holds: object 1 is allocated at T = 0 in one stream,
+ * and the first access, a copy in the other, comes at T = 3. The other operations are made up. */
 static void two_streams(void **state)
 {
     (void)state;
@@ -308,7 +307,8 @@ static void idleness(void **state)
 
 /* ---- figure 3 ---- */
 
-/* The walk of the paper's figure 3, objects of one size. First and last accesses by level:
+/* A walk of which what the paper says of its figure 3 holds: A5 is O1's last access and O3's first, A6
+ * is O4's first, and O4 takes the memory of O1. The other accesses are made up; objects of one size:
  *
  *   O1 first A1, last A5   O2 first A2, last A7   O3 first A5, last A8   O4 first A6, last A9
  *

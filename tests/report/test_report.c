@@ -55,6 +55,9 @@ static void test_savings_of_memory(void **state)
     }
     rows[0].cost = (ana_cost){.unit = ANA_BYTES, .excess = 4096, .share_of_program = 0.5};
     rows[0].saving = (ana_saving){true, 1024, 2, 512};
+    ana_remedy remedy = {.kind = REMEDY_FREE_SOONER, .remedy = "Free.", .advice = "Free."};
+    rows[0].nremedies = 1;
+    rows[0].remedies = &remedy;
     rows[1].cost = (ana_cost){.unit = ANA_COPIED, .excess = 70, .share_of_program = 0.25};
     ana_finding_group groups[] = {
         {.first = 0, .count = 1, .cost = rows[0].cost, .advice = "Free."},
@@ -69,6 +72,9 @@ static void test_savings_of_memory(void **state)
     char *text = text_of(&f->data, &(rep_text_options){.width = 120});
     assert_has(text, "memory     2 MiB at the peak, 512 B with what is advised about memory\n");
     assert_has(text, "     25 % of what is copied: 70 copied bytes avoidable\n");
+    assert_has(text, "Memory  what holds the peak, and changes that lower it together\n");
+    assert_has(text, "finding  change");
+    assert_has(text, " 512 B\n");
     free(text);
     json_t *json = json_of(&f->data), *findings = json_object_get(json, "findings");
     assert_int_equal(json_integer_value(json_object_get(json_object_get(json, "memory"),

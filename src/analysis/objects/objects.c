@@ -15,6 +15,7 @@ typedef struct teller {
     obj_lives lives;
     obj_hits hits;
     obj_plan plan;
+    uint32_t *steps; /* by hit: its place in the plan, from 1; 0: none */
     wl_error *err;
     wl_status status;
 } teller;
@@ -267,28 +268,17 @@ static bool draft_bundle(teller *t, const bundle *b)
     return d->summary && d->remedy;
 }
 
-static uint32_t step_of(const teller *t, uint32_t hit, uint64_t *peak)
-{
-    for (size_t i = 0; i < t->plan.steps.count; i++)
-        if (t->plan.steps.data[i].hit == hit) {
-            *peak = t->plan.steps.data[i].peak;
-            return (uint32_t)i + 1;
-        }
-    return 0;
-}
-
 static void add_to_bundle(const teller *t, uint32_t hit, bundle *b)
 {
     const obj_hit *h = &t->hits.data[hit];
-    uint64_t peak = 0;
-    uint32_t step = h->planned ? step_of(t, hit, &peak) : 0;
+    uint32_t step = t->steps[hit];
     b->objects++;
     b->writes += h->count;
     b->bytes += h->bytes;
     b->adds = h->adds > b->adds ? h->adds : b->adds;
     if (step && (!b->step || step < b->step)) {
         b->step = step;
-        b->peak = peak;
+        b->peak = t->plan.steps.data[step - 1].peak;
     }
 }
 
@@ -296,14 +286,17 @@ static bool draft_hits(teller *t)
 {
     size_t n = t->hits.count;
     bundle *bundles = wl_new_array(t->input->scratch, bundle, n + 1);
-    bool good = bundles != NULL;
+    t->steps = wl_new_array(t->input->scratch, uint32_t, n + 1);
+    bool good = bundles && t->steps;
+    for (size_t i = 0; good && i < t->plan.steps.count; i++)
+        t->steps[t->plan.steps.data[i].hit] = (uint32_t)i + 1;
     for (uint32_t i = 0; good && i < n; i++) {
         bundle *b = &bundles[t->hits.data[i].bundle];
         b->first = &t->hits.data[t->hits.data[i].bundle];
         add_to_bundle(t, i, b);
     }
     for (size_t i = 0; good && i < n; i++)
-        if (bundles[i].first)
+        if (bundles[i].first && excess_of_bundle(&bundles[i]) > 0)
             good = draft_bundle(t, &bundles[i]);
     return good;
 }
