@@ -80,6 +80,8 @@ wl_status emu_mem_part(emu_machine *m, uint64_t base, uint64_t size, uint32_t id
 void emu_mem_part_end(emu_machine *m, uint64_t base, uint32_t id);
 /* The innermost object that holds the address, a part or an allocation, as emu_mem_find. */
 bool emu_mem_find_object(emu_machine *m, uint64_t address, emu_alloc *out);
+/* The same, and the address up to which it is so. */
+bool emu_mem_find_piece(emu_machine *m, uint64_t address, emu_alloc *out, uint64_t *end);
 /* The live object of this id that begins there, whatever lies in it. */
 bool emu_mem_find_id(emu_machine *m, uint64_t base, uint32_t id, emu_alloc *out);
 /* Whether the address is the device's, allocated or not; no host memory of the application lies

@@ -87,11 +87,18 @@ emu_piece emu_memory_piece(emu_memory *memory, const emu_alloc *alloc, uint64_t 
 
 bool emu_mem_find_object(emu_machine *m, uint64_t address, emu_alloc *out)
 {
+    uint64_t end;
+    return emu_mem_find_piece(m, address, out, &end);
+}
+
+bool emu_mem_find_piece(emu_machine *m, uint64_t address, emu_alloc *out, uint64_t *end)
+{
     const emu_alloc *alloc = live_at(m, address);
     if (!alloc)
         return false;
     const emu_piece piece = emu_memory_piece(&m->memory, alloc, address);
     *out = *piece.object;
+    *end = piece.end;
     out->divided = piece.base > out->base || piece.end < out->base + out->size;
     return true;
 }

@@ -2,6 +2,7 @@
 #include "replay/elements.h"
 
 #include "observe/uses.h"
+#include "replay/pieces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@ typedef struct state {
     obs_summary *s;
     unsigned counted; /* on the device, of any instruction */
     obs_known objects, arrays;
+    replay_piece **pieces; /* of each object that was counted on the device */
+    uint32_t *npieces;
     obs_use *uses; /* the new ones */
     uint32_t nuses;
     uint64_t room;
@@ -187,18 +190,44 @@ static bool unpack_copy(state *st)
     return true;
 }
 
+typedef struct device_object { /* what was counted of one of the ranges */
+    uint64_t base;
+    wl_spans spans;
+    bool exact, missed;
+} device_object;
+
+/* `count` pieces of one object. */
+static wl_status add_device_pieces(state *st, const device_object *o, const replay_piece *pieces,
+                                   uint32_t count)
+{
+    uint32_t object = pieces->object;
+    wl_spans own = {.counted = o->spans.counted};
+    if (!replay_pieces_take(&o->spans, o->base, pieces, count, &own)) {
+        wl_spans_free(&own);
+        return WL_NOMEM;
+    }
+    bool told = o->missed || own.size || find_use(st, ACC_GLOBAL, object);
+    wl_status status = told ? add_joined_use(st, ACC_GLOBAL, object,
+                                             o->exact ? st->objects : OBS_KNOWN_NOTHING, &own)
+                            : WL_OK;
+    wl_spans_free(&own);
+    return status;
+}
+
 static wl_status add_device_object(state *st, uint32_t number, bool missed)
 {
-    uint32_t object = st->part->device->probe->objects[number].object;
-    wl_spans spans = {.counted = replay_elements_of_objects(st->kernel->probes) ==
-                                 OBS_KNOWN_COUNTED};
-    bool exact = rewrite_knows_elements(&st->copy, number);
-    wl_status status = exact ? rewrite_read_elements(&st->copy, number, &spans) : WL_OK;
-    bool told = missed || spans.size || find_use(st, ACC_GLOBAL, object);
-    if (status == WL_OK && told)
-        status = add_joined_use(st, ACC_GLOBAL, object, exact ? st->objects : OBS_KNOWN_NOTHING,
-                                &spans);
-    wl_spans_free(&spans);
+    device_object o = {
+        .base = st->part->device->probe->objects[number].base,
+        .spans = {.counted = replay_elements_of_objects(st->kernel->probes) == OBS_KNOWN_COUNTED},
+        .exact = rewrite_knows_elements(&st->copy, number),
+        .missed = missed};
+    const replay_piece *pieces = st->pieces[number];
+    wl_status status = o.exact ? rewrite_read_elements(&st->copy, number, &o.spans) : WL_OK;
+    for (uint32_t i = 0, n; i < st->npieces[number] && status == WL_OK; i += n) {
+        n = replay_pieces_alike(pieces + i, st->npieces[number] - i);
+        status = add_device_pieces(st, &o, pieces + i, n);
+    }
+    wl_spans_free(&o.spans);
     return status;
 }
 
@@ -281,6 +310,20 @@ static int by_space_and_object(const void *a, const void *b)
     return (k > l) - (k < l);
 }
 
+static bool list_pieces(state *st, const cap_probe *probe, uint32_t *total)
+{
+    st->pieces = wl_new_array(st->arena, replay_piece *, probe->count + 1);
+    st->npieces = wl_new_array(st->arena, uint32_t, probe->count + 1);
+    bool good = st->pieces && st->npieces;
+    for (uint32_t i = 0; i < probe->count && good; i++) {
+        st->pieces[i] = replay_pieces_of(st->part->machine, &probe->objects[i], st->arena,
+                                         &st->npieces[i]);
+        good = st->pieces[i] != NULL;
+        *total += st->npieces[i];
+    }
+    return good;
+}
+
 static bool begin_state(state *st)
 {
     const replay_recorded_launch *device = st->part->device;
@@ -289,11 +332,12 @@ static bool begin_state(state *st)
     if (device) {
         st->copy = *replay_recorded_copy(device);
         st->kernel = st->copy.kernel;
-        most += device->probe->count;
+        if (!list_pieces(st, device->probe, &most))
+            return false;
     }
     for (uint32_t i = 0; st->kernel && i < st->kernel->nsites; i++)
         st->counted |= replay_elements_of_site(st->kernel, &st->kernel->sites[i]);
-    if (st->counted & REPLAY_ELEMENTS_OBJECTS)
+    if (st->kernel && st->counted & REPLAY_ELEMENTS_OBJECTS)
         st->objects = lesser_known(st->objects, replay_elements_of_objects(st->kernel->probes));
     st->uses = wl_new_array(st->arena, obs_use, most + 1);
     return st->uses != NULL;

@@ -22,6 +22,7 @@ typedef struct replay_elements_part { /* of a launch */
     uint32_t ngaps; /* instructions that the slice does not show */
     const cap_gap *gaps;
     double share;                         /* part of the blocks that the slice ran */
+    emu_machine *machine;                 /* with what lived then */
     const replay_recorded_launch *device; /* NULL: probes recorded nothing */
 } replay_elements_part;
 

@@ -274,6 +274,7 @@ static wl_status summarise_launch(work *w, const emu_result *result, double shar
                                  .ngaps = w->kernel->ngaps,
                                  .gaps = w->kernel->gaps,
                                  .share = share,
+                                 .machine = w->s->world.machine,
                                  .device = w->completed ? &w->device : NULL};
     if (status == WL_OK)
         status = replay_elements_finish(&part, w->s->arena, summary);
