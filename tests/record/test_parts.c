@@ -33,7 +33,7 @@ static bool find_memory(uint64_t address, rec_memory *out)
 /* What the machines are told. */
 static char told[4096];
 
-static void tell(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
 {
     size_t n = strlen(told);
     va_list args;
