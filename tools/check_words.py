@@ -25,7 +25,7 @@ INSTEAD = {
     r"proven": "follows from the launch",
     r"replayed": "computed after the run",
     r"(?<!never )seen": "observed, found",
-    r"slices?": "what computes the accesses",
+    r"(?:address |kernel's )slices?|slices? of (?:a|the|its) kernel": "what computes the accesses",
     r"told": "reported, said",
     r"typical": "which stands for the others",
     r"worked out": "computed",

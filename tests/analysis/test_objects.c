@@ -41,7 +41,7 @@ static void analyse(void)
     levels = obj_order(&t);
     assert_non_null(levels);
     assert_true(obj_lives_of(&t, levels, &lives));
-    assert_true(obj_find_patterns(&t, levels, &lives, &thresholds, &hits));
+    assert_true(obj_find_patterns(&t, levels, &lives, NULL, &thresholds, &hits));
     assert_true(obj_plan_savings(&t, 0.01, &hits, &plan));
 }
 

@@ -470,7 +470,7 @@ static void compare_trace(const obj_trace *t, const ana_thresholds *thresholds)
     for (uint32_t i = 0; i < t->objects.count; i++)
         compare_life(t, &lives, i);
     compare_reuses(t, levels, &lives);
-    assert_true(obj_find_patterns(t, levels, &lives, thresholds, &hits));
+    assert_true(obj_find_patterns(t, levels, &lives, NULL, thresholds, &hits));
     assert_true(obj_plan_savings(t, 0.01, &hits, &plan));
     compare_savings(t, &hits, &plan);
     obj_plan_free(&plan);

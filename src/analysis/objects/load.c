@@ -18,6 +18,28 @@ static int by_launch_and_object(const void *a, const void *b)
     return x->c.object < y->c.object ? -1 : x->c.object > y->c.object;
 }
 
+static int by_user(const void *a, const void *b)
+{
+    const prof_use *x = *(const prof_use *const *)a, *y = *(const prof_use *const *)b;
+    if (x->launch != y->launch)
+        return x->launch < y->launch ? -1 : 1;
+    return x->object < y->object ? -1 : x->object > y->object;
+}
+
+static wl_status load_uses_by_launch(const ana_program *program, wl_arena *arena, obj_kinds *out,
+                                     wl_error *err)
+{
+    wl_status status = prof_load_uses(program->db, PROF_ALL, arena, &out->uses, err);
+    uint32_t n = out->uses.count;
+    out->used = status == WL_OK ? wl_new_array(arena, const prof_use *, (size_t)n + 1) : NULL;
+    if (status != WL_OK || !out->used)
+        return status != WL_OK ? status : ana_nomem(err);
+    for (uint32_t i = 0; i < n; i++)
+        out->used[i] = &out->uses.rows[i];
+    qsort(out->used, n, sizeof *out->used, by_user);
+    return WL_OK;
+}
+
 wl_status obj_load_kinds(const ana_program *program, wl_arena *arena, obj_kinds *out, wl_error *err)
 {
     *out = (obj_kinds){0};
@@ -31,7 +53,7 @@ wl_status obj_load_kinds(const ana_program *program, wl_arena *arena, obj_kinds 
     for (uint32_t i = 0; i < n; i++)
         out->by_launch[i] = &out->instructions.rows[i];
     qsort(out->by_launch, n, sizeof *out->by_launch, by_launch_and_object);
-    return WL_OK;
+    return load_uses_by_launch(program, arena, out, err);
 }
 
 /* ---- the trace ---- */
@@ -93,6 +115,17 @@ static uint32_t object_of_row(const loader *l, uint32_t id)
     for (uint32_t depth = 0; o && o->parent && depth < all->count; depth++)
         o = prof_find_object(all, o->parent);
     return o && !o->parent ? l->index[o - all->rows] : OBJ_NONE;
+}
+
+/* Notes which objects are divided. */
+static void note_parts(const loader *l)
+{
+    const prof_object_rows *all = &l->program->objects;
+    for (uint32_t i = 0; i < all->count; i++) {
+        uint32_t whole = all->rows[i].parent ? object_of_row(l, all->rows[i].id) : OBJ_NONE;
+        if (whole != OBJ_NONE)
+            l->trace->objects.data[whole].divided = true;
+    }
 }
 
 static int by_call(const void *a, const void *b)
@@ -298,6 +331,16 @@ static unsigned how_of(uint8_t op)
     return op == ACC_LOAD ? OBJ_READ : op == ACC_ATOMIC ? OBJ_READ | OBJ_WRITE : OBJ_WRITE;
 }
 
+/* Of the object's elements, as accesses number them. */
+static uint32_t elements_of_use(const loader *l, uint32_t launch, uint32_t object)
+{
+    const prof_use key = {.launch = launch, .object = l->trace->objects.data[object].id},
+                   *wanted = &key;
+    const prof_use *const *found = bsearch(&wanted, l->kinds->used, l->kinds->uses.count,
+                                           sizeof *l->kinds->used, by_user);
+    return found && (*found)->known != OBS_KNOWN_NOTHING ? (*found)->spans : 0;
+}
+
 /* Of objects that a part was accessed of, the whole; each once. */
 static void add_access(const loader *l, const prof_instruction *i, obj_access *accesses,
                        uint32_t *n)
@@ -309,7 +352,8 @@ static void add_access(const loader *l, const prof_instruction *i, obj_access *a
     while (at < *n && accesses[at].object != object)
         at++;
     if (object != OBJ_NONE && at == *n)
-        accesses[(*n)++] = (obj_access){.object = object};
+        accesses[(*n)++] = (obj_access){.object = object,
+                                        .elements = elements_of_use(l, i->launch, object)};
     if (object != OBJ_NONE)
         accesses[at].how |= (uint16_t)how_of(i->c.op);
 }
@@ -498,6 +542,8 @@ static wl_status load_course(loader *l, wl_error *err)
         status = prof_load_graph_runs(l->program->db, l->process, l->arena, &l->runs, err);
     if (status == WL_OK && (!add_rows_of_objects(l) || !set_sites(l)))
         status = ana_nomem(err);
+    if (status == WL_OK)
+        note_parts(l);
     if (status == WL_OK)
         status = prof_each_operation(l->program->db, l->process, take_in_course, l, err);
     if (status == WL_OK && !set_moments(l))

@@ -9,6 +9,8 @@
 typedef struct obj_kinds {
     prof_instruction_rows instructions; /* prof_load_kind_instructions */
     const prof_instruction **by_launch; /* sorted by launch, object */
+    prof_use_rows uses;                 /* of elements; prof_load_uses */
+    const prof_use **used;              /* sorted likewise */
 } obj_kinds;
 
 wl_status obj_load_kinds(const ana_program *program, wl_arena *arena, obj_kinds *out,

@@ -13,6 +13,7 @@ typedef struct teller {
     ana_drafts *drafts;
     obj_trace trace;
     obj_lives lives;
+    obj_extent *extents; /* by object; NULL: nothing is known of elements */
     obj_hits hits;
     obj_plan plan;
     uint32_t *steps; /* by hit: its place in the plan, from 1; 0: none */
@@ -75,6 +76,13 @@ static const char *op_words(teller *t, uint32_t at)
     return file && call.line && what
                ? wl_arena_printf(t->input->arena, "%s at %s:%u", what, file->name, call.line)
                : what;
+}
+
+/* The same as the begin of a sentence. */
+static const char *upper_words(teller *t, uint32_t at)
+{
+    const char *words = op_words(t, at);
+    return words ? wl_arena_printf(t->input->arena, "T%s", words + 1) : NULL;
 }
 
 static const char *calls_words(const teller *t, uint32_t calls)
@@ -189,6 +197,61 @@ static told tell_dead(teller *t, const bundle *b)
                   REMEDY_LEAVE_OUT};
 }
 
+/* What has to be changed with the object, whose copies and sets move more than is kept of it. */
+static const char *copies_words(teller *t, const obj_hit *h)
+{
+    const obj_moved *host = &t->extents[h->object].by_host;
+    return host->op != OBJ_NONE && host->bytes > h->keeps
+               ? TEXT(" %s moves %s of it, and has to be shortened with it.",
+                      upper_words(t, host->op), bytes_text(t, host->bytes))
+               : "";
+}
+
+static told tell_overallocation(teller *t, const bundle *b)
+{
+    const obj_hit *h = b->first;
+    const obj_extent *e = &t->extents[h->object];
+    const char *enough = bytes_text(t, h->keeps), *all = bytes_text(t, h->bytes);
+    uint64_t hole = e->hole.first * OBJ_ELEMENT_BYTES;
+    const char *summary =
+        TEXT("Kernels access %.3g %% of its %s, from byte %llu to byte %llu.%s",
+             100 * (double)e->touched / (double)e->elements, all,
+             (unsigned long long)e->used.first * OBJ_ELEMENT_BYTES,
+             (unsigned long long)(e->used.first + e->used.count) * OBJ_ELEMENT_BYTES - 1,
+             copies_words(t, h));
+    if (!obj_is_unused_at_ends(e))
+        return (told){summary,
+                      TEXT("Allocate what lies before byte %llu of " ANA_OBJECT
+                           " and what lies after the next %s apart, and leave out what is between "
+                           "them, which no kernel accesses.",
+                           (unsigned long long)hole, bytes_text(t, h->bytes - h->keeps)),
+                      REMEDY_ALLOCATE_LESS};
+    return (told){summary,
+                  e->used.first
+                      ? TEXT("Allocate %llu bytes (%s) for " ANA_OBJECT
+                             " in place of %s, beginning with what is byte %llu now.",
+                             (unsigned long long)h->keeps, enough, all,
+                             (unsigned long long)e->used.first * OBJ_ELEMENT_BYTES)
+                      : TEXT("Allocate %llu bytes (%s) for " ANA_OBJECT " in place of %s.",
+                             (unsigned long long)h->keeps, enough, all),
+                  REMEDY_ALLOCATE_LESS};
+}
+
+static told tell_structured(teller *t, const bundle *b)
+{
+    const obj_hit *h = b->first;
+    const obj_extent *e = &t->extents[h->object];
+    return (told){TEXT("Launches access its %s in %u slices of at most %s, one after another, and "
+                       "come back to none.%s",
+                       bytes_text(t, h->bytes), e->slices, bytes_text(t, h->keeps),
+                       copies_words(t, h)),
+                  TEXT("Allocate one slice of " ANA_OBJECT
+                       ", %llu bytes (%s), and use it for each in turn; copy to the host "
+                       "what is needed of a slice before the next begins.",
+                       (unsigned long long)h->keeps, bytes_text(t, h->keeps)),
+                  REMEDY_REUSE_SLICE};
+}
+
 static told tell_pattern(teller *t, const bundle *b)
 {
     switch (b->first->pattern) {
@@ -198,11 +261,13 @@ static told tell_pattern(teller *t, const bundle *b)
     case ANA_UNUSED_ALLOCATION: return tell_unused(t, b);
     case ANA_LEAK: return tell_leak(t, b);
     case ANA_TEMPORARY_IDLENESS: return tell_idle(t, b);
+    case ANA_OVERALLOCATION: return tell_overallocation(t, b);
+    case ANA_STRUCTURED_ACCESS: return tell_structured(t, b);
     default: return tell_dead(t, b);
     }
 }
 
-static const char *reservations(const teller *t, const bundle *b)
+static const char *reservations(teller *t, const bundle *b)
 {
     const obj_hit *h = b->first;
     if (!h->possible)
@@ -211,6 +276,10 @@ static const char *reservations(const teller *t, const bundle *b)
         return " Uses that were not observed may rule it out: those of managed memory by the host, "
                "and "
                "those of arrays by textures and surfaces.";
+    if (h->keeps)
+        return TEXT(" But %s reads %s of it for another object.",
+                    op_words(t, t->extents[h->object].on_device.op),
+                    bytes_text(t, t->extents[h->object].on_device.bytes));
     return h->pattern == ANA_REDUNDANT_ALLOCATION
                ? " Their streams do not wait for each other: without that the two uses may overlap."
                : "";
@@ -226,7 +295,23 @@ static double excess_of_bundle(const bundle *b)
     return whole && (double)b->bytes > most ? (double)b->bytes : most;
 }
 
-static void add_numbers(const bundle *b, ana_draft *d)
+static void add_extent(const obj_extent *e, const obj_hit *h, ana_draft *d)
+{
+    double unused = (double)e->elements - (double)e->touched;
+    ana_add_evidence(d, "needed_bytes", "enough", (double)h->keeps, "bytes");
+    ana_add_evidence(d, "accessed", "accessed by kernels",
+                     100 * (double)e->touched / (double)e->elements, "%");
+    if (unused > 0)
+        ana_add_evidence(d, "fragmentation", "fragmentation of the rest",
+                         100 * (1 - (double)e->hole.count / unused), "%");
+    if (e->slices)
+        ana_add_evidence(d, "slices", "slices", e->slices, "");
+    if (e->by_host.op != OBJ_NONE)
+        ana_add_evidence(d, "copied_bytes", "largest copy or set", (double)e->by_host.bytes,
+                         "bytes");
+}
+
+static void add_numbers(const teller *t, const bundle *b, ana_draft *d)
 {
     const obj_hit *h = b->first;
     if (h->pattern == ANA_DEAD_WRITE) {
@@ -236,8 +321,10 @@ static void add_numbers(const bundle *b, ana_draft *d)
     ana_add_evidence(d, "object_bytes", "size", (double)h->bytes, "bytes");
     if (b->objects > 1)
         ana_add_evidence(d, "objects", "objects allocated there", b->objects, "");
-    if (h->pattern != ANA_UNUSED_ALLOCATION && h->pattern != ANA_LEAK)
+    if (h->from != OBJ_NONE && h->to != OBJ_NONE)
         ana_add_evidence(d, "calls", "calls in between", h->calls, "");
+    if (h->keeps)
+        add_extent(&t->extents[h->object], h, d);
     ana_add_evidence(d, "saved_bytes", "saved at the peak by itself", (double)h->saves, "bytes");
     if (b->step)
         ana_add_evidence(d, "plan_bytes", "of what the whole plan saves", (double)b->adds, "bytes");
@@ -264,7 +351,7 @@ static bool draft_bundle(teller *t, const bundle *b)
                                         : NULL;
     d->gain = rests_until_exit(t, b) ? ANA_GAIN_AT_EXIT : ANA_GAIN_FULL;
     d->saving = (ana_saving){h->pattern != ANA_DEAD_WRITE, h->saves, b->step, b->peak};
-    add_numbers(b, d);
+    add_numbers(t, b, d);
     return d->summary && d->remedy;
 }
 
@@ -312,12 +399,38 @@ static void count_copies(const teller *t)
     }
 }
 
+/* The spans of the profile; their arena is the reader's. */
+typedef struct spans_reader {
+    teller *teller;
+    wl_arena *arena;
+} spans_reader;
+
+static bool read_spans(void *ctx, uint32_t elements, wl_span_reader *out)
+{
+    spans_reader *r = ctx;
+    wl_arena_free(r->arena);
+    r->arena = wl_arena_new();
+    if (!r->arena)
+        return false;
+    r->teller->status = prof_load_spans(r->teller->input->program->db, elements, r->arena, out,
+                                        r->teller->err);
+    return r->teller->status == WL_OK;
+}
+
+static bool measure_extents(teller *t)
+{
+    spans_reader reader = {.teller = t};
+    t->extents = obj_extents_of(&t->trace, &t->lives, read_spans, &reader);
+    wl_arena_free(reader.arena);
+    return t->extents != NULL;
+}
+
 static bool analyse_trace(teller *t)
 {
     const ana_thresholds *limits = t->input->program->thresholds;
     uint32_t *levels = obj_order(&t->trace);
-    bool good = levels && obj_lives_of(&t->trace, levels, &t->lives) &&
-                obj_find_patterns(&t->trace, levels, &t->lives, limits, &t->hits) &&
+    bool good = levels && obj_lives_of(&t->trace, levels, &t->lives) && measure_extents(t) &&
+                obj_find_patterns(&t->trace, levels, &t->lives, t->extents, limits, &t->hits) &&
                 obj_plan_savings(&t->trace, limits->min_share, &t->hits, &t->plan) && draft_hits(t);
     for (uint32_t d = 0; good && d < t->trace.ndevices; d++) {
         uint64_t after = t->plan.devices[d].after;
@@ -334,9 +447,10 @@ static wl_status analyse_process(const ana_input *input, const obj_kinds *kinds,
     teller t = {.input = input, .drafts = drafts, .err = err, .status = WL_OK};
     wl_status status = obj_load_trace(input->program, kinds, process, input->scratch, &t.trace,
                                       err);
-    if (status == WL_OK && !analyse_trace(&t))
+    if (status == WL_OK && !analyse_trace(&t) && t.status == WL_OK)
         status = ana_nomem(err);
     obj_trace_free(&t.trace);
+    free(t.extents);
     obj_lives_free(&t.lives);
     wl_vec_free(&t.hits);
     obj_plan_free(&t.plan);

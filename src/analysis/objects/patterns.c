@@ -8,6 +8,7 @@ typedef struct finder {
     const obj_trace *trace;
     const uint32_t *levels;
     const obj_lives *lives;
+    const obj_extent *extents; /* by object; NULL: nothing is known of elements */
     const ana_thresholds *t;
     obj_hits *hits;
     uint32_t end_level; /* one more than the last operation's */
@@ -101,6 +102,62 @@ static bool find_idle(finder *f, uint32_t object)
     return wl_push(f->hits, hit);
 }
 
+/* ---- elements ---- */
+
+static uint64_t unused_at_ends(const obj_extent *e)
+{
+    return e->elements > e->used.count ? e->elements - e->used.count : 0;
+}
+
+bool obj_is_unused_at_ends(const obj_extent *e)
+{
+    return unused_at_ends(e) >= e->hole.count;
+}
+
+static uint64_t bytes_without(const obj_object *o, uint64_t elements)
+{
+    uint64_t less = elements * OBJ_ELEMENT_BYTES;
+    return o->bytes > less ? o->bytes - less : 0;
+}
+
+/* Few elements are accessed, and those that are not lie together: the paper's equation 1. */
+static bool is_overallocated(const finder *f, const obj_extent *e)
+{
+    double used = (double)e->touched / (double)e->elements,
+           unused = (double)e->elements - (double)e->touched;
+    return used < f->t->used_share && 1 - (double)e->hole.count / unused < f->t->fragmentation;
+}
+
+static uint64_t kept_of_overallocation(const obj_object *o, const obj_extent *e)
+{
+    return bytes_without(o, obj_is_unused_at_ends(e) ? unused_at_ends(e) : e->hole.count);
+}
+
+/* What one slice takes; all of it where another object gets more than a slice at once. */
+static uint64_t kept_of_slices(const obj_object *o, const obj_extent *e)
+{
+    uint64_t bytes = e->longest * OBJ_ELEMENT_BYTES;
+    return e->slices && bytes < o->bytes && e->on_device.bytes <= bytes ? bytes : o->bytes;
+}
+
+/* The one of the two that leaves less. */
+static bool find_in_elements(finder *f, uint32_t object)
+{
+    const obj_object *o = &f->trace->objects.data[object];
+    const obj_extent *e = f->extents ? &f->extents[object] : NULL;
+    if (!e || !e->known)
+        return true;
+    uint64_t shrunk = is_overallocated(f, e) ? kept_of_overallocation(o, e) : o->bytes,
+             slice = e->slices >= f->t->least_slices ? kept_of_slices(o, e) : o->bytes;
+    bool structured = slice < shrunk;
+    obj_hit hit = hit_of(f, structured ? ANA_STRUCTURED_ACCESS : ANA_OVERALLOCATION, object);
+    hit.keeps = structured ? slice : shrunk;
+    hit.possible |= e->on_device.bytes > hit.keeps;
+    return hit.keeps == o->bytes || wl_push(f->hits, hit);
+}
+
+/* ---- lives ---- */
+
 static bool find_in_life(finder *f, uint32_t object)
 {
     const obj_object *o = &f->trace->objects.data[object];
@@ -109,7 +166,7 @@ static bool find_in_life(finder *f, uint32_t object)
     if (!f->lives->rows[object].accesses)
         return find_unused(f, object) && find_leak(f, object);
     return find_early(f, object) && find_late(f, object) && find_leak(f, object) &&
-           find_idle(f, object);
+           find_idle(f, object) && find_in_elements(f, object);
 }
 
 /* ---- dead writes ---- */
@@ -241,9 +298,14 @@ static uint32_t last_level(const finder *f)
 }
 
 bool obj_find_patterns(const obj_trace *trace, const uint32_t *levels, const obj_lives *lives,
-                       const ana_thresholds *thresholds, obj_hits *hits)
+                       const obj_extent *extents, const ana_thresholds *thresholds, obj_hits *hits)
 {
-    finder f = {.trace = trace, .levels = levels, .lives = lives, .t = thresholds, .hits = hits};
+    finder f = {.trace = trace,
+                .levels = levels,
+                .lives = lives,
+                .extents = extents,
+                .t = thresholds,
+                .hits = hits};
     f.leaks = calloc(trace->objects.count + 1, sizeof *f.leaks);
     f.syncs = malloc((trace->ops.count + 1) * sizeof *f.syncs);
     f.end_level = last_level(&f);

@@ -3,7 +3,7 @@
 #define WL_ANALYSIS_OBJECTS_PATTERNS_H
 
 #include "analysis/finding.h"
-#include "analysis/objects/lives.h"
+#include "analysis/objects/elements.h"
 
 typedef struct obj_hit {
     ana_pattern pattern;
@@ -17,6 +17,7 @@ typedef struct obj_hit {
     uint32_t count; /* LEAK: objects that its site leaks; DEAD_WRITE: writes of the object */
     double seconds; /* TEMPORARY_IDLENESS: of what runs in between; negative: not measured */
     uint64_t bytes; /* of the object; DEAD_WRITE: written */
+    uint64_t keeps; /* OVERALLOCATION, STRUCTURED_ACCESS: bytes that are enough; else 0 */
     bool possible;  /* what was not seen may rule it out */
     /* Hits of one pattern on objects of one site stand together; the first of them by place. */
     uint32_t bundle;
@@ -27,9 +28,13 @@ typedef struct obj_hit {
 
 typedef wl_vec(obj_hit) obj_hits;
 
-/* Appends the hits, with what they save still 0. False when memory is exhausted. */
+/* Appends the hits, with what they save still 0. `extents`: obj_extents_of(), or NULL where nothing
+ * is known of elements. False when memory is exhausted. */
 bool obj_find_patterns(const obj_trace *trace, const uint32_t *levels, const obj_lives *lives,
-                       const ana_thresholds *thresholds, obj_hits *hits);
+                       const obj_extent *extents, const ana_thresholds *thresholds, obj_hits *hits);
+
+/* Is what no launch accesses best left out at the object's ends, rather than within it? */
+bool obj_is_unused_at_ends(const obj_extent *extent);
 
 /* Which object's memory each object can reuse (OBJ_NONE: of none), by the paper's one pass:
  * the first and last accesses of the objects that are `wanted`, by level, a last one after a first

@@ -6,6 +6,7 @@
 
 /* An object as it lives with the changes that are made. */
 typedef struct changed {
+    uint64_t bytes;
     uint32_t begin, end;
     uint32_t away, back; /* given back in between; OBJ_NONE: not */
     uint32_t reuses, reused_by;
@@ -37,16 +38,15 @@ static uint32_t owner_of_memory(const planner *p, uint32_t object)
  * from the first allocation to the last free. */
 static void add_memory_of(planner *p, uint32_t owner, int sign)
 {
-    const obj_object *o = &p->trace->objects.data[owner];
     const changed *c = &p->objects[owner];
-    obj_memory *m = &p->memories[o->device];
+    obj_memory *m = &p->memories[p->trace->objects.data[owner].device];
     uint32_t begin = c->begin, end = c->end;
-    uint64_t bytes = o->bytes;
+    uint64_t bytes = c->bytes;
     bool alone = c->reused_by == OBJ_NONE;
     for (uint32_t i = c->reused_by; i != OBJ_NONE; i = p->objects[i].reused_by) {
-        const obj_object *other = &p->trace->objects.data[i];
-        begin = p->objects[i].begin < begin ? p->objects[i].begin : begin;
-        end = p->objects[i].end > end ? p->objects[i].end : end;
+        const changed *other = &p->objects[i];
+        begin = other->begin < begin ? other->begin : begin;
+        end = other->end > end ? other->end : end;
         bytes = other->bytes > bytes ? other->bytes : bytes;
     }
     if (c->left_out)
@@ -77,6 +77,8 @@ static void change_object(planner *p, const obj_hit *h, bool make)
     case ANA_LATE_DEALLOCATION:
     case ANA_LEAK: c->end = make ? from : o->end; break;
     case ANA_UNUSED_ALLOCATION: c->left_out = make; break;
+    case ANA_OVERALLOCATION:
+    case ANA_STRUCTURED_ACCESS: c->bytes = make ? h->keeps : o->bytes; break;
     case ANA_TEMPORARY_IDLENESS:
         c->away = make ? from : OBJ_NONE;
         c->back = make ? to : OBJ_NONE;
@@ -269,13 +271,16 @@ static int effort_of(const obj_hit *h)
     case ANA_LEAK:
     case ANA_LATE_DEALLOCATION: return 1;
     case ANA_EARLY_ALLOCATION: return 2;
-    case ANA_REDUNDANT_ALLOCATION: return 3;
-    default: return 4;
+    case ANA_OVERALLOCATION: return 2;
+    case ANA_REDUNDANT_ALLOCATION: return 4;
+    case ANA_STRUCTURED_ACCESS: return 3;
+    default: return 5;
     }
 }
 
 typedef struct ranked {
     uint64_t saves, bytes;
+    bool shortens;
     int effort;
     uint32_t hit;
 } ranked;
@@ -283,8 +288,8 @@ typedef struct ranked {
 static int by_saving(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
-    if ((x->effort > 2) != (y->effort > 2))
-        return x->effort > 2 ? 1 : -1;
+    if (x->shortens != y->shortens)
+        return x->shortens ? -1 : 1;
     if (x->saves != y->saves)
         return x->saves > y->saves ? -1 : 1;
     if (x->bytes != y->bytes)
@@ -300,7 +305,7 @@ static bool order_hits(planner *p)
     ranked *rows = malloc((n + 1) * sizeof *rows);
     for (uint32_t i = 0; rows && i < n; i++) {
         const obj_hit *h = &p->hits->data[i];
-        rows[i] = (ranked){h->saves, h->bytes, effort_of(h), i};
+        rows[i] = (ranked){h->saves, h->bytes, shortens(h), effort_of(h), i};
     }
     if (rows)
         qsort(rows, n, sizeof *rows, by_saving);
@@ -340,7 +345,8 @@ static bool begin_memories(planner *p)
     }
     for (uint32_t i = 0; i < p->trace->objects.count; i++) {
         const obj_object *o = &p->trace->objects.data[i];
-        p->objects[i] = (changed){o->begin, o->end, OBJ_NONE, OBJ_NONE, OBJ_NONE, OBJ_NONE, false};
+        p->objects[i] = (changed){o->bytes, o->begin, o->end,   OBJ_NONE,
+                                  OBJ_NONE, OBJ_NONE, OBJ_NONE, false};
         if (o->counted)
             add_memory_of(p, i, 1);
     }

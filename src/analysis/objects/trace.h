@@ -53,6 +53,7 @@ typedef struct obj_access {
     uint16_t how;
     bool apart;     /* rows with gaps between them: bytes is not all that lies between the ends */
     uint32_t shape; /* equal where rows of equal width and pitch are */
+    uint32_t elements; /* of a launch: equal where it accesses the same of them; 0: not known */
     uint64_t offset, bytes; /* of copies and sets; launches: 0 and 0 */
 } obj_access;
 
@@ -98,6 +99,7 @@ typedef struct obj_object {
     bool fixed;   /* no call of the program's makes it: a module's variable */
     bool seen_by_host; /* managed: the host may access it unseen */
     bool pooled;       /* of stream-ordered allocation: its pool reuses the memory by itself */
+    bool divided;      /* the program divides it into parts, which have elements of their own */
 } obj_object;
 
 typedef struct obj_trace {

@@ -1,4 +1,5 @@
 /* How often the elements of objects were accessed, over the program. */
+#include "analysis/pile.h"
 #include "analysis/tables.h"
 
 #include <math.h>
@@ -18,50 +19,9 @@ typedef struct work {
 
 /* ---- adding up ---- */
 
-enum { LEVELS = 40 };
-
-/* Sums of spans, each about twice as large as the one before: what is added is merged about log n
- * times. */
-typedef struct pile {
-    wl_spans level[LEVELS];
-    bool counted, failed;
-} pile;
-
-static wl_span_reader reader_of(const wl_spans *s)
-{
-    return wl_spans_read(s->data, s->size, s->counted);
-}
-
-static wl_spans join_uses(pile *p, wl_spans *a, wl_spans *b)
-{
-    wl_spans sum = {.counted = p->counted};
-    wl_span_reader x = reader_of(a), y = reader_of(b);
-    p->failed |= !wl_spans_sum(&x, &y, &sum);
-    wl_spans_free(a);
-    wl_spans_free(b);
-    return sum;
-}
-
-static void pile_up(pile *p, wl_spans spans)
-{
-    int i = 0;
-    for (; i < LEVELS - 1 && p->level[i].size; i++)
-        spans = join_uses(p, &p->level[i], &spans);
-    wl_spans_free(&p->level[i]);
-    p->level[i] = spans;
-}
-
-static wl_spans pile_sum(pile *p)
-{
-    wl_spans sum = {.counted = p->counted};
-    for (int i = 0; i < LEVELS; i++)
-        if (p->level[i].size)
-            sum = sum.size ? join_uses(p, &p->level[i], &sum) : p->level[i];
-    return sum;
-}
-
 /* The spans of `times` launches that did the same. */
-static wl_status add_spans(const work *w, uint32_t spans, uint64_t times, pile *p, wl_error *err)
+static wl_status add_spans(const work *w, uint32_t spans, uint64_t times, ana_pile *p,
+                           wl_error *err)
 {
     wl_arena *scratch = wl_arena_new();
     wl_spans scaled = {.counted = p->counted};
@@ -75,7 +35,7 @@ static wl_status add_spans(const work *w, uint32_t spans, uint64_t times, pile *
         wl_spans_add(&scaled, &span);
     }
     p->failed |= !wl_spans_finish(&scaled);
-    pile_up(p, scaled);
+    ana_pile_up(p, scaled);
     wl_arena_free(scratch);
     return status;
 }
@@ -87,7 +47,7 @@ static int by_spans(const void *a, const void *b)
 }
 
 /* Equal spans at once. */
-static wl_status add_all(const work *w, const prof_use *uses, uint32_t count, pile *p,
+static wl_status add_all(const work *w, const prof_use *uses, uint32_t count, ana_pile *p,
                          wl_error *err)
 {
     const prof_use **sorted = wl_new_array(w->arena, const prof_use *, count + 1);
@@ -116,7 +76,7 @@ static uint64_t accesses(const wl_span *span)
 
 static void count_spans(const wl_spans *spans, ana_use *u, double *squares)
 {
-    wl_span_reader reader = reader_of(spans);
+    wl_span_reader reader = ana_read_spans(spans);
     for (wl_span span; wl_span_next(&reader, &span);) {
         uint64_t all = accesses(&span);
         u->touched += span.count;
@@ -131,7 +91,7 @@ static void count_spans(const wl_spans *spans, ana_use *u, double *squares)
 static void count_rare(const work *w, const wl_spans *spans, ana_use *u, double sum)
 {
     double rare = u->touched ? w->thresholds->rare_share * sum / (double)u->touched : 0;
-    wl_span_reader reader = reader_of(spans);
+    wl_span_reader reader = ana_read_spans(spans);
     for (wl_span span; wl_span_next(&reader, &span);)
         u->rare += (double)accesses(&span) < rare ? span.count : 0;
 }
@@ -203,9 +163,9 @@ static bool may_have_uses(const prof_object *o)
 static wl_status add_up_uses(const work *w, const prof_use *uses, uint32_t count, ana_use *u,
                              wl_error *err)
 {
-    pile p = {.counted = u->counted};
+    ana_pile p = {.counted = u->counted};
     wl_status status = add_all(w, uses, count, &p, err);
-    wl_spans sum = pile_sum(&p);
+    wl_spans sum = ana_pile_sum(&p);
     if (status == WL_OK && p.failed)
         status = wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
     if (status == WL_OK)

@@ -54,6 +54,8 @@ export type Remedy =
   | "allocate-later"
   | "free-sooner"
   | "reuse-memory"
+  | "allocate-less"
+  | "reuse-slice"
   | "leave-out"
   | "move-to-host";
 export type Pattern =
@@ -77,6 +79,8 @@ export type Pattern =
   | "unused-allocation"
   | "leak"
   | "temporary-idleness"
+  | "overallocation"
+  | "structured-access"
   | "dead-write";
 export type Scope = "program" | "object" | "kernel" | "kernel-and-object";
 export type Unit = "sectors" | "wavefronts" | "bytes" | "warp instructions" | "copied bytes";
