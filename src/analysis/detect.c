@@ -228,6 +228,7 @@ static bool append_finding(detect_run *run, const ana_input *input, const ana_dr
         .certainty = certainty_of(input, d),
         .gain = d->gain,
         .saving = d->saving,
+        .frequency = d->frequency,
         .nevidence = d->nevidence,
         .summary = d->summary,
         .remedy = d->remedy,

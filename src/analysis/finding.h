@@ -126,6 +126,22 @@ typedef struct ana_sector { /* an example from a heat map */
     uint32_t word[8];     /* temperatures */
 } ana_sector;
 
+typedef struct ana_frequency_bin {
+    uint64_t elements, accesses;
+} ana_frequency_bin;
+
+/* The part of findings about elements of which some are accessed more often than others: of the
+ * launch that accesses them most. */
+typedef struct ana_frequency {
+    uint32_t launch;
+    uint64_t elements, accesses; /* accessed elements of 4 bytes; accesses by lanes */
+    double mean, variation;      /* accesses of such an element; their coefficient of variation */
+    uint64_t most;               /* of one element */
+    uint64_t first, count;       /* the range of elements that is accessed most */
+    uint64_t hot[WL_CLASSES], all[WL_CLASSES]; /* accesses by class: to the range, to all */
+    ana_frequency_bin bins[64]; /* bin i: elements accessed 2^i to 2^(i+1) - 1 times */
+} ana_frequency;
+
 /* The part of findings about what the instructions of a kernel access. */
 typedef struct ana_access {
     uint32_t space;          /* acc_space */
@@ -167,8 +183,9 @@ typedef struct ana_finding {
     const char *summary; /* one or two sentences with this case's numbers */
     /* What to change, ANA_OBJECT in the object's place: equal where the change is. */
     const char *remedy;
-    const char *advice; /* the same with the object's name */
-    ana_access *access; /* NULL: of another kind */
+    const char *advice;       /* the same with the object's name */
+    ana_access *access;       /* NULL: of another kind */
+    ana_frequency *frequency; /* likewise */
     ana_saving saving;
 } ana_finding;
 

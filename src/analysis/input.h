@@ -91,9 +91,10 @@ typedef struct ana_draft {
     double alone;
     uint64_t requests; /* that show it */
     uint32_t launches, example_launch;
-    ana_certainty certainty; /* as far as the detector knows */
-    ana_gain gain;           /* without a kernel: what fixing is worth; FULL unless it is set */
-    ana_saving saving;       /* of memory */
+    ana_certainty certainty;  /* as far as the detector knows */
+    ana_gain gain;            /* without a kernel: what fixing is worth; FULL unless it is set */
+    ana_saving saving;        /* of memory */
+    ana_frequency *frequency; /* NULL: none */
     uint32_t nevidence;
     ana_evidence evidence[12];
     uint32_t nsectors;

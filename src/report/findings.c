@@ -330,6 +330,8 @@ static void draw_group(const rep_terminal *t, const ana_finding_group *g)
     draw_lines(t, g);
     draw_paragraph(t, t->s.dim, "why", f->summary);
     draw_evidence(t, f);
+    if (f->frequency)
+        draw_paragraph(t, t->s.dim, "elements", rep_frequency_text(t->arena, f->frequency));
     draw_samples(t, f);
     draw_paragraph(t, t->s.good, "fix",
                    g->advice && *g->advice ? g->advice : ana_pattern_get(f->pattern)->remedy);

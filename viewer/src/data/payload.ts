@@ -68,6 +68,7 @@ export type Pattern =
   | "divergent"
   | "same-address"
   | "scattered-atomics"
+  | "non-uniform-access"
   | "shared-thread-local"
   | "shared-warp-local"
   | "bank-conflict"
@@ -434,6 +435,27 @@ export interface Access {
   sectors: ExampleSector[]; // Examples from a heat map.
 }
 
+/** Elements that are accessed about equally often. */
+export interface FrequencyBin {
+  least: number; // Accesses of an element, at least.
+  most: number; // At most.
+  elements: number;
+  accesses: number; // Of all of them.
+}
+
+/** How often a launch accesses the elements (4 bytes) of an object. */
+export interface Frequency {
+  launch: number; // The one that accesses them most; id in launches.
+  elements: number; // That it accesses.
+  mean: number; // Accesses of such an element.
+  variation: number; // Their coefficient of variation.
+  most: number; // Of one element.
+  hot_offset: number; // Of the range that is accessed most, in bytes.
+  hot_bytes: number; // Its size.
+  hot_share: number; // Of all accesses, those to the range.
+  histogram: FrequencyBin[]; // Elements by how often they are accessed, ascending.
+}
+
 /** A head that all findings share, and a part for each kind of evidence. */
 export interface Finding {
   number: number; // Of its group, from 1.
@@ -458,6 +480,7 @@ export interface Finding {
   lines: FindingLine[]; // The costliest first.
   evidence: Evidence[];
   access?: Access; // Of findings about what a kernel accesses.
+  frequency?: Frequency; // Of findings about elements that are accessed more often than others.
 }
 
 /** Findings that one change fixes: findings[first], findings[first + 1], ..., costliest first. */

@@ -1,6 +1,7 @@
 import type { Model } from "../../data/model";
 import { cost, sourceLine } from "../../data/model";
 import type { Finding, FindingLine } from "../../data/payload";
+import { FrequencyPicture } from "../../pictures/frequency";
 import { exact, quantity, ratio } from "../../widgets/format";
 import { Code, Place } from "../source";
 import { Sureness, WhyBlocks } from "./sure";
@@ -73,6 +74,7 @@ export function Evidence({ m, finding }: { m: Model; finding: Finding }) {
           <WhyBlocks m={m} finding={finding} />
         </div>
       </div>
+      {finding.frequency && <FrequencyPicture frequency={finding.frequency} />}
       {finding.lines.some((l) => l.requests > 0) && <LineTable m={m} finding={finding} />}
     </section>
   );
