@@ -10,6 +10,7 @@
 
 #include "analysis/model/model.h"
 #include "analysis/remedy/remedy.h"
+#include "analysis/thresholds.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "profile/profile.h"
@@ -72,21 +73,6 @@ const char *ana_certainty_name(ana_certainty certainty); /* "counted" */
 const char *ana_gain_name(ana_gain gain);                /* "full" */
 /* Why fixing gains little, a sentence; "" for ANA_GAIN_FULL. */
 const char *ana_gain_reason(ana_gain gain);
-
-/* Thresholds of all patterns: thresholds.def, X(id, default, "reason"). */
-typedef struct ana_thresholds {
-#define X(id, value, reason) double id;
-#include "analysis/thresholds.def"
-#undef X
-} ana_thresholds;
-
-ana_thresholds ana_thresholds_default(void);
-
-/* Whether a value reaches a threshold, edges aside. */
-static inline bool ana_reaches(const ana_thresholds *t, double value, double threshold)
-{
-    return value >= threshold * (1 - t->edge);
-}
 
 /* ---- findings ---- */
 
@@ -232,11 +218,12 @@ typedef struct ana_findings {
     /* Those worth fixing first: by what they save where that is predicted, else by what they cost. */
     ana_finding_group *groups;
     ana_left_out left_out;
-    bool replayed;       /* the allocations were: else the rest is 0 */
-    uint64_t peak_after; /* of device memory, with the plan's steps made */
+    bool replayed;                    /* the allocations were: else the next is 0 */
+    uint64_t peak_after;              /* of device memory, with the plan's steps made */
+    const ana_thresholds *thresholds; /* the caller's; NULL: the defaults */
 } ana_findings;
 
-/* All findings of a profile; they lie in `arena`. */
+/* All findings of a profile; they lie in `arena`, and keep the pointer to the thresholds. */
 wl_status ana_find(prof_db *profile, const ana_thresholds *thresholds, wl_arena *arena,
                    ana_findings *out, wl_error *err);
 

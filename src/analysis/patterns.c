@@ -70,12 +70,3 @@ const char *ana_gain_reason(ana_gain gain)
     };
     return gain < ANA_GAIN_COUNT ? reasons[gain] : "";
 }
-
-ana_thresholds ana_thresholds_default(void)
-{
-    return (ana_thresholds){
-#define X(id, value, reason) .id = value,
-#include "analysis/thresholds.def"
-#undef X
-    };
-}

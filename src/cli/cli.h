@@ -33,6 +33,19 @@ extern struct poptOption cli_common[];
 #define CLI_COMMON {NULL, '\0', POPT_ARG_INCLUDE_TABLE, cli_common, 0, "Common options:", NULL}, POPT_AUTOHELP POPT_TABLEEND
 /* clang-format on */
 
+/* --set-threshold, which may come again and again: its values in `given`, a char **. */
+#define CLI_SET_THRESHOLD(given)                                                 \
+    {                                                                            \
+        "set-threshold",                                                         \
+        '\0',                                                                    \
+        POPT_ARG_ARGV,                                                           \
+        &(given),                                                                \
+        0,                                                                       \
+        "Judge by another value of a threshold (stats --thresholds lists them)", \
+        "NAME=VALUE"}
+/* The defaults and what was given; `given` is freed. CLI_USAGE with a message. */
+int cli_thresholds(const char *command, char **given, ana_thresholds *out);
+
 typedef struct cli_syntax {
     const struct poptOption *options;
     const char *usage;    /* names the arguments, for --help */
@@ -93,12 +106,15 @@ int cli_finish(FILE *file, const char *path, wl_status status, wl_error *err);
 typedef struct cli_profile {
     prof_db *db;
     wl_arena *arena;
+    ana_thresholds thresholds;
     ana_findings findings;
     rep_data data;
 } cli_profile;
 
-/* Opens, analyses and loads. On failure prints why and returns false. */
-bool cli_profile_open(const char *path, unsigned parts, cli_profile *out);
+/* Opens, analyses with these thresholds (NULL: the defaults) and loads. On failure prints why and
+ * returns false. */
+bool cli_profile_open(const char *path, const ana_thresholds *thresholds, unsigned parts,
+                      cli_profile *out);
 void cli_profile_close(cli_profile *profile);
 /* What was written is opened as `stats` and `report` will, before it counts as a profile. */
 wl_status cli_profile_check(const char *path, wl_error *err);

@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct export_options {
+    char *type, *table, *output, **settings;
+    int force;
+    ana_thresholds thresholds;
+} export_options;
+
 static bool same_text(const char *text, const char *word)
 {
     return strcmp(text, word) == 0;
@@ -15,102 +21,119 @@ static bool interrupted(void)
     return cli_interrupt() != 0;
 }
 
-static int export_sqlite(const char *path, const char *output, bool force)
+static int export_sqlite(const char *path, const export_options *o)
 {
     prof_db *db = NULL;
     wl_error err = {0};
-    if (!output || same_text(output, "-"))
+    if (!o->output || same_text(o->output, "-"))
         return cli_usage_error("export", "--type sqlite needs -o FILE");
     cli_note_interrupts();
     wl_status status = prof_open(path, &db, &err);
     if (status == WL_OK)
-        status = prof_copy(db, output, force, interrupted, &err);
+        status = prof_copy(db, o->output, o->force, interrupted, &err);
     prof_close(db);
     if (status == WL_STATE && interrupted())
         return 128 + cli_interrupt();
     return status == WL_OK ? CLI_OK : cli_fail(&err);
 }
 
-typedef enum text_type { TEXT_JSON, TEXT_CSV, TEXT_SARIF } text_type;
+/* ---- what the findings are in, too ---- */
 
-static wl_status draw_export(const rep_data *data, text_type type, rep_table table, FILE *out,
-                             wl_error *err)
+typedef wl_status export_writer(const rep_data *data, rep_table table, FILE *out, wl_error *err);
+
+static wl_status write_json(const rep_data *data, rep_table table, FILE *out, wl_error *err)
 {
-    switch (type) {
-    case TEXT_JSON: return rep_json(data, out, err);
-    case TEXT_CSV: return rep_csv(data, table, out, err);
-    default: return rep_sarif(data, out, err);
-    }
+    (void)table;
+    return rep_json(data, out, err);
 }
 
-static int export_text(const char *path, const char *output, bool force, text_type type,
-                       rep_table table)
+static wl_status write_sarif(const rep_data *data, rep_table table, FILE *out, wl_error *err)
+{
+    (void)table;
+    return rep_sarif(data, out, err);
+}
+
+static const struct {
+    const char *name;
+    export_writer *write;
+} writers[] = {{"json", write_json}, {"csv", rep_csv}, {"sarif", write_sarif}};
+
+static export_writer *find_writer(const char *type)
+{
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
+        if (same_text(writers[i].name, type))
+            return writers[i].write;
+    return NULL;
+}
+
+static int export_findings(const char *path, const export_options *o, export_writer *write,
+                           rep_table table)
 {
     cli_profile profile;
     wl_error err = {0};
-    if (!cli_profile_open(path, REP_PART_LAUNCH_ROWS, &profile))
+    const char *output = o->output ? o->output : "-";
+    if (!cli_profile_open(path, &o->thresholds, REP_PART_LAUNCH_ROWS, &profile))
         return CLI_FAILED;
-    if (!output)
-        output = "-";
-    FILE *file = cli_create(output, force, &err);
-    int status = CLI_FAILED;
-    if (!file)
-        cli_fail(&err);
-    else
-        status = cli_finish(file, output, draw_export(&profile.data, type, table, file, &err),
-                            &err);
+    FILE *file = cli_create(output, o->force, &err);
+    int status = file ? cli_finish(file, output, write(&profile.data, table, file, &err), &err)
+                      : cli_fail(&err);
     cli_profile_close(&profile);
     return status;
 }
 
-/* Refuses what would have no effect. */
-static int check_export_options(const char *type, const char *table, const char *output, bool force)
+/* ---- the command ---- */
+
+/* Refuses what is not allowed, and what would have no effect. */
+static int check_export_options(const export_options *o, const char *type)
 {
-    if (table && !same_text(type, "csv"))
+    bool sqlite = same_text(type, "sqlite");
+    if (!sqlite && !find_writer(type))
+        return cli_usage_error("export", "--type is json, csv, sarif or sqlite, not '%s'", type);
+    if (o->table && !same_text(type, "csv"))
         return cli_usage_error("export", "--table has no effect with --type %s", type);
-    if (force && (!output || same_text(output, "-")))
+    if (o->settings && sqlite)
+        return cli_usage_error("export", "--set-threshold has no effect with --type sqlite");
+    if (o->force && (!o->output || same_text(o->output, "-")))
         return cli_usage_error("export", "-f has no effect without -o FILE");
     return CLI_OK;
 }
 
-static int export_as(const char *path, const char *type, const char *table_name, const char *output,
-                     bool force)
+static int export_as(const char *path, const export_options *o, const char *type)
 {
+    const char *table = o->table ? o->table : "instructions";
     if (same_text(type, "sqlite"))
-        return export_sqlite(path, output, force);
-    if (!same_text(type, "json") && !same_text(type, "csv") && !same_text(type, "sarif"))
-        return cli_usage_error("export", "--type is json, csv, sarif or sqlite, not '%s'", type);
-    text_type text = same_text(type, "json")  ? TEXT_JSON
-                     : same_text(type, "csv") ? TEXT_CSV
-                                              : TEXT_SARIF;
+        return export_sqlite(path, o);
     for (int t = 0; t < REP_TABLE_COUNT; t++)
-        if (same_text(rep_table_name((rep_table)t), table_name))
-            return export_text(path, output, force, text, (rep_table)t);
+        if (same_text(rep_table_name((rep_table)t), table))
+            return export_findings(path, o, find_writer(type), (rep_table)t);
     return cli_usage_error(
         "export", "--table is instructions, findings, launches, objects or samples, not '%s'",
-        table_name);
+        table);
 }
 
 int cmd_export(int argc, const char **argv)
 {
-    char *type = NULL, *table = NULL, *output = NULL;
-    int force = 0, status;
+    export_options o = {0};
+    int status;
     const struct poptOption options[] = {
-        {"type", 't', POPT_ARG_STRING, &type, 0, "json (default), csv, sarif or sqlite", "TYPE"},
-        {"table", '\0', POPT_ARG_STRING, &table, 0,
+        {"type", 't', POPT_ARG_STRING, &o.type, 0, "json (default), csv, sarif or sqlite", "TYPE"},
+        {"table", '\0', POPT_ARG_STRING, &o.table, 0,
          "For csv: instructions (default), findings, launches, objects, samples", "NAME"},
-        {"output", 'o', POPT_ARG_STRING, &output, 0, "Write here instead of stdout", "FILE"},
-        {"force", 'f', POPT_ARG_NONE, &force, 0, "Replace the file", NULL},
+        {"output", 'o', POPT_ARG_STRING, &o.output, 0, "Write here instead of stdout", "FILE"},
+        {"force", 'f', POPT_ARG_NONE, &o.force, 0, "Replace the file", NULL},
+        CLI_SET_THRESHOLD(o.settings),
         CLI_COMMON};
     const cli_syntax syntax = {.options = options, .usage = "[options] [PROFILE]"};
     poptContext context = cli_parse(argc, argv, &syntax, &status);
     const char *path = context ? cli_profile_argument(context, &status) : NULL;
+    const char *type = o.type ? o.type : "json";
     if (path)
-        status = check_export_options(type ? type : "json", table, output, force);
+        status = check_export_options(&o, type);
+    int fit = cli_thresholds("export", o.settings, &o.thresholds);
+    status = status == CLI_OK ? fit : status;
     if (path && status == CLI_OK)
-        status = export_as(path, type ? type : "json", table ? table : "instructions", output,
-                           force);
+        status = export_as(path, &o, type);
     poptFreeContext(context);
-    free(type), free(table), free(output);
+    free(o.type), free(o.table), free(o.output);
     return status;
 }

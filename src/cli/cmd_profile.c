@@ -190,7 +190,7 @@ static void tell_findings(const prof_coverage *c, const ana_findings *findings)
 static bool tell_profile(const char *path)
 {
     cli_profile profile;
-    if (!cli_profile_open(path, 0, &profile))
+    if (!cli_profile_open(path, NULL, 0, &profile))
         return false;
     const prof_coverage *c = &profile.data.coverage;
     if (profile.data.nfailures)

@@ -47,7 +47,8 @@ static int check_report_options(const char *maps, const char *output, bool force
     return CLI_OK;
 }
 
-static int write_report(const char *path, unsigned parts, const char *output, bool force)
+static int write_report(const char *path, const ana_thresholds *thresholds, unsigned parts,
+                        const char *output, bool force)
 {
     cli_profile profile;
     wl_error err = {0};
@@ -56,7 +57,7 @@ static int write_report(const char *path, unsigned parts, const char *output, bo
                              "npm and build again");
         return CLI_FAILED;
     }
-    if (!cli_profile_open(path, parts, &profile))
+    if (!cli_profile_open(path, thresholds, parts, &profile))
         return CLI_FAILED;
     FILE *file = cli_create(output, force, &err);
     int status = file ? cli_finish(file, output, rep_html(&profile.data, file, &err), &err)
@@ -67,7 +68,8 @@ static int write_report(const char *path, unsigned parts, const char *output, bo
 
 int cmd_report(int argc, const char **argv)
 {
-    char *output = NULL, *maps = NULL;
+    char *output = NULL, *maps = NULL, **settings = NULL;
+    ana_thresholds thresholds;
     int force = 0, view = 0, status;
     const struct poptOption options[] = {
         {"output", 'o', POPT_ARG_STRING, &output, 0,
@@ -75,17 +77,21 @@ int cmd_report(int argc, const char **argv)
         {"force", 'f', POPT_ARG_NONE, &force, 0, "Replace the file", NULL},
         {"maps", '\0', POPT_ARG_STRING, &maps, 0,
          "Heat maps: some of each kernel and object (default), or all of the profile", "some|all"},
+        CLI_SET_THRESHOLD(settings),
         {"open", '\0', POPT_ARG_NONE, &view, 0, "Show it in the browser", NULL},
         CLI_COMMON};
     const cli_syntax syntax = {.options = options, .usage = "[options] [PROFILE]"};
     poptContext context = cli_parse(argc, argv, &syntax, &status);
     const char *path = context ? cli_profile_argument(context, &status) : NULL;
-    if (path)
+    int fit = cli_thresholds("report", settings, &thresholds);
+    status = status == CLI_OK ? fit : status;
+    if (path && status == CLI_OK)
         status = check_report_options(maps, output, force, view);
     if (path && status == CLI_OK) {
         if (!output)
             output = default_output(path);
-        status = output ? write_report(path, parts_for(maps), output, force) : CLI_FAILED;
+        status = output ? write_report(path, &thresholds, parts_for(maps), output, force)
+                        : CLI_FAILED;
         if (status == CLI_OK && strcmp(output, "-") != 0)
             wl_log(WL_LOG_INFO, "report: %s", output);
         if (status == CLI_OK && view)

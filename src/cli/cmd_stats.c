@@ -8,8 +8,9 @@
 #include <string.h>
 
 typedef struct stats_options {
-    char *format, *table, *kernel;
-    int width, findings, finding, all;
+    char *format, *table, *kernel, **settings;
+    int width, findings, finding, all, list_thresholds;
+    ana_thresholds thresholds;
 } stats_options;
 
 static bool find_stats_table(const char *name, rep_table *out)
@@ -45,14 +46,30 @@ static const uint32_t *find_kernels(const cli_profile *profile, const char *patt
     return NULL;
 }
 
+static rep_text_options text_options(const stats_options *o)
+{
+    return (rep_text_options){.width = o->width > 0 ? (unsigned)o->width : cli_width(stdout),
+                              .color = cli_color(stdout),
+                              .findings = (unsigned)o->findings,
+                              .finding = (unsigned)o->finding,
+                              .full_names = wl_log_get_level() >= WL_LOG_DEBUG,
+                              .all = o->all};
+}
+
+static int list_thresholds(poptContext context, const stats_options *o)
+{
+    const char **args = poptGetArgs(context);
+    wl_error err = {0};
+    if (args && args[0])
+        return cli_usage_error("stats", "--thresholds takes no profile");
+    rep_text_options text = text_options(o);
+    return cli_finish(stdout, "the output", rep_thresholds(&o->thresholds, &text, stdout, &err),
+                      &err);
+}
+
 static int show_text(const cli_profile *profile, const stats_options *o, wl_error *err)
 {
-    rep_text_options text = {.width = o->width > 0 ? (unsigned)o->width : cli_width(stdout),
-                             .color = cli_color(stdout),
-                             .findings = (unsigned)o->findings,
-                             .finding = (unsigned)o->finding,
-                             .full_names = wl_log_get_level() >= WL_LOG_DEBUG,
-                             .all = o->all};
+    rep_text_options text = text_options(o);
     if (o->kernel && !(text.kernels = find_kernels(profile, o->kernel, &text.nkernels)))
         return CLI_NOT_MEASURED;
     if (o->finding > 0 && (unsigned)o->finding > profile->findings.ngroups) {
@@ -84,6 +101,9 @@ static int check_stats_options(const stats_options *o, rep_table *table)
                                format);
     if (o->findings < 0 || o->finding < 0 || o->width < 0)
         return cli_usage_error("stats", "-n, --finding and --width take numbers from 1");
+    if (o->list_thresholds && (!text || o->kernel || o->findings || o->finding || o->all))
+        return cli_usage_error("stats", "--thresholds shows nothing of a profile: of the other "
+                                        "options only --set-threshold and --width have an effect");
     if (o->finding && (o->all || o->findings))
         return cli_usage_error("stats", "--finding shows one finding; -n and --all show several");
     if (o->kernel && prog_pattern_check(o->kernel, &why) != WL_OK)
@@ -97,7 +117,8 @@ static int show_stats(const char *path, const stats_options *o, rep_table table)
     bool csv = o->format && strcmp(o->format, "csv") == 0;
     cli_profile profile;
     wl_error err = {0};
-    if (!cli_profile_open(path, json || csv ? REP_PART_LAUNCH_ROWS : REP_PART_SOURCES, &profile))
+    if (!cli_profile_open(path, &o->thresholds,
+                          json || csv ? REP_PART_LAUNCH_ROWS : REP_PART_SOURCES, &profile))
         return CLI_FAILED;
     int status = json
                      ? cli_finish(stdout, "the output", rep_json(&profile.data, stdout, &err), &err)
@@ -108,6 +129,13 @@ static int show_stats(const char *path, const stats_options *o, rep_table table)
         status = CLI_NOT_MEASURED;
     cli_profile_close(&profile);
     return status;
+}
+
+static int show_profile(poptContext context, const stats_options *o, rep_table table)
+{
+    int status;
+    const char *path = cli_profile_argument(context, &status);
+    return path ? show_stats(path, o, table) : status;
 }
 
 int cmd_stats(int argc, const char **argv)
@@ -126,17 +154,22 @@ int cmd_stats(int argc, const char **argv)
         {"finding", '\0', POPT_ARG_INT, &o.finding, 0, "Show only finding N", "N"},
         {"all", 'a', POPT_ARG_NONE, &o.all, 0,
          "Show every finding in full, and lines and kernels without findings", NULL},
+        {"thresholds", '\0', POPT_ARG_NONE, &o.list_thresholds, 0,
+         "List the thresholds of findings: value, default and meaning", NULL},
+        CLI_SET_THRESHOLD(o.settings),
         {"width", '\0', POPT_ARG_INT, &o.width, 0, "Columns to use instead of the terminal's", "N"},
         CLI_COMMON};
     int status;
     const cli_syntax syntax = {.options = options, .usage = "[options] [PROFILE]"};
     poptContext context = cli_parse(argc, argv, &syntax, &status);
-    const char *path = context ? cli_profile_argument(context, &status) : NULL;
     rep_table table = (rep_table)0;
-    if (path)
+    if (context)
         status = check_stats_options(&o, &table);
-    if (path && status == CLI_OK)
-        status = show_stats(path, &o, table);
+    int fit = cli_thresholds("stats", o.settings, &o.thresholds);
+    status = status == CLI_OK ? fit : status;
+    if (context && status == CLI_OK)
+        status = o.list_thresholds ? list_thresholds(context, &o)
+                                   : show_profile(context, &o, table);
     poptFreeContext(context);
     free(o.format), free(o.table), free(o.kernel);
     return status;

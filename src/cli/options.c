@@ -32,6 +32,20 @@ int cli_usage_error(const char *command, const char *format, ...)
     return CLI_USAGE;
 }
 
+int cli_thresholds(const char *command, char **given, ana_thresholds *out)
+{
+    int status = CLI_OK;
+    wl_error why = {0};
+    *out = ana_thresholds_default();
+    for (char **setting = given; setting && *setting; setting++) {
+        if (status == CLI_OK && ana_threshold_set(out, *setting, &why) != WL_OK)
+            status = cli_usage_error(command, "--set-threshold %s: %s", *setting, why.text);
+        free(*setting);
+    }
+    free(given);
+    return status;
+}
+
 /* Looks through a table, and those that it includes, for the long name nearest to the typed. */
 static void look_for_option(wl_nearest *meant, const struct poptOption *row)
 {

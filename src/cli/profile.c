@@ -11,24 +11,26 @@
 
 #define PROFILE_END ".wlprof"
 
-static wl_status open_profile(const char *path, unsigned parts, cli_profile *out, wl_error *err)
+static wl_status open_profile(const char *path, const ana_thresholds *thresholds, unsigned parts,
+                              cli_profile *out, wl_error *err)
 {
-    *out = (cli_profile){.arena = wl_arena_new()};
-    ana_thresholds thresholds = ana_thresholds_default();
+    *out = (cli_profile){.arena = wl_arena_new(),
+                         .thresholds = thresholds ? *thresholds : ana_thresholds_default()};
     if (!out->arena)
         return wl_fail(err, WL_NOMEM, "out of memory");
     wl_status status = prof_open(path, &out->db, err);
     if (status == WL_OK)
-        status = ana_find(out->db, &thresholds, out->arena, &out->findings, err);
+        status = ana_find(out->db, &out->thresholds, out->arena, &out->findings, err);
     if (status == WL_OK)
         status = rep_load(out->db, &out->findings, parts, out->arena, &out->data, err);
     return status;
 }
 
-bool cli_profile_open(const char *path, unsigned parts, cli_profile *out)
+bool cli_profile_open(const char *path, const ana_thresholds *thresholds, unsigned parts,
+                      cli_profile *out)
 {
     wl_error err = {0};
-    if (open_profile(path, parts, out, &err) == WL_OK)
+    if (open_profile(path, thresholds, parts, out, &err) == WL_OK)
         return true;
     cli_fail(&err);
     cli_profile_close(out);
@@ -46,7 +48,7 @@ wl_status cli_profile_check(const char *path, wl_error *err)
 {
     cli_profile profile;
     wl_error why = {0};
-    wl_status status = open_profile(path, REP_PART_HEATS | REP_PART_SOURCES, &profile, &why);
+    wl_status status = open_profile(path, NULL, REP_PART_HEATS | REP_PART_SOURCES, &profile, &why);
     cli_profile_close(&profile);
     return status == WL_OK ? WL_OK
                            : wl_fail(err, status,

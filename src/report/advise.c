@@ -129,6 +129,9 @@ wl_status rep_advise(const rep_data *data, const rep_text_options *options, FILE
     if (!rep_terminal_open(data, options, out, &t))
         return wl_fail(err, WL_NOMEM, "not enough memory for the report");
     draw_changes(&t);
+    const char *set = rep_thresholds_set(data, t.arena);
+    if (set)
+        rep_wrap(&t, 0, wl_arena_printf(t.arena, "\nBy other thresholds than usual: %s.", set));
     wl_arena_free(t.arena);
     return rep_done(out, false, err);
 }

@@ -225,6 +225,14 @@ static void tell_dropped(const rep_terminal *t, const prof_coverage *c)
         fact(t, true, "no accesses lost");
 }
 
+static void tell_thresholds(const rep_terminal *t)
+{
+    const char *set = rep_thresholds_set(t->d, t->arena);
+    if (set)
+        fact(t, false,
+             wl_arena_printf(t->arena, "findings are by other thresholds than usual: %s", set));
+}
+
 void rep_coverage(const rep_terminal *t)
 {
     const prof_coverage *c = &t->d->coverage;
@@ -249,6 +257,7 @@ void rep_coverage(const rep_terminal *t)
                  t->arena,
                  "%s without a source line: compile with nvcc -g to see where they are allocated",
                  rep_plural(t->arena, c->objects_without_site, "object", "objects")));
+    tell_thresholds(t);
     unmapped(t);
     without_lines(t);
     unread_sources(t);

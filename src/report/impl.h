@@ -166,6 +166,10 @@ json_t *rep_failures_json(const rep_data *data);
  * NULL in both cases. */
 const char *rep_left_out(const rep_data *data, wl_arena *arena);
 json_t *rep_left_out_json(const rep_data *data);
+/* The thresholds that were set, as text ("idle_calls 4 (default 2), ...") and as rows: NULL where none
+ * was, or without memory. */
+const char *rep_thresholds_set(const rep_data *data, wl_arena *arena);
+json_t *rep_thresholds_json(const rep_data *data);
 json_t *rep_gaps_json(const rep_data *data); /* coverage.gaps of both JSON outputs (json.c) */
 void rep_put(json_t *row, const char *key, json_t *value); /* takes the reference */
 json_t *rep_text_json(const char *text);

@@ -622,6 +622,9 @@ wl_status rep_json(const rep_data *data, FILE *out, wl_error *err)
     json_t *left_out = rep_left_out_json(data);
     if (left_out)
         rep_json_value(&j, K(output, left_out), left_out);
+    json_t *thresholds = rep_thresholds_json(data);
+    if (thresholds)
+        rep_json_value(&j, K(output, thresholds), thresholds);
     rep_json_value(&j, K(output, memory), memory_json(data));
     rep_json_value(&j, K(output, coverage), coverage_json(data));
     rep_json_end(&j);

@@ -59,7 +59,7 @@ static wl_status load_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *
     LOAD(prof_load_unsupported(db, arena, &d->unsupported, err));
     LOAD(ana_kernel_table(db, d->findings, arena, &d->kernel_table, err));
     LOAD(ana_memory_table(db, arena, &d->memory, err));
-    LOAD(ana_use_table(db, NULL, arena, &d->uses, err));
+    LOAD(ana_use_table(db, d->findings->thresholds, arena, &d->uses, err));
     LOAD(ana_model_table(db, arena, &d->models, err));
     if (!ana_keys_of(&d->kernels, &d->objects, arena, &d->keys))
         return wl_fail(err, WL_NOMEM, "not enough memory for the keys of the report");

@@ -725,6 +725,7 @@ static json_t *page_coverage_json(const rep_data *d, wl_arena *arena, uint64_t m
     rep_put(row, K(page_coverage, unsupported_calls), calls);
     rep_put(row, K(page_coverage, messages), messages_json(d, arena));
     rep_put_count(row, K(page_coverage, maps_left_out), maps_left_out);
+    rep_put(row, K(page_coverage, thresholds), rep_thresholds_json(d));
     rep_put_count(row, K(page_coverage, launches_left_out), launches_left_out);
     return row;
 }

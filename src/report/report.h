@@ -104,6 +104,11 @@ wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *
 wl_status rep_advise(const rep_data *data, const rep_text_options *options, FILE *out,
                      wl_error *err);
 
+/* `stats --thresholds`: every threshold with its value, default and meaning. Of the options width and
+ * color count. */
+wl_status rep_thresholds(const ana_thresholds *thresholds, const rep_text_options *options,
+                         FILE *out, wl_error *err);
+
 /* One object of the schema "warplens/1": docs/json-schema.md. */
 wl_status rep_json(const rep_data *data, FILE *out, wl_error *err);
 

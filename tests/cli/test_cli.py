@@ -103,6 +103,29 @@ class Usage(Case):
                    env={**os.environ, "WARPLENS_DRIVER": "/nowhere"})
         self.assert_says(done, "--collect has no effect here")
 
+    def test_thresholds(self):
+        table = os.path.join(HERE, "..", "..", "src", "analysis", "thresholds.def")
+        with open(table) as f:
+            known = re.findall(r"^X\((\w+), ([\d.e]+),", f.read(), re.M)
+        done = run(WARPLENS, "stats", "--thresholds", "--set-threshold", "idle_calls=7", "--width", "80")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        listed = re.findall(r"^  (\w+)  (\S+)  \(default (\S+)\)\n      \S", done.stdout, re.M)
+        self.assertEqual([row[0] for row in listed], [name for name, _ in known])
+        for (name, value, default), (_, initial) in zip(listed, known, strict=True):
+            self.assertEqual(float(default), float(initial), name)
+            self.assertEqual(float(value), 7 if name == "idle_calls" else float(initial), name)
+        self.assertTrue(all(len(line) <= 80 for line in done.stdout.splitlines()))
+        for command in ("stats", "advise", "report", "export"):
+            for setting, text in (("idle_cals=3", "did you mean 'idle_calls'?"), ("idle_calls=x", "not 'x'"),
+                                  ("idle_calls", "a number from 0")):
+                done = run(WARPLENS, command, "--set-threshold", setting, "x")
+                self.assertEqual(done.returncode, 2, (command, setting))
+                self.assert_says(done, f"{command}: --set-threshold {setting}: ", text)
+        for command in (["stats", "--thresholds", "x"], ["stats", "--thresholds", "--all"],
+                        ["stats", "--thresholds", "--format", "json"],
+                        ["export", "--type", "sqlite", "--set-threshold", "idle_calls=3", "-o", "y", "x"]):
+            self.assertEqual(run(WARPLENS, *command).returncode, 2, command)
+
     def test_backend_from_the_environment(self):
         def profile(backend, *options):
             return run(WARPLENS, "profile", *options, "-o", self.wlprof, "--", "true", env={**os.environ, "WARPLENS_BACKEND": backend})
@@ -454,6 +477,25 @@ class CudaPrograms(Case):
         self.assertEqual(stats["coverage"]["launches_seen"], 8)
         self.assertTrue(all("scale" in launch["kernel"] for launch in stats["launches"]))
         self.assertTrue(stats["coverage"]["skipped"])
+
+    def test_findings_follow_thresholds(self):
+        """A finding is gone above its threshold, and what is shown says that it was set."""
+        self.assertEqual(self.profile(compile_program("findings")).returncode, 0)
+        usual = self.stats()
+        self.assertNotIn("thresholds", usual)
+        self.assertEqual({f["pattern"] for f in usual["findings"]}, {"bank-conflict", "misaligned", "strided"})
+        setting = ("--set-threshold", "misaligned_share=1.5", "--set-threshold", "bank_ratio=33")
+        done = run(WARPLENS, "stats", "--format", "json", *setting, self.wlprof)
+        found = json.loads(done.stdout)
+        self.assertEqual({f["pattern"] for f in found["findings"]}, {"strided"})
+        self.assertEqual(found["thresholds"], [{"name": "misaligned_share", "value": 1.5, "initial": 0.25},
+                                               {"name": "bank_ratio", "value": 33, "initial": 1.1}])
+        exported = run(WARPLENS, "export", "--type", "json", *setting, self.wlprof)
+        self.assertEqual(exported.stdout, done.stdout)
+        told = "other thresholds than usual: misaligned_share 1.5 (default 0.25), bank_ratio 33 (default 1.1)"
+        for command in ("stats", "advise"):
+            self.assertIn(told, " ".join(run(WARPLENS, command, *setting, self.wlprof).stdout.split()))
+            self.assertNotIn("thresholds", run(WARPLENS, command, self.wlprof).stdout)
 
     def test_the_newest_run_has_the_name(self):
         command = [WARPLENS, "profile", "-c", "1", "--", compile_program("simple")]

@@ -15,6 +15,7 @@
 #include "analysis/heatmap/parts.h"
 #include "analysis/heatmap/words.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct cached {
@@ -336,7 +337,7 @@ static double spared_updates(const work *w, uint32_t i)
     const prof_instruction *insn = &w->group->insns[i];
     bool spares = is_update(&insn->c) && has_lone_warps(w, insn) &&
                   layout_is_one_address(w->input, insn);
-    double kept = 1 / w->input->program->thresholds->combined_warps;
+    double kept = 1 / fmax(1, w->input->program->thresholds->combined_warps);
     return spares ? open_part(w, i) * (double)insn->c.requests * (1 - kept) : 0;
 }
 

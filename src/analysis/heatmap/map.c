@@ -386,7 +386,7 @@ static uint8_t label_of_updates(const row_facts *f)
 static uint8_t label_row(const work *w, const obs_heat_row *row, bool shared_at_random)
 {
     row_facts f = row_facts_of(w, row);
-    uint32_t hot = (uint32_t)ceil(w->t->hot_share * w->heat->info.warps);
+    uint32_t hot = (uint32_t)fmin(ceil(w->t->hot_share * w->heat->info.warps), UINT32_MAX);
     if (w->out->random) /* one cause, for the sectors that one warp alone gathered from as well */
         return shared_at_random ? ANA_HOT_RANDOM + 1 : label_of_updates(&f);
     if (f.sector_temperature < 2)

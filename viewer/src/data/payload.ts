@@ -592,6 +592,13 @@ export interface Message {
   text: string;
 }
 
+/** A threshold of the analyses that was set. */
+export interface Threshold {
+  name: string; // As `stats --thresholds` lists it.
+  value: number; // That findings were made with.
+  initial: number; // Its default.
+}
+
 export interface Coverage {
   skipped: Skip[];
   gaps?: Gap[];
@@ -614,6 +621,7 @@ export interface Coverage {
   processes?: number;
   objects_without_site?: number;
   sources_missing?: number;
+  thresholds?: Threshold[]; // Those that were set; absent where none was.
 }
 
 export interface Device {

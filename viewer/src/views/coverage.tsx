@@ -179,6 +179,14 @@ export function CoveragePanel({ m }: { m: Model }) {
         <Part n={c.blocks_observed} of={c.blocks_run} what="blocks counted" />
         {(c.blocks_sampled ?? 0) > 0 && <Fact good>{mapsText(c)}</Fact>}
         <LeftOut c={c} />
+        {c.thresholds && (
+          <Fact good={false}>
+            findings are by other thresholds than usual:{" "}
+            {c.thresholds
+              .map((t) => `${t.name} ${t.value} (default ${t.initial})`)
+              .join(", ")}
+          </Fact>
+        )}
         <WithoutSource m={m} />
         {c.unsupported_calls.length > 0 && (
           <Fact good={false}>
