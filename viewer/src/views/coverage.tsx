@@ -182,9 +182,7 @@ export function CoveragePanel({ m }: { m: Model }) {
         {c.thresholds && (
           <Fact good={false}>
             findings are by other thresholds than usual:{" "}
-            {c.thresholds
-              .map((t) => `${t.name} ${t.value} (default ${t.initial})`)
-              .join(", ")}
+            {c.thresholds.map((t) => `${t.name} ${t.value} (default ${t.initial})`).join(", ")}
           </Fact>
         )}
         <WithoutSource m={m} />

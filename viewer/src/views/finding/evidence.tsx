@@ -1,9 +1,9 @@
 import type { Model } from "../../data/model";
 import { cost, sourceLine } from "../../data/model";
 import type { Finding, FindingLine } from "../../data/payload";
-import { FrequencyPicture } from "../../pictures/frequency";
 import { exact, quantity, ratio } from "../../widgets/format";
 import { Code, Place } from "../source";
+import { FrequencyTable } from "./frequency";
 import { Sureness, WhyBlocks } from "./sure";
 
 function LineTable({ m, finding }: { m: Model; finding: Finding }) {
@@ -74,7 +74,7 @@ export function Evidence({ m, finding }: { m: Model; finding: Finding }) {
           <WhyBlocks m={m} finding={finding} />
         </div>
       </div>
-      {finding.frequency && <FrequencyPicture frequency={finding.frequency} />}
+      {finding.frequency && <FrequencyTable frequency={finding.frequency} />}
       {finding.lines.some((l) => l.requests > 0) && <LineTable m={m} finding={finding} />}
     </section>
   );
