@@ -161,8 +161,10 @@ static bool set_site(const ana_input *input, const ana_draft *d, ana_finding *f)
 {
     const prof_object *o = prof_find_object(&input->program->objects, d->object);
     const prof_kernel *k = input->kernel;
-    uint32_t line = o ? o->line : k ? k->line : 0;
-    const prof_file *file = prof_find_file(&input->program->files, o ? o->file : k ? k->file : 0);
+    uint32_t line = o ? o->line : k ? k->line : d->line;
+    const prof_file *file = prof_find_file(&input->program->files, o   ? o->file
+                                                                   : k ? k->file
+                                                                       : d->file);
     f->lines = wl_new(input->arena, ana_line);
     if (f->lines && file && line)
         f->lines[f->nlines++] = (ana_line){.file = file->path, .line = line};
@@ -229,6 +231,7 @@ static bool append_finding(detect_run *run, const ana_input *input, const ana_dr
         .gain = d->gain,
         .saving = d->saving,
         .frequency = d->frequency,
+        .refusal = d->refusal,
         .nevidence = d->nevidence,
         .summary = d->summary,
         .remedy = d->remedy,

@@ -112,6 +112,27 @@ typedef struct ana_sector { /* an example from a heat map */
     uint32_t word[8];     /* temperatures */
 } ana_sector;
 
+typedef struct ana_held {   /* memory of one allocation site */
+    uint32_t object, count; /* id of the largest; objects */
+    uint64_t bytes;         /* of all */
+} ana_held;
+
+typedef struct ana_room { /* that following another finding would have made */
+    ana_pattern pattern;
+    uint32_t object;
+    uint64_t bytes;
+} ana_room;
+
+/* The part of findings about an allocation that failed for want of memory. */
+typedef struct ana_refusal {
+    uint64_t requested, free, total; /* bytes; free and total: of the device */
+    uint64_t in_use;                 /* by the process */
+    uint32_t nheld;
+    ana_held *held; /* most bytes first */
+    uint32_t nrooms;
+    ana_room *rooms; /* the most first */
+} ana_refusal;
+
 typedef struct ana_frequency_bin {
     uint64_t elements, accesses;
 } ana_frequency_bin;
@@ -172,6 +193,7 @@ typedef struct ana_finding {
     const char *advice;       /* the same with the object's name */
     ana_access *access;       /* NULL: of another kind */
     ana_frequency *frequency; /* likewise */
+    ana_refusal *refusal;     /* likewise */
     ana_saving saving;
 } ana_finding;
 

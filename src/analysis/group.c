@@ -171,11 +171,13 @@ bool find_saves_room(const ana_finding *f)
     return resource == ANA_MEMORY || resource == ANA_COPIES;
 }
 
-/* Time first, then memory, then what is hardly worth it, by what is the costliest of that gain. */
+/* What failed first, then time, then memory, then what is hardly worth it, by what is the costliest of that gain. */
 static double section_of(const ana_finding *f, const double best[ANA_GAIN_COUNT])
 {
     if (f->gain != ANA_GAIN_FULL)
         return best[f->gain] - f->gain * 1e-12;
+    if (f->pattern == ANA_OUT_OF_MEMORY)
+        return 4;
     return find_saves_room(f) ? 2 : 3;
 }
 

@@ -95,6 +95,8 @@ typedef struct ana_draft {
     ana_gain gain;            /* without a kernel: what fixing is worth; FULL unless it is set */
     ana_saving saving;        /* of memory */
     ana_frequency *frequency; /* NULL: none */
+    ana_refusal *refusal;     /* likewise */
+    uint32_t file, line;      /* of a finding that has neither kernel nor object; 0: not known */
     uint32_t nevidence;
     ana_evidence evidence[12];
     uint32_t nsectors;

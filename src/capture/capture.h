@@ -127,6 +127,12 @@ typedef struct cap_pool {
     uint32_t device; /* ordinal */
 } cap_pool;
 
+/* Of an allocation that failed for want of memory: what its device had, after its CALL. */
+typedef struct cap_refusal {
+    uint32_t call;
+    uint64_t free, total; /* bytes of the device; free: by all processes */
+} cap_refusal;
+
 typedef enum cap_freed_how {
     CAP_FREED_UNTOLD,  /* nobody noted it */
     CAP_FREED_PROGRAM, /* by the call of cap_free */

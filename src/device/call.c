@@ -151,11 +151,24 @@ dev_result dev_begin(dev_call *call, const char *api, cap_call_kind kind, uint32
     return r;
 }
 
+/* What the device has left where it refused memory. */
+static void write_refusal(const dev_call *call)
+{
+    dev_gpu *device = dev_is(call->context, DEV_CONTEXT) ? dev_context_device(call->context) : NULL;
+    uint64_t unused, all;
+    if (!device || !call->rec.id)
+        return;
+    dev_gpu_memory(device, &unused, &all);
+    rec_refused(call->rec.id, unused, all);
+}
+
 dev_result dev_end(dev_call *call, dev_result result)
 {
     if (!call->locked)
         return result;
     dev_call_write(call, result);
+    if (result == DEV_NOMEM && call->rec.record.kind == CAP_CALL_ALLOC)
+        write_refusal(call);
     pthread_mutex_unlock(&rec_g.lock);
     call->locked = call->launches_graph = false;
     return result;

@@ -87,6 +87,18 @@ wl_status prof_load_streams(prof_db *db, uint32_t process, wl_arena *arena, prof
                       1, arena, &out->count, &out->rows, err);
 }
 
+wl_status prof_load_refusals(prof_db *db, uint32_t process, wl_arena *arena, prof_refusal_rows *out,
+                             wl_error *err)
+{
+    const db_value values[] = {db_int(process)};
+    return table_load(
+        db->sql, TABLE_refusals,
+        "(SELECT r.*, c.ordinal, c.device, c.bytes FROM refusals r "
+        "JOIN calls c ON c.id = r.call WHERE c.process = ? AND c.ordinal IS NOT NULL) "
+        "ORDER BY ordinal",
+        values, 1, arena, &out->count, &out->rows, err);
+}
+
 static void fill_wait_of_node(db_row *row, void *item)
 {
     prof_wait_of_node *w = item;

@@ -247,6 +247,12 @@ static wl_status add_pool(prof_builder *b, const cap_pool *r, wl_error *err)
     return table_insert_pools(b->insert[TABLE_pools], &row, err);
 }
 
+static wl_status add_refusal(prof_builder *b, const cap_refusal *r, wl_error *err)
+{
+    const prof_refusal row = {.call = builder_call(b, r->call), .free = r->free, .total = r->total};
+    return row.call ? table_insert_refusals(b->insert[TABLE_refusals], &row, err) : WL_OK;
+}
+
 /* Records of before `how` was noted tell it by their call. */
 static uint32_t freed_how(const cap_free *r)
 {
@@ -393,6 +399,7 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_ANNOTATION: return add_annotation(b, &record->annotation, err);
     case CAP_LEFT_OUT: b->process.row.objects_dropped += record->left_out.objects; return WL_OK;
     case CAP_POOL: return add_pool(b, &record->pool, err);
+    case CAP_REFUSAL: return add_refusal(b, &record->refusal, err);
     case CAP_CALL: return add_call(b, &record->call, err);
     case CAP_STREAM: return add_stream(b, &record->stream, err);
     case CAP_SKIPPED: return builder_skipped(b, &record->skipped, err);

@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 13 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 14 };
 
 typedef struct prof_db prof_db;
 
@@ -340,6 +340,15 @@ typedef struct prof_call {
     cap_shape shape;         /* of a copy or set of several rows or slices; else 0 */
 } prof_call;
 
+/* An allocation that failed for want of memory. */
+typedef struct prof_refusal {
+    uint32_t call;
+    uint64_t ordinal;     /* as prof_call's */
+    uint32_t device;      /* ordinal */
+    uint64_t bytes;       /* that it asked for; 0: not known */
+    uint64_t free, total; /* bytes of the device: left, for all processes; that it has */
+} prof_refusal;
+
 /* Calls that succeeded in copying or setting memory between the same objects. */
 typedef struct prof_transfer {
     uint32_t kind; /* CAP_CALL_COPY or CAP_CALL_SET */
@@ -579,6 +588,7 @@ PROF_ROWS(instruction)
 PROF_ROWS(block)
 PROF_ROWS(object)
 PROF_ROWS(call)
+PROF_ROWS(refusal)
 PROF_ROWS(transfer)
 PROF_ROWS(stream)
 PROF_ROWS(wait_of_node)
@@ -619,6 +629,9 @@ wl_status prof_load_call(prof_db *db, uint32_t id, wl_arena *arena, prof_call *o
 wl_status prof_each_operation(prof_db *db, uint32_t process,
                               bool (*each)(void *ctx, const prof_operation *operation), void *ctx,
                               wl_error *err);
+/* Of a process, in its order. */
+wl_status prof_load_refusals(prof_db *db, uint32_t process, wl_arena *arena, prof_refusal_rows *out,
+                             wl_error *err);
 /* Of a process, by stream. */
 wl_status prof_load_streams(prof_db *db, uint32_t process, wl_arena *arena, prof_stream_rows *out,
                             wl_error *err);

@@ -239,6 +239,11 @@ CREATE TABLE pools (
   process INTEGER NOT NULL, pool INTEGER NOT NULL, kind INTEGER NOT NULL, device INTEGER NOT NULL
 );
 
+-- Allocations that failed for want of memory: bytes that the device had left, and has.
+CREATE TABLE refusals (
+  call INTEGER PRIMARY KEY, free INTEGER NOT NULL, total INTEGER NOT NULL
+);
+
 -- ordinal, here and in launches: one order over the calls of a process, the nodes of its graphs and
 -- its launches. flags: cap_call's. parent: of a graph's node, the call that launched the graph.
 -- event, version: that the call records or waits for, and how often it was recorded by then. width

@@ -157,6 +157,8 @@ void rec_object_unused(void);  /* the latest number is free again: the allocatio
 void rec_freed(uint32_t object, uint32_t call, cap_freed_how how);
 /* Writes STREAM with a number of its own, which is returned; stream->id is set. */
 uint64_t rec_stream(cap_stream *stream);
+/* Writes REFUSAL, after the CALL. */
+void rec_refused(uint32_t call, uint64_t free_bytes, uint64_t total);
 /* Writes POOL with a number of its own, which is returned. */
 uint32_t rec_pool(cap_pool_kind kind, uint32_t device);
 /* Writes MODULE with the code's hash; returns its number. */

@@ -132,6 +132,12 @@ uint32_t rec_pool(cap_pool_kind kind, uint32_t device)
     return record.id;
 }
 
+void rec_refused(uint32_t call, uint64_t free_bytes, uint64_t total)
+{
+    cap_refusal record = {.call = call, .free = free_bytes, .total = total};
+    REC_WRITE(refusal, &record);
+}
+
 uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, uint64_t length)
 {
     cap_module record = {.id = ++rec_g.next_module,

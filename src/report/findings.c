@@ -360,12 +360,22 @@ static bool has_resource(const ana_findings *all, ana_resource resource)
     return false;
 }
 
+/* The first group that does not tell of a failure; those come before all others. */
+static const ana_finding_group *first_of_rest(const ana_findings *all)
+{
+    for (uint32_t i = 0; i < all->ngroups; i++)
+        if (all->rows[all->groups[i].first].pattern != ANA_OUT_OF_MEMORY)
+            return &all->groups[i];
+    return NULL;
+}
+
 static const char *order_of(const rep_terminal *t, const ana_findings *all)
 {
+    const ana_finding_group *first = first_of_rest(all);
     bool memory = has_resource(all, ANA_MEMORY) || has_resource(all, ANA_COPIES);
     bool time = has_resource(all, ANA_TRAFFIC) || has_resource(all, ANA_DEVICE);
     const char *order =
-        all->ngroups && all->groups[0].worth.known ? "those that save most time first, as predicted"
+        first && first->worth.known ? "those that save most time first, as predicted"
         : has_resource(all, ANA_DEVICE)
             ? "costliest first, by their share of all sectors and wavefronts, or of the device"
             : "costliest first, by their share of all sectors and wavefronts";

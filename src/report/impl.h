@@ -155,6 +155,7 @@ const char *rep_remedy_text(const rep_data *d, wl_arena *arena, const ana_findin
  * and at most 145 us"; NULL when memory is exhausted. */
 const char *rep_group_saving(wl_arena *arena, const ana_finding_group *g);
 json_t *rep_remedies_json(const ana_finding *f);
+json_t *rep_refusal_json(const rep_data *d, const ana_refusal *refusal);
 json_t *rep_frequency_json(const ana_frequency *frequency);
 const char *rep_frequency_text(wl_arena *arena, const ana_frequency *frequency);
 json_t *rep_gain_json(const ana_worth *worth, bool single);

@@ -424,6 +424,8 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
     rep_put_text(row, K(finding, certainty), ana_certainty_name(f->certainty));
     rep_put(row, K(finding, evidence), evidence);
     rep_put_text(row, K(finding, advice), f->advice && *f->advice ? f->advice : pattern->remedy);
+    if (f->refusal)
+        rep_put(row, K(finding, refusal), rep_refusal_json(d, f->refusal));
     if (f->frequency)
         rep_put(row, K(finding, frequency), rep_frequency_json(f->frequency));
     if (f->nremedies)

@@ -592,6 +592,8 @@ static json_t *page_finding_json(const rep_data *d, const ana_finding *f)
     rep_put(row, K(page_finding, evidence), evidence);
     if (f->access)
         rep_put(row, K(page_finding, access), page_access_json(f->access));
+    if (f->refusal)
+        rep_put(row, K(page_finding, refusal), rep_refusal_json(d, f->refusal));
     if (f->frequency)
         rep_put(row, K(page_finding, frequency), rep_frequency_json(f->frequency));
     return row;

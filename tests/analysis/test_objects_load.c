@@ -206,12 +206,47 @@ static void left_to_the_end(void **state)
     assert_int_equal(all.peak_after, 2 * MIB);
 }
 
+/* 1 MiB is held by object 1, which is not used any more, when as much is refused; object 2 is used
+ * after that. The launch reads object 1. */
+static void refused(void **state)
+{
+    (void)state;
+    ana_findings all;
+    begin();
+    allocate(1, CAP_OBJECT_DEVICE);
+    allocate(2, CAP_OBJECT_DEVICE);
+    launch(1);
+    cap_record r = story_call(++calls, "cudaMalloc", CAP_CALL_ALLOC);
+    r.call.ordinal = ++ordinals;
+    r.call.bytes = MIB;
+    r.call.result = 2;
+    add(r);
+    add((cap_record){.type = CAP_REFUSAL, .refusal = {calls, MIB / 4, 4 * MIB}});
+    call("cudaMemset", CAP_CALL_SET, 0, 2);
+    call("cudaMemcpy", CAP_CALL_COPY, 2, 0);
+    free_object(1);
+    free_object(2);
+    end(&all);
+    const ana_finding *f = finding_of(&all, ANA_OUT_OF_MEMORY, 0);
+    assert_non_null(f);
+    assert_ptr_equal(f, &all.rows[0]); /* what failed comes first */
+    assert_int_equal(f->cost.excess, MIB / 4 * 3);
+    assert_int_equal(f->refusal->requested, MIB);
+    assert_int_equal(f->refusal->in_use, 2 * MIB);
+    assert_int_equal(f->refusal->nrooms, 1);
+    assert_int_equal(f->refusal->rooms[0].object, 1);
+    assert_true(strstr(f->summary,
+                       "asked for 1.0 MiB when 256 KiB of the device's 4.0 MiB were free."));
+    assert_true(strstr(f->advice, "Make room for 768 KiB before it: free "));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(program, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_not_seen, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(left_to_the_end, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(refused, arena_set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -213,6 +213,10 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
     case CAP_POOL:
         fprintf(out, "%u kind %u device %u\n", r->pool.id, r->pool.kind, r->pool.device);
         break;
+    case CAP_REFUSAL:
+        fprintf(out, "call %u free %" PRIu64 " of %" PRIu64 "\n", r->refusal.call, r->refusal.free,
+                r->refusal.total);
+        break;
     case CAP_ANNOTATION:
         fprintf(out, "object %u tag %s elements of %u bytes\n", r->annotation.object,
                 r->annotation.tag, r->annotation.element_bytes);

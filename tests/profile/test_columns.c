@@ -89,6 +89,7 @@ static void tell_calls(prof_builder *b)
     }
     tell(b, (cap_record){.type = CAP_CALL_TIMES, .call_times = {1, &(cap_call_time){103, 0.51}}});
     tell(b, (cap_record){.type = CAP_STARTS, .starts = {1, &(cap_start){0, 103, 0.52}}});
+    tell(b, (cap_record){.type = CAP_REFUSAL, .refusal = {103, 151, 152}});
 }
 
 static void tell_object(prof_builder *b, uint32_t id, uint32_t kind, uint64_t bytes)
@@ -519,6 +520,7 @@ static const expected_row expected[] = {
      "target_pitch=NULL target_rows=NULL"},
     {"pools", "pool = 11", "process=1 pool=11 kind=1 device=12"},
     {"pools", "pool = 13", "process=1 pool=13 kind=0 device=14"},
+    {"refusals", "call = 3", "call=3 free=151 total=152"},
     {"streams", "stream = 1",
      "process=1 stream=1 kind=2 device=71 context=72 flags=73 priority=74"},
     {"streams", "stream = 2", "process=1 stream=2 kind=1 device=3 context=4 flags=5 priority=-6"},
@@ -773,6 +775,9 @@ static void columns_are_told_apart(void **state)
 #define OF_has_text "0"
 #define OF_module_name "''"
 #define OF_module_hash "0"
+#define OF_ordinal "1"
+#define OF_device "0"
+#define OF_bytes "0"
 
 /* What rows are read from: the table, with something for what its views join. */
 static const struct {

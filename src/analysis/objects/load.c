@@ -507,7 +507,8 @@ static bool set_moments(loader *l)
     return true;
 }
 
-static uint32_t operation_at(const loader *l, uint64_t ordinal)
+/* The first operation from this ordinal on. */
+static uint32_t operation_from(const loader *l, uint64_t ordinal)
 {
     size_t low = 0, high = l->ordinals.count;
     while (low < high) {
@@ -517,8 +518,14 @@ static uint32_t operation_at(const loader *l, uint64_t ordinal)
         else
             high = middle;
     }
-    bool here = low < l->ordinals.count && l->ordinals.data[low] == ordinal;
-    return here ? (uint32_t)low : OBJ_NONE;
+    return (uint32_t)low;
+}
+
+static uint32_t operation_at(const loader *l, uint64_t ordinal)
+{
+    uint32_t at = operation_from(l, ordinal);
+    bool here = at < l->ordinals.count && l->ordinals.data[at] == ordinal;
+    return here ? at : OBJ_NONE;
 }
 
 static wl_status add_waits_of_nodes(loader *l, wl_error *err)
@@ -529,6 +536,24 @@ static wl_status add_waits_of_nodes(loader *l, wl_error *err)
         obj_edge edge = {operation_at(l, waits.rows[i].source),
                          operation_at(l, waits.rows[i].target)};
         if (edge.from != OBJ_NONE && edge.to != OBJ_NONE && !wl_push(&l->trace->edges, edge))
+            status = ana_nomem(err);
+    }
+    return status;
+}
+
+static wl_status add_refusals(loader *l, wl_error *err)
+{
+    prof_refusal_rows rows;
+    wl_status status = prof_load_refusals(l->program->db, l->process, l->arena, &rows, err);
+    for (uint32_t i = 0; status == WL_OK && i < rows.count; i++) {
+        const prof_refusal *r = &rows.rows[i];
+        obj_refusal made = {operation_from(l, r->ordinal),
+                            number_of(&l->devices, r->device),
+                            r->call,
+                            r->bytes,
+                            r->free,
+                            r->total};
+        if (made.device == OBJ_NONE || !wl_push(&l->trace->refusals, made))
             status = ana_nomem(err);
     }
     return status;
@@ -548,6 +573,7 @@ static wl_status load_course(loader *l, wl_error *err)
         status = prof_each_operation(l->program->db, l->process, take_in_course, l, err);
     if (status == WL_OK && !set_moments(l))
         status = ana_nomem(err);
+    status = status == WL_OK ? add_refusals(l, err) : status;
     return status == WL_OK ? add_waits_of_nodes(l, err) : status;
 }
 

@@ -1,6 +1,7 @@
 /* The patterns of lives. What moves an allocation, or a free, moves it only over operations that are
  * known not to access the object: such a hit is certain, whatever the others do. */
 #include "analysis/objects/patterns.h"
+#include "analysis/objects/shortage.h"
 
 #include <stdlib.h>
 
@@ -12,6 +13,7 @@ typedef struct finder {
     const ana_thresholds *t;
     obj_hits *hits;
     uint32_t end_level; /* one more than the last operation's */
+    bool cut_short;     /* what objects would have been used for later is not known */
     uint32_t *leaks;    /* by site: objects that were never freed */
     uint32_t *syncs;    /* operations after which all before them is over, ascending */
     size_t nsyncs;
@@ -55,6 +57,7 @@ static bool find_late(finder *f, uint32_t object)
     obj_hit hit = hit_of(f, ANA_LATE_DEALLOCATION, object);
     if (o->ended != OBJ_FREED && o->ended != OBJ_GIVEN_BACK)
         return true;
+    hit.possible |= f->cut_short;
     hit.from = life->last;
     hit.to = o->free;
     hit.calls = o->free != OBJ_NONE ? levels_between(f, hit.from, hit.to)
@@ -65,7 +68,7 @@ static bool find_late(finder *f, uint32_t object)
 static bool find_unused(finder *f, uint32_t object)
 {
     obj_hit hit = hit_of(f, ANA_UNUSED_ALLOCATION, object);
-    hit.possible |= f->lives->rows[object].possibly;
+    hit.possible |= f->lives->rows[object].possibly || f->cut_short;
     return wl_push(f->hits, hit);
 }
 
@@ -75,6 +78,7 @@ static bool find_leak(finder *f, uint32_t object)
     obj_hit hit = hit_of(f, ANA_LEAK, object);
     if (o->ended != OBJ_LEAKED)
         return true;
+    hit.possible |= f->cut_short;
     hit.from = f->lives->rows[object].last;
     hit.count = f->leaks[o->site];
     return wl_push(f->hits, hit);
@@ -305,7 +309,8 @@ bool obj_find_patterns(const obj_trace *trace, const uint32_t *levels, const obj
                 .lives = lives,
                 .extents = extents,
                 .t = thresholds,
-                .hits = hits};
+                .hits = hits,
+                .cut_short = obj_ends_by_shortage(trace)};
     f.leaks = calloc(trace->objects.count + 1, sizeof *f.leaks);
     f.syncs = malloc((trace->ops.count + 1) * sizeof *f.syncs);
     f.end_level = last_level(&f);

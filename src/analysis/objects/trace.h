@@ -102,6 +102,13 @@ typedef struct obj_object {
     bool divided;      /* the program divides it into parts, which have elements of their own */
 } obj_object;
 
+typedef struct obj_refusal { /* an allocation that failed for want of memory */
+    uint32_t at;             /* operations before this one were over, as the host saw it */
+    uint32_t device, call;   /* device: below obj_trace.ndevices; call: prof_call */
+    uint64_t bytes;          /* that it asked for */
+    uint64_t free, total;    /* bytes of the device */
+} obj_refusal;
+
 typedef struct obj_trace {
     wl_vec(obj_op) ops;
     wl_vec(obj_set) sets; /* the first is empty */
@@ -109,6 +116,7 @@ typedef struct obj_trace {
     wl_vec(obj_edge) edges; /* between nodes of graphs; ascend by `to` */
     wl_vec(obj_object) objects;
     wl_vec(obj_queue) queues;
+    wl_vec(obj_refusal) refusals; /* in the order of calls */
     uint32_t nevents, ncontexts, ndevices;
 } obj_trace;
 

@@ -62,12 +62,24 @@ void hook_write_call(hook_call *call, CUresult result)
     rec_call_write(&call->rec, (int32_t)result);
 }
 
+/* What the device has left where it refused memory; with the lock held. */
+static void write_what_is_left(const hook_call *call)
+{
+    size_t unused = 0, all = 0;
+    CUresult asked = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemGetInfo_v2, (size_t *, size_t *),
+                            &unused, &all);
+    if (asked == CUDA_SUCCESS && call->rec.id)
+        rec_refused(call->rec.id, unused, all);
+}
+
 CUresult hook_end(hook_call *call, CUresult result)
 {
     if (call->rec.active && !call->rec.written) {
         hook_stack(call);
         pthread_mutex_lock(&rec_g.lock);
         hook_write_call(call, result);
+        if (result == CUDA_ERROR_OUT_OF_MEMORY && call->rec.record.kind == CAP_CALL_ALLOC)
+            write_what_is_left(call);
         pthread_mutex_unlock(&rec_g.lock);
     }
     rec_call_leave(&call->rec, (int32_t)result);

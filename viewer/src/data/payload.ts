@@ -51,6 +51,7 @@ export type Remedy =
   | "start-more-blocks"
   | "keep-out-of-local-memory"
   | "call-cheaper-function"
+  | "make-room"
   | "allocate-later"
   | "free-sooner"
   | "reuse-memory"
@@ -74,6 +75,7 @@ export type Pattern =
   | "bank-conflict"
   | "too-few-blocks"
   | "local-memory"
+  | "out-of-memory"
   | "early-allocation"
   | "late-deallocation"
   | "redundant-allocation"
@@ -435,6 +437,34 @@ export interface Access {
   sectors: ExampleSector[]; // Examples from a heat map.
 }
 
+/** Objects that are allocated at one place. */
+export interface Held {
+  object: number; // The largest; id in objects.
+  name: string; // Of it.
+  count: number; // Objects.
+  bytes: number; // Of all of them.
+}
+
+/** Memory that following a finding would have left free. */
+export interface Room {
+  pattern: Pattern; // Of the finding.
+  object: number; // That it is about; id in objects.
+  name: string; // Of the object.
+  bytes: number;
+}
+
+/** What there was when an allocation failed for want of memory. */
+export interface Refusal {
+  requested: number; // Bytes that it asked for.
+  free: number; // Bytes of the device that no process held.
+  total: number; // Bytes of the device.
+  in_use: number; // Bytes that objects of the process held.
+  held: Held[]; // By place of allocation, most bytes first.
+  /** What following other findings would have left free then; the most first, until nothing is
+   * missing. */
+  room: Room[];
+}
+
 /** Elements that are accessed about equally often. */
 export interface FrequencyBin {
   least: number; // Accesses of an element, at least.
@@ -480,6 +510,7 @@ export interface Finding {
   lines: FindingLine[]; // The costliest first.
   evidence: Evidence[];
   access?: Access; // Of findings about what a kernel accesses.
+  refusal?: Refusal; // Of an allocation that failed for want of memory.
   frequency?: Frequency; // Of findings about elements that are accessed more often than others.
 }
 

@@ -4,6 +4,7 @@ import type { Finding, FindingLine } from "../../data/payload";
 import { exact, quantity, ratio } from "../../widgets/format";
 import { Code, Place } from "../source";
 import { FrequencyTable } from "./frequency";
+import { RefusalTable } from "./refusal";
 import { Sureness, WhyBlocks } from "./sure";
 
 function LineTable({ m, finding }: { m: Model; finding: Finding }) {
@@ -74,6 +75,7 @@ export function Evidence({ m, finding }: { m: Model; finding: Finding }) {
           <WhyBlocks m={m} finding={finding} />
         </div>
       </div>
+      {finding.refusal && <RefusalTable refusal={finding.refusal} />}
       {finding.frequency && <FrequencyTable frequency={finding.frequency} />}
       {finding.lines.some((l) => l.requests > 0) && <LineTable m={m} finding={finding} />}
     </section>

@@ -1,0 +1,53 @@
+/* What is said of a trace: drafts of findings and their sentences, for the files of this folder that
+ * make them. */
+#ifndef WL_ANALYSIS_OBJECTS_TELLER_H
+#define WL_ANALYSIS_OBJECTS_TELLER_H
+
+#include "analysis/input.h"
+#include "analysis/objects/savings.h"
+
+typedef struct tell_state {
+    const ana_input *input;
+    ana_drafts *drafts;
+    obj_trace trace;
+    obj_lives lives;
+    obj_extent *extents; /* by object; NULL: nothing is known of elements */
+    obj_hits hits;
+    obj_plan plan;
+    uint32_t *steps; /* by hit: its place in the plan, from 1; 0: none */
+    wl_error *err;
+    wl_status status;
+} tell_state;
+
+/* What a process has in the hits that stand together (obj_hit.bundle). */
+typedef struct tell_bundle {
+    const obj_hit *first;
+    uint32_t objects, writes;
+    uint64_t bytes, adds;
+    uint32_t step; /* of the plan, the first of theirs; 0: none */
+    uint64_t peak; /* with that step */
+} tell_bundle;
+
+typedef struct tell_words { /* of a pattern */
+    const char *summary, *remedy;
+    remedy_kind kind;
+} tell_words;
+
+/* All words belong to the findings' arena; NULL when memory is exhausted. */
+
+const char *tell_bytes(const tell_state *t, uint64_t bytes);   /* "1.5 GiB" */
+const char *tell_object(const tell_state *t, uint32_t object); /* its name */
+const char *tell_place(tell_state *t, uint32_t call,
+                       const char *what); /* "cudaMalloc at app.cu:9" */
+
+/* What is wrong, and what to change. */
+tell_words tell_pattern(tell_state *t, const tell_bundle *bundle);
+/* What may rule it out, a sentence after a space; "" where it is certain. */
+const char *tell_reservations(tell_state *t, const tell_bundle *bundle);
+/* Is the memory missed nowhere before the process ends? */
+bool tell_rests_until_exit(const tell_state *t, const tell_bundle *bundle);
+
+/* Drafts of allocations that failed for want of memory. False when memory is exhausted. */
+bool tell_refusals(tell_state *t);
+
+#endif
