@@ -51,7 +51,7 @@ all_there() {
     pkg-config --exists $libraries || return 1
     [ ! -e viewer/package-lock.json ] || [ -d viewer/node_modules ] || return 1
     [ "$level" = build ] && return 0
-    [ -x .deps/bin/clang-tidy ] && [ -x .deps/bin/ruff ] && [ -d .deps/mutate ] && { have nvcc || [ -x .deps/cuda/bin/nvcc ]; }
+    [ -x .deps/bin/clang-tidy ] && [ -x .deps/bin/ruff ] && [ -d .deps/mutate ] && [ -d .deps/perfetto ] && { have nvcc || [ -x .deps/cuda/bin/nvcc ]; }
 }
 
 if all_there; then
@@ -149,7 +149,7 @@ if [ "$(node -p 'process.versions.node.split(".")[0] >= 18')" != true ]; then
     exit 1
 fi
 
-# --- PyPI: linters, CUDA's compiler --------------------------------------------------------------------------------
+# --- PyPI: linters, what tests read traces with, CUDA's compiler --------------------------------------------------------------------------------
 
 # pip_into <folder> <requirements>: installs whole or not at all.
 pip_into() {
@@ -165,6 +165,7 @@ pip_into() {
 install_linters() {
     pip_into .deps/lint tools/requirements-lint.txt
     pip_into .deps/mutate tools/requirements-mutate.txt
+    pip_into .deps/perfetto tools/requirements-perfetto.txt
     mkdir -p .deps/bin
     for tool in format tidy; do
         ln -sfn "../lint/clang_$tool/data/bin/clang-$tool" ".deps/bin/clang-$tool"

@@ -300,8 +300,8 @@ def doc_text(types, words, text):
 
 # ---- keys that the reporters write ----
 
-# SARIF's keys are those of its standard.
-OTHER_KEYS = {"sarif.c"}
+# SARIF's keys are those of its standard, those of trace events their format's.
+OTHER_KEYS = {"sarif.c", "perfetto.c"}
 
 
 def complaints(types):

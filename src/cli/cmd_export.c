@@ -53,30 +53,43 @@ static wl_status write_sarif(const rep_data *data, rep_table table, FILE *out, w
     return rep_sarif(data, out, err);
 }
 
-static const struct {
+static wl_status write_perfetto(const rep_data *data, rep_table table, FILE *out, wl_error *err)
+{
+    (void)table;
+    return rep_perfetto(data, out, err);
+}
+
+typedef struct export_kind {
     const char *name;
     export_writer *write;
-} writers[] = {{"json", write_json}, {"csv", rep_csv}, {"sarif", write_sarif}};
+    unsigned parts; /* of the profile */
+} export_kind;
 
-static export_writer *find_writer(const char *type)
+static const export_kind kinds[] = {{"json", write_json, REP_PART_LAUNCH_ROWS},
+                                    {"csv", rep_csv, REP_PART_LAUNCH_ROWS},
+                                    {"sarif", write_sarif, 0},
+                                    {"perfetto", write_perfetto, REP_PART_TIMELINE}};
+
+static const export_kind *find_export(const char *type)
 {
-    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
-        if (same_text(writers[i].name, type))
-            return writers[i].write;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (same_text(kinds[i].name, type))
+            return &kinds[i];
     return NULL;
 }
 
-static int export_findings(const char *path, const export_options *o, export_writer *write,
+static int export_findings(const char *path, const export_options *o, const export_kind *kind,
                            rep_table table)
 {
     cli_profile profile;
     wl_error err = {0};
     const char *output = o->output ? o->output : "-";
-    if (!cli_profile_open(path, &o->thresholds, REP_PART_LAUNCH_ROWS, &profile))
+    if (!cli_profile_open(path, &o->thresholds, kind->parts, &profile))
         return CLI_FAILED;
     FILE *file = cli_create(output, o->force, &err);
-    int status = file ? cli_finish(file, output, write(&profile.data, table, file, &err), &err)
-                      : cli_fail(&err);
+    int status = file
+                     ? cli_finish(file, output, kind->write(&profile.data, table, file, &err), &err)
+                     : cli_fail(&err);
     cli_profile_close(&profile);
     return status;
 }
@@ -87,8 +100,9 @@ static int export_findings(const char *path, const export_options *o, export_wri
 static int check_export_options(const export_options *o, const char *type)
 {
     bool sqlite = same_text(type, "sqlite");
-    if (!sqlite && !find_writer(type))
-        return cli_usage_error("export", "--type is json, csv, sarif or sqlite, not '%s'", type);
+    if (!sqlite && !find_export(type))
+        return cli_usage_error("export", "--type is json, csv, sarif, perfetto or sqlite, not '%s'",
+                               type);
     if (o->table && !same_text(type, "csv"))
         return cli_usage_error("export", "--table has no effect with --type %s", type);
     if (o->settings && sqlite)
@@ -105,7 +119,7 @@ static int export_as(const char *path, const export_options *o, const char *type
         return export_sqlite(path, o);
     for (int t = 0; t < REP_TABLE_COUNT; t++)
         if (same_text(rep_table_name((rep_table)t), table))
-            return export_findings(path, o, find_writer(type), (rep_table)t);
+            return export_findings(path, o, find_export(type), (rep_table)t);
     return cli_usage_error(
         "export", "--table is instructions, findings, launches, objects or samples, not '%s'",
         table);
@@ -116,7 +130,8 @@ int cmd_export(int argc, const char **argv)
     export_options o = {0};
     int status;
     const struct poptOption options[] = {
-        {"type", 't', POPT_ARG_STRING, &o.type, 0, "json (default), csv, sarif or sqlite", "TYPE"},
+        {"type", 't', POPT_ARG_STRING, &o.type, 0, "json (default), csv, sarif, perfetto or sqlite",
+         "TYPE"},
         {"table", '\0', POPT_ARG_STRING, &o.table, 0,
          "For csv: instructions (default), findings, launches, objects, samples", "NAME"},
         {"output", 'o', POPT_ARG_STRING, &o.output, 0, "Write here instead of stdout", "FILE"},

@@ -479,6 +479,11 @@ wl_status prof_load_calls(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_
                          "ORDER BY id");
 }
 
+wl_status prof_load_every_call(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_error *err)
+{
+    return LOAD_ALL_ROWS(db, calls, arena, out, err, "calls ORDER BY id");
+}
+
 static void fill_transfer(db_row *row, void *item)
 {
     prof_transfer *c = item;

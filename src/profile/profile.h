@@ -623,6 +623,7 @@ wl_status prof_load_objects(prof_db *db, wl_arena *arena, prof_object_rows *out,
 wl_status prof_load_calls(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_error *err);
 wl_status prof_load_transfers(prof_db *db, wl_arena *arena, prof_transfer_rows *out, wl_error *err);
 /* The call itself; WL_NOENT without a row. */
+wl_status prof_load_every_call(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_error *err);
 wl_status prof_load_call(prof_db *db, uint32_t id, wl_arena *arena, prof_call *out, wl_error *err);
 /* The operations of a process, one after another; `each` ends that by returning false, which is
  * WL_NOMEM. */

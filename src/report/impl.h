@@ -179,6 +179,7 @@ json_t *rep_text_json(const char *text);
 typedef struct rep_json_out {
     FILE *out;
     bool first_key, first_row, failed;
+    unsigned digits; /* of numbers that are not whole, that count: 10 unless it is set */
 } rep_json_out;
 
 void rep_json_begin(rep_json_out *j, FILE *out);

@@ -118,6 +118,13 @@ static wl_status load_sources(prof_db *db, wl_arena *arena, rep_data *d, wl_erro
     return WL_OK;
 }
 
+static wl_status load_timeline(prof_db *db, wl_arena *arena, rep_data *d, wl_error *err)
+{
+    wl_status status = prof_load_every_call(db, arena, &d->every_call, err);
+    return status == WL_OK ? prof_load_launches(db, PROF_ALL, arena, &d->every_launch, err)
+                           : status;
+}
+
 wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned parts, wl_arena *arena,
                    rep_data *out, wl_error *err)
 {
@@ -127,6 +134,8 @@ wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned part
         status = load_launch_rows(profile, arena, out, err);
     if (status == WL_OK && (parts & REP_PART_SOURCES))
         status = load_sources(profile, arena, out, err);
+    if (status == WL_OK && (parts & REP_PART_TIMELINE))
+        status = load_timeline(profile, arena, out, err);
     if (status == WL_OK && (parts & REP_PART_HEATS))
         status = rep_load_heats(profile, (parts & REP_PART_ALL_HEATS) == REP_PART_ALL_HEATS, arena,
                                 out, err);

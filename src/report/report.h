@@ -63,6 +63,8 @@ typedef struct rep_data {
     ana_models models; /* by kind of launch */
     ana_keys keys;     /* of kernels and objects */
     const ana_findings *findings;
+    prof_call_rows every_call;     /* this and the next: without REP_PART_TIMELINE empty */
+    prof_launch_rows every_launch; /* one by one, however many there are; by id */
     uint32_t nheats; /* heat maps chosen for the HTML report; none without REP_PART_HEATS */
     prof_heat *heats;
     /* by map: the first with equal content, whose rows it shares; NULL: none does */
@@ -79,7 +81,8 @@ enum {
     REP_PART_SOURCES = 4,     /* rep_text, rep_html */
     /* rep_html, with all heat maps of the profile: without it those of a launch or two of each
      * kernel and object, so that the file can be mailed */
-    REP_PART_ALL_HEATS = REP_PART_HEATS | 8
+    REP_PART_ALL_HEATS = REP_PART_HEATS | 8,
+    REP_PART_TIMELINE = 32 /* rep_perfetto */
 };
 
 wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned parts, wl_arena *arena,
@@ -115,6 +118,10 @@ wl_status rep_json(const rep_data *data, FILE *out, wl_error *err);
 /* SARIF 2.1.0, for code hosts: the findings as results at their lines, the patterns as rules with
  * their pages. */
 wl_status rep_sarif(const rep_data *data, FILE *out, wl_error *err);
+
+/* Trace events in JSON, which the Perfetto UI opens: calls, launches and copies over time, memory in
+ * use, lives of objects (docs/perfetto.md). */
+wl_status rep_perfetto(const rep_data *data, FILE *out, wl_error *err);
 
 typedef enum rep_table {
 #define X(id, name) REP_TABLE_##id,

@@ -57,7 +57,7 @@ void rep_put_dim(json_t *row, const char *key, const uint32_t dim[3])
 static void dump(rep_json_out *j, json_t *value)
 {
     if (!value ||
-        json_dumpf(value, j->out, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10)))
+        json_dumpf(value, j->out, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(j->digits)))
         j->failed = true;
     json_decref(value);
 }
@@ -70,7 +70,7 @@ static void put_member_name(rep_json_out *j, const char *key)
 
 void rep_json_begin(rep_json_out *j, FILE *out)
 {
-    *j = (rep_json_out){.out = out, .first_key = true};
+    *j = (rep_json_out){.out = out, .first_key = true, .digits = 10};
     fputc('{', out);
 }
 
