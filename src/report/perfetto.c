@@ -87,7 +87,7 @@ static double call_end(const perfetto *p, const prof_call *c)
 }
 
 static void put_trace_place(json_t *args, const rep_data *d, wl_arena *arena, uint32_t file,
-                      uint32_t line, const char *function)
+                            uint32_t line, const char *function)
 {
     rep_put_text(args, "site", rep_place(arena, rep_file_path(d, file), line));
     if (*function)
@@ -171,19 +171,21 @@ static json_t *launch_args(const perfetto *p, const prof_launch *l)
     return args;
 }
 
+static const char *work_name(const perfetto *p, const rep_work *w)
+{
+    if (w->own)
+        return w->own->kind == CAP_CALL_SET ? "set" : "copy";
+    const prof_kernel *kernel = prof_find_kernel(&p->d->kernels, w->launch->kernel);
+    return kernel ? kernel->short_name : "unknown";
+}
+
 static void put_work(perfetto *p, const rep_work *w, uint32_t thread)
 {
-    const prof_kernel *kernel = w->launch ? prof_find_kernel(&p->d->kernels, w->launch->kernel)
-                                          : NULL;
-    const char *name = kernel                         ? kernel->short_name
-                       : !w->own                      ? "unknown"
-                       : w->own->kind == CAP_CALL_SET ? "set"
-                                                      : "copy";
-    json_t *args = w->launch ? launch_args(p, w->launch) : call_args(p, w->own);
+    json_t *args = w->own ? call_args(p, w->own) : launch_args(p, w->launch);
     rep_put_text(args, "time", w->measured ? "measured" : "not measured: of the host's call");
     if (w->measured)
         rep_put_number(args, "device_seconds", w->seconds);
-    put_slice(p, trace_event("X", name, w->process, thread), w->start, w->end, args);
+    put_slice(p, trace_event("X", work_name(p, w), w->process, thread), w->start, w->end, args);
     if (w->call && w->launch) {
         put_flow(p, FLOW_BEGINS, "launch", w->launch->id, w->process, w->call->thread,
                  call_start(p, w->call));
