@@ -761,6 +761,64 @@ LEFT JOIN objects s ON s.id = c.source_object
 LEFT JOIN objects t ON t.id = c.target_object
 LEFT JOIN files f ON f.id = c.file;
 
+-- What copies, sets and launches read and wrote of each object, in the order of the process. Of a launch
+-- that is not known whole (launches.accesses_known) there may be more.
+CREATE VIEW v_accesses AS
+SELECT a.process, a.ordinal, a.call, a.launch, a.object, o.name, max(a.reads) AS reads, max(a.writes) AS writes
+FROM (
+  SELECT process, ordinal, id AS call, NULL AS launch, source_object AS object, 1 AS reads, 0 AS writes
+  FROM calls WHERE kind = 2 AND result = 0 AND flags & 1 = 0 AND source_object IS NOT NULL
+  UNION ALL
+  SELECT process, ordinal, id, NULL, target_object, 0, 1
+  FROM calls WHERE kind IN (2, 3) AND result = 0 AND flags & 1 = 0 AND target_object IS NOT NULL
+  UNION ALL
+  SELECT l.process, l.ordinal, l.call, l.id, coalesce(m.becomes, i.object), i.access <> 1, i.access <> 0
+  FROM launches l
+  JOIN instructions i ON i.launch = l.rows_of AND i.space = 0
+  LEFT JOIN moves m ON m.id = l.moves AND m.object = i.object
+  UNION ALL
+  SELECT l.process, l.ordinal, l.call, l.id, coalesce(m.becomes, r.object), r.loads OR r.atomics, r.stores OR r.atomics
+  FROM launches l
+  JOIN indirect_reaches r ON r.launch = l.rows_of
+  LEFT JOIN moves m ON m.id = l.moves AND m.object = r.object) a
+JOIN objects o ON o.id = a.object
+GROUP BY a.process, a.ordinal, a.call, a.launch, a.object;
+
+-- Allocations, frees, copies, sets and launches in the order of the process, with the objects that each is about.
+CREATE VIEW v_operations AS
+SELECT p.process, p.ordinal, n.name AS kind, p.what, p.stream, p.call, p.launch, p.bytes, p.device_seconds,
+       f.path AS file, p.line, m.names AS allocates, e.names AS frees, a.reads, a.writes
+FROM (
+  SELECT process, ordinal, kind, api AS what, stream, id AS call, NULL AS launch, bytes, device_seconds, file, line
+  FROM calls WHERE kind < 4 AND result = 0 AND flags & 1 = 0
+  UNION ALL
+  SELECT l.process, l.ordinal, 4, k.short_name, l.stream, l.call, l.id, NULL, l.device_seconds, c.file, c.line
+  FROM launches l JOIN kernels k ON k.id = l.kernel LEFT JOIN calls c ON c.id = l.call) p
+LEFT JOIN names n ON n.kind = 'call' AND n.value = p.kind
+LEFT JOIN files f ON f.id = p.file
+LEFT JOIN (SELECT alloc_call, group_concat(name, ', ') AS names FROM objects GROUP BY alloc_call) m
+  ON m.alloc_call = p.call AND p.kind = 0
+LEFT JOIN (SELECT free_call, group_concat(name, ', ') AS names FROM objects GROUP BY free_call) e
+  ON e.free_call = p.call AND p.kind = 1
+LEFT JOIN (
+  SELECT process, ordinal, group_concat(CASE WHEN reads THEN name END, ', ') AS reads,
+         group_concat(CASE WHEN writes THEN name END, ', ') AS writes
+  FROM v_accesses GROUP BY process, ordinal) a ON a.process = p.process AND a.ordinal = p.ordinal
+ORDER BY p.process, p.ordinal;
+
+-- Device memory over time: a row for each allocation and free, moment by moment. What is pinned, registered or
+-- part of another object takes none of its own, and the heap of kernels is set aside before.
+CREATE VIEW v_memory AS
+SELECT e.process, e.device, e.moment, e.call, e.object, e.name, e.bytes,
+       sum(e.bytes) OVER (PARTITION BY e.process, e.device ORDER BY e.moment) AS in_use
+FROM (
+  SELECT process, device, alloc_order AS moment, alloc_call AS call, id AS object, name, bytes
+  FROM objects WHERE process IS NOT NULL AND kind NOT IN (1, 3, 6) AND parent IS NULL
+  UNION ALL
+  SELECT process, device, free_order, free_call, id, name, -bytes
+  FROM objects WHERE process IS NOT NULL AND kind NOT IN (1, 3, 6) AND parent IS NULL AND free_order IS NOT NULL) e
+ORDER BY e.process, e.device, e.moment;
+
 CREATE VIEW v_graph_nodes AS
 SELECT r.call, r.graph, g.process, n.node, w.name AS type, s.ordinal, k.short_name AS kernel, l.id AS launch,
        c.id AS node_call
