@@ -22,7 +22,7 @@ WIDTH = 100
 MADE_BY = "Made by tools/gen_keys.py from src/report/keys.def: change that, and run it."
 
 # What stands in the parts of an HTML report as JSON.
-PAGE_ROOTS = ("page_code", "page")
+PAGE_ROOTS = ("page_code", "page_sites", "page")
 
 Type = collections.namedtuple("Type", "name interface text rows")
 Key = collections.namedtuple("Key", "name shape need text")
@@ -43,6 +43,7 @@ VOCABULARIES = {
     "access": ("src/access/ops.def", r"X\(\w+, "),
     "why": ("src/profile/vocabulary.def", r"X\(WHY, \w+, "),
     "way": ("src/profile/vocabulary.def", r"X\(WAY, \w+, "),
+    "effect": ("src/analysis/tables/effects.def", r"X\(\w+, "),
     "freed": ("src/profile/vocabulary.def", r"X\(FREED, \w+, "),
 }
 

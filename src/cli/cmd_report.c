@@ -32,8 +32,8 @@ static void open_in_browser(const char *path)
 static unsigned parts_for(const char *maps)
 {
     if (!maps || strcmp(maps, "some") == 0)
-        return REP_PART_HEATS | REP_PART_SOURCES;
-    return strcmp(maps, "all") == 0 ? REP_PART_ALL_HEATS | REP_PART_SOURCES : 0;
+        return REP_PART_HEATS | REP_PART_SOURCES | REP_PART_COURSES;
+    return strcmp(maps, "all") == 0 ? REP_PART_ALL_HEATS | REP_PART_SOURCES | REP_PART_COURSES : 0;
 }
 
 /* Refuses what is not allowed, and what would have no effect. */

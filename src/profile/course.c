@@ -137,6 +137,70 @@ wl_status prof_load_graph_runs(prof_db *db, uint32_t process, wl_arena *arena,
                    err);
 }
 
+/* ---- where calls are made ---- */
+
+/* What tells sites apart, in the order that numbers them. */
+#define SITE "api, coalesce(stack, 0), coalesce(file, 0), coalesce(line, 0), function"
+
+static void fill_call_time(db_row *row, void *item)
+{
+    prof_call_time *t = item;
+    t->call = row_u32(row);
+    t->site = row_u32(row);
+    t->start_ns = row_i64(row);
+    t->end_ns = row_i64(row);
+}
+
+wl_status prof_load_call_times(prof_db *db, uint32_t process, wl_arena *arena,
+                               prof_call_time_rows *out, wl_error *err)
+{
+    const db_value values[] = {db_int(process)};
+    return db_load(db->sql,
+                   "SELECT id, dense_rank() OVER (ORDER BY " SITE ") - 1, start_ns, end_ns "
+                   "FROM calls WHERE process = ? ORDER BY id",
+                   values, 1, sizeof *out->rows, fill_call_time, arena, &out->count, &out->rows,
+                   err);
+}
+
+static void fill_call_site(db_row *row, void *item)
+{
+    prof_call_site *s = item;
+    s->api = row_text(row);
+    s->stack = row_u32(row);
+    s->file = row_u32(row);
+    s->line = row_u32(row);
+    s->function = row_text(row);
+}
+
+wl_status prof_load_call_sites(prof_db *db, uint32_t process, wl_arena *arena,
+                               prof_call_site_rows *out, wl_error *err)
+{
+    const db_value values[] = {db_int(process)};
+    return db_load(db->sql, "SELECT DISTINCT " SITE " FROM calls WHERE process = ? ORDER BY " SITE,
+                   values, 1, sizeof *out->rows, fill_call_site, arena, &out->count, &out->rows,
+                   err);
+}
+
+static void fill_frame(db_row *row, void *item)
+{
+    prof_frame *f = item;
+    f->stack = row_u32(row);
+    f->function = row_text(row);
+    f->file = row_u32(row);
+    f->line = row_u32(row);
+    f->inlined = row_bool(row);
+}
+
+wl_status prof_load_frames(prof_db *db, uint32_t process, wl_arena *arena, prof_frame_rows *out,
+                           wl_error *err)
+{
+    const db_value values[] = {db_int(process)};
+    return db_load(db->sql,
+                   "SELECT stack, function, file, line, inlined FROM frames WHERE stack IN "
+                   "(SELECT stack FROM calls WHERE process = ?) ORDER BY stack, depth",
+                   values, 1, sizeof *out->rows, fill_frame, arena, &out->count, &out->rows, err);
+}
+
 typedef struct found_calls {
     uint32_t count;
     prof_call *rows;

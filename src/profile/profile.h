@@ -349,6 +349,26 @@ typedef struct prof_refusal {
     uint64_t free, total; /* bytes of the device: left, for all processes; that it has */
 } prof_refusal;
 
+/* When a call ran, and where it is made. */
+typedef struct prof_call_time {
+    uint32_t call;            /* prof_call */
+    uint32_t site;            /* of the process's prof_call_sites, from 0 */
+    int64_t start_ns, end_ns; /* since the process's start */
+} prof_call_time;
+
+typedef struct prof_call_site { /* calls of one function with one stack */
+    const char *api;
+    uint32_t stack, file, line; /* as prof_call's */
+    const char *function;
+} prof_call_site;
+
+typedef struct prof_frame {
+    uint32_t stack;       /* as prof_call's */
+    const char *function; /* "" unknown */
+    uint32_t file, line;  /* 0: unknown */
+    bool inlined;         /* into the next frame */
+} prof_frame;
+
 /* Calls that succeeded in copying or setting memory between the same objects. */
 typedef struct prof_transfer {
     uint32_t kind; /* CAP_CALL_COPY or CAP_CALL_SET */
@@ -589,6 +609,9 @@ PROF_ROWS(block)
 PROF_ROWS(object)
 PROF_ROWS(call)
 PROF_ROWS(refusal)
+PROF_ROWS(call_time)
+PROF_ROWS(call_site)
+PROF_ROWS(frame)
 PROF_ROWS(transfer)
 PROF_ROWS(stream)
 PROF_ROWS(wait_of_node)
@@ -633,6 +656,13 @@ wl_status prof_each_operation(prof_db *db, uint32_t process,
 /* Of a process, in its order. */
 wl_status prof_load_refusals(prof_db *db, uint32_t process, wl_arena *arena, prof_refusal_rows *out,
                              wl_error *err);
+/* Of all calls of a process: by call; by number; the frames by stack, innermost first. */
+wl_status prof_load_call_times(prof_db *db, uint32_t process, wl_arena *arena,
+                               prof_call_time_rows *out, wl_error *err);
+wl_status prof_load_call_sites(prof_db *db, uint32_t process, wl_arena *arena,
+                               prof_call_site_rows *out, wl_error *err);
+wl_status prof_load_frames(prof_db *db, uint32_t process, wl_arena *arena, prof_frame_rows *out,
+                           wl_error *err);
 /* Of a process, by stream. */
 wl_status prof_load_streams(prof_db *db, uint32_t process, wl_arena *arena, prof_stream_rows *out,
                             wl_error *err);

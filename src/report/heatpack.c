@@ -63,37 +63,20 @@ static uint32_t merge_runs(run *runs, uint32_t count)
 /* ---- columns ---- */
 
 typedef struct column_writer {
-    json_t *object;
-    uint8_t *data;
-    size_t size;
+    rep_columns to;
     const run *runs;
     uint32_t count;
 } column_writer;
 
 enum { RUN_BYTES = 8 + 4 + 4 * WORDS + 3 * 4 + 2 * 2 }; /* of one run in all columns, at most */
 
-/* Element `i` of a column: its bytes go to as many planes, the lowest first, because equal bytes
- * side by side compress. */
-static void put_in_planes(column_writer *c, size_t count, size_t width, size_t i, uint64_t value)
-{
-    for (size_t byte = 0; byte < width; byte++)
-        c->data[c->size + byte * count + i] = (uint8_t)(value >> (8 * byte));
-}
-
-/* Names the column that was put, and goes on after it. */
-static void end_column(column_writer *c, const char *name, size_t count, size_t width)
-{
-    rep_put(c->object, name, json_pack("[I,I]", (json_int_t)c->size, (json_int_t)count));
-    c->size += count * width;
-}
-
-#define COLUMN(c, name, width, expression)                      \
-    do {                                                        \
-        for (uint32_t i = 0; i < (c)->count; i++) {             \
-            const run *r = &(c)->runs[i];                       \
-            put_in_planes(c, (c)->count, width, i, expression); \
-        }                                                       \
-        end_column(c, name, (c)->count, width);                 \
+#define COLUMN(c, name, width, expression)                               \
+    do {                                                                 \
+        for (uint32_t i = 0; i < (c)->count; i++) {                      \
+            const run *r = &(c)->runs[i];                                \
+            rep_put_element(&(c)->to, (c)->count, width, i, expression); \
+        }                                                                \
+        rep_end_column(&(c)->to, name, (c)->count, width);               \
     } while (0)
 
 /* Each word as what tells it from the word before: warps often take whole sectors. */
@@ -103,9 +86,10 @@ static void put_word_column(column_writer *c)
     for (uint32_t w = 0; w < WORDS; w++)
         for (uint32_t i = 0; i < c->count; i++) {
             const uint32_t *word = c->runs[i].row.word;
-            put_in_planes(c, all, 4, (size_t)w * c->count + i, word[w] ^ (w > 0 ? word[w - 1] : 0));
+            rep_put_element(&c->to, all, 4, (size_t)w * c->count + i,
+                            word[w] ^ (w > 0 ? word[w - 1] : 0));
         }
-    end_column(c, K(page_columns, word), all, 4);
+    rep_end_column(&c->to, K(page_columns, word), all, 4);
 }
 
 /* How many warps, instead of which: a ninth of the size where they are irregular. */
@@ -116,9 +100,10 @@ static void put_warmth(column_writer *c)
         for (uint32_t i = 0; i < c->count; i++) {
             const obs_heat_row *row = &c->runs[i].row;
             uint32_t warps = w < WORDS ? row->word[w] : row->history;
-            put_in_planes(c, all, 1, (size_t)w * c->count + i, (uint64_t)__builtin_popcount(warps));
+            rep_put_element(&c->to, all, 1, (size_t)w * c->count + i,
+                            (uint64_t)__builtin_popcount(warps));
         }
-    end_column(c, K(page_columns, warmth), all, 1);
+    rep_end_column(&c->to, K(page_columns, warmth), all, 1);
 }
 
 static uint64_t skipped(const run *runs, uint32_t i)
@@ -145,15 +130,10 @@ static void put_columns(column_writer *c, bool merged)
  * memory. */
 static json_t *columns_json(const run *runs, uint32_t count, bool merged, rep_part *part)
 {
-    column_writer c = {json_object(), malloc((size_t)count * RUN_BYTES + 1), 0, runs, count};
-    if (c.data)
+    column_writer c = {.runs = runs, .count = count};
+    if (rep_columns_init(&c.to, (size_t)count * RUN_BYTES))
         put_columns(&c, merged);
-    if (!c.data || !rep_gzip(c.data, c.size, part)) {
-        json_decref(c.object);
-        c.object = NULL;
-    }
-    free(c.data);
-    return c.object;
+    return rep_pack_columns(&c.to, part);
 }
 
 static json_t *pcsets_json(const prof_heat *heat)

@@ -217,12 +217,32 @@ void rep_add_part(rep_parts *parts, rep_part part); /* takes its data */
 void rep_free_parts(rep_parts *parts);
 void rep_write_parts(const rep_parts *parts, FILE *out); /* base64, points between them */
 
+/* Columns of numbers, one after another. The bytes of a column's elements lie in planes, first the
+ * lowest of all of them, because equal bytes side by side compress. */
+typedef struct rep_columns {
+    json_t *places; /* by name: byte offset, elements */
+    uint8_t *data;
+    size_t size;
+} rep_columns;
+
+/* Room for so many bytes in all. False without memory; rep_pack_columns() is due all the same. */
+bool rep_columns_init(rep_columns *columns, size_t most);
+/* Element i of the column that is being put, of `count` with `width` bytes each. */
+void rep_put_element(rep_columns *columns, size_t count, size_t width, size_t i, uint64_t value);
+void rep_end_column(rep_columns *columns, const char *name, size_t count, size_t width);
+/* Compresses them, and gives the places. NULL without memory. */
+json_t *rep_pack_columns(rep_columns *columns, rep_part *part);
+
 /* The row of the payload's "maps" for one heat map, whose columns become a part. What would take
  * more than `most` bytes, at most parts->room, is merged; then what finds no room is cut. NULL
  * where not even that helps, or without memory. */
 json_t *rep_pack_heat(const prof_heat *heat, uint64_t most, rep_parts *parts);
 /* Whose map it is, and of which block. */
 void rep_put_heat_head(json_t *map, const prof_heat_info *info);
+
+/* The row of the payload's memory.courses for a process (coursepack.c); its operations and objects
+ * become a part, the call stacks another. NULL without memory. */
+json_t *rep_pack_course(const rep_data *data, const ana_course *course, rep_parts *parts);
 
 /* Caller frees with rep_free_parts, also after an error. */
 wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err);

@@ -89,6 +89,9 @@ static void mark_wanted(const rep_data *d, bool *wanted)
         mark_file_wanted(d, wanted, d->kernels.rows[i].file);
     for (uint32_t i = 0; i < d->objects.count; i++)
         mark_file_wanted(d, wanted, d->objects.rows[i].file);
+    for (uint32_t i = 0; i < d->courses.count; i++)
+        for (uint32_t k = 0; k < d->courses.rows[i].sites.count; k++)
+            mark_file_wanted(d, wanted, d->courses.rows[i].sites.rows[k].file);
     for (uint32_t i = 0; i < d->findings->count; i++)
         for (uint32_t k = 0; k < d->findings->rows[i].nlines; k++) {
             const prof_file *file = rep_file_by_path(d, d->findings->rows[i].lines[k].file);
@@ -132,6 +135,8 @@ wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned part
     wl_status status = load_rows(profile, arena, out, err);
     if (status == WL_OK && (parts & REP_PART_LAUNCH_ROWS))
         status = load_launch_rows(profile, arena, out, err);
+    if (status == WL_OK && (parts & REP_PART_COURSES))
+        status = ana_course_table(profile, findings, arena, &out->courses, err);
     if (status == WL_OK && (parts & REP_PART_SOURCES))
         status = load_sources(profile, arena, out, err);
     if (status == WL_OK && (parts & REP_PART_TIMELINE))

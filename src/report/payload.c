@@ -95,6 +95,10 @@ static void need_lines(const rep_data *d, uint32_t file, needed *n)
     for (uint32_t i = 0; i < d->objects.count; i++)
         if (d->objects.rows[i].file == file)
             need_around(n, d->objects.rows[i].line);
+    for (uint32_t i = 0; n->count && i < d->courses.count; i++)
+        for (uint32_t k = 0; k < d->courses.rows[i].sites.count; k++)
+            if (d->courses.rows[i].sites.rows[k].file == file)
+                need_around(n, d->courses.rows[i].sites.rows[k].line);
 }
 
 static uint32_t count_lines(const char *text, size_t length)
@@ -650,7 +654,19 @@ static json_t *page_device_memory_json(const rep_data *d, const ana_device_memor
     return row;
 }
 
-static json_t *page_memory_json(const rep_data *d, wl_arena *arena)
+static json_t *courses_json(const rep_data *d, rep_parts *parts)
+{
+    json_t *courses = json_array();
+    for (uint32_t i = 0; i < d->courses.count; i++) {
+        json_t *course = rep_pack_course(d, &d->courses.rows[i], parts);
+        parts->failed |= !course;
+        if (course)
+            json_array_append_new(courses, course);
+    }
+    return courses;
+}
+
+static json_t *page_memory_json(const rep_data *d, rep_parts *parts, wl_arena *arena)
 {
     json_t *memory = json_object(), *peaks = json_array(), *devices = json_array();
     for (uint32_t i = 0; i < d->memory.npeaks; i++)
@@ -661,6 +677,7 @@ static json_t *page_memory_json(const rep_data *d, wl_arena *arena)
         rep_put_count(memory, K(page_memory, peak_bytes), d->memory.peak_bytes);
     rep_put(memory, K(page_memory, peaks), peaks);
     rep_put(memory, K(page_memory, devices), devices);
+    rep_put(memory, K(page_memory, courses), courses_json(d, parts));
     return memory;
 }
 
@@ -816,7 +833,7 @@ static bool put_document(const rep_data *d, rep_parts *parts, wl_arena *arena, F
     put_tables(&j, d, parts);
     uint64_t launches_left_out = put_page_launches(&j, d, arena);
     uint64_t maps_left_out = d->heats_left_out + put_maps(&j, d, parts);
-    rep_json_value(&j, K(page, memory), page_memory_json(d, arena));
+    rep_json_value(&j, K(page, memory), page_memory_json(d, parts, arena));
     rep_json_value(&j, K(page, coverage),
                    page_coverage_json(d, arena, maps_left_out, launches_left_out));
     rep_json_end(&j);

@@ -9,6 +9,7 @@
 #include "analysis/key.h"
 #include "analysis/model/model.h"
 #include "analysis/tables.h"
+#include "analysis/tables/course.h"
 
 #include <stdio.h>
 
@@ -59,6 +60,7 @@ typedef struct rep_data {
     prof_unsupported_rows unsupported;
     ana_kernels kernel_table;
     ana_memory memory;
+    ana_courses courses; /* none without REP_PART_COURSES */
     ana_uses uses;
     ana_models models; /* by kind of launch */
     ana_keys keys;     /* of kernels and objects */
@@ -79,6 +81,7 @@ enum {
     REP_PART_LAUNCH_ROWS = 1, /* rep_json, rep_csv */
     REP_PART_HEATS = 2,       /* rep_html */
     REP_PART_SOURCES = 4,     /* rep_text, rep_html */
+    REP_PART_COURSES = 16,    /* rep_html */
     /* rep_html, with all heat maps of the profile: without it those of a launch or two of each
      * kernel and object, so that the file can be mailed */
     REP_PART_ALL_HEATS = REP_PART_HEATS | 8,

@@ -50,10 +50,10 @@ static void access_some(obj_trace *t, uint32_t op)
 /* Two threads, two contexts with a legacy stream each, blocking streams and a free one. */
 static void begin_random(obj_trace *t)
 {
-    static const obj_queue queues[QUEUES] = {{OBJ_QUEUE_THREAD, 0},   {OBJ_QUEUE_LEGACY, 0},
-                                             {OBJ_QUEUE_BLOCKING, 0}, {OBJ_QUEUE_BLOCKING, 0},
-                                             {OBJ_QUEUE_FREE, 0},     {OBJ_QUEUE_LEGACY, 1},
-                                             {OBJ_QUEUE_THREAD, 0}};
+    static const obj_queue queues[QUEUES] = {{OBJ_QUEUE_THREAD, 0, 0},   {OBJ_QUEUE_LEGACY, 0, 0},
+                                             {OBJ_QUEUE_BLOCKING, 0, 0}, {OBJ_QUEUE_BLOCKING, 0, 0},
+                                             {OBJ_QUEUE_FREE, 0, 0},     {OBJ_QUEUE_LEGACY, 1, 0},
+                                             {OBJ_QUEUE_THREAD, 0, 0}};
     tale_begin(t);
     t->queues.count = 0;
     for (int i = 0; i < QUEUES; i++)

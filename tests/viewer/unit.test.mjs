@@ -797,3 +797,104 @@ test("search finds by all words, names first", () => {
   assert.ok(names("main").some((n) => n.startsWith("object"))); // which it allocates
   assert.deepEqual(names("  "), []);
 });
+
+const courses = await load("src/data/course.ts", folder);
+const whatif = await load("src/data/whatif.ts", folder);
+const words = await load("src/data/coursewords.ts", folder);
+const axes = await load("src/widgets/timeline/axis.ts", folder);
+
+/** The fixture's course of memory, unpacked. */
+async function fixtureCourse() {
+  const { payload, parts } = fixture(fixtureFolder);
+  const report = await decode.decode(encode(payload, parts));
+  const m = modelModule.buildModel(report);
+  return { m, d: await courses.loadCourse(m, report.payload.memory.courses[0]) };
+}
+
+const MIB = 2 ** 20;
+const made = (d, ...hits) => Uint8Array.from({ length: d.hits.count }, (_, h) => (hits.includes(h) ? 1 : 0));
+
+test("a course of memory comes unpacked as it was", async () => {
+  const { d } = await fixtureCourse();
+  assert.equal(d.ops.count, 24);
+  assert.deepEqual([...d.lives.bytes].map((b) => b / MIB), [1, 1, 0.25, 0.25, 0.25, 2, 0.25]);
+  assert.deepEqual(courses.accessesOf(d, 12), [{ object: 2, how: 1 }, { object: 3, how: 1 }, { object: 4, how: 2 }]);
+  assert.deepEqual(courses.accessesOf(d, 0), []);
+  const { start, op, how } = d.touches;
+  assert.deepEqual([...op.subarray(start[0], start[1])], [7, 10, 11]);
+  assert.deepEqual([...how.subarray(start[5], start[6])], [2, 2, 3]);
+  assert.ok(d.ops.unknown(13) && !d.ops.unknown(12) && d.ops.timed);
+  assert.deepEqual([...d.ops.start.subarray(0, 3)], [5, 15, 35]);
+  assert.ok(Math.abs(d.ops.took[10] - 2e-6) < 1e-12 && d.ops.took[7] < 0);
+});
+
+test("changes of memory are replayed: none of two saves by itself, both together do", async () => {
+  const { d } = await fixtureCourse();
+  const peak = (...hits) => whatif.replay(d, 0, made(d, ...hits)).peak / MIB;
+  assert.deepEqual([peak(), peak(0), peak(1), peak(0, 1), peak(2), peak(3)], [5, 5, 5, 4, 5, 5]);
+  const now = whatif.replay(d, 0, whatif.nothing(d));
+  assert.equal(now.moment, 6);
+  assert.deepEqual([...now.bytes].map((b) => b / MIB), [1, 2, 2.25, 2.5, 2.75, 4.75, ...Array(12).fill(5), 4, 3, 2.75, 2.5, 2.25, 0.25]);
+  const both = whatif.replay(d, 0, whatif.planned(d));
+  assert.deepEqual([both.moment, both.bytes[11] / MIB, both.bytes[12] / MIB, both.bytes[15] / MIB], [15, 3, 2, 4]);
+  assert.deepEqual(whatif.aliveAt(d, 0, 18), [5, 1, 2, 3, 4, 6]);
+});
+
+test("an object that reuses another's memory takes the larger size, as long as either lives", async () => {
+  const { d } = await fixtureCourse();
+  d.row.changes[3].effect = "reuse"; // particles, in the memory of `in`, say
+  d.hits.other[3] = 0;
+  const curve = whatif.replay(d, 0, made(d, 3));
+  assert.equal(curve.bytes[0] / MIB, 2);
+  assert.equal(curve.bytes[6] / MIB, 4);
+  assert.equal(curve.bytes[22] / MIB, 2.5 - 0.25);
+  d.row.changes[3].effect = "away";
+  d.hits.from[3] = 7;
+  d.hits.to[3] = 10;
+  const away = whatif.replay(d, 0, made(d, 3));
+  assert.deepEqual([7, 8, 9, 10].map((op) => away.bytes[op] / MIB), [5, 3, 3, 5]);
+  d.row.changes[3].effect = "left-out";
+  assert.equal(whatif.replay(d, 0, made(d, 3)).peak / MIB, 3);
+});
+
+test("a change with several hits is ticked, ticked in part, and unticked", async () => {
+  const { d } = await fixtureCourse();
+  d.row.changes[0].count = 2;
+  assert.equal(whatif.madeOf(d, 0, made(d, 1)), "some");
+  const all = whatif.toggled(d, 0, made(d, 1));
+  assert.deepEqual([...all], [1, 1, 0, 0]);
+  assert.equal(whatif.madeOf(d, 0, all), "all");
+  assert.deepEqual([...whatif.toggled(d, 0, all)], [0, 0, 0, 0]);
+});
+
+test("what was found of an object is said with its calls", async () => {
+  const { m, d } = await fixtureCourse();
+  assert.equal(words.hitWords(m, d, 0), "Allocated 8 calls before its first use, the set at demo.cu:68.");
+  assert.match(words.hitWords(m, d, 1), /^Kept for 5 calls after its last use, the launch of \S+, 3 times at demo\.cu:67\.$/);
+  assert.match(words.hitWords(m, d, 2), /^Not freed after its last use, the launch of /);
+  assert.equal(words.opPlace(m, d, 23), "");
+});
+
+test("the axis zooms where the pointer is, and stays within its ends", () => {
+  const axis = new axes.Axis(axes.callPlaces(1000));
+  axis.zoomBy(4, 0.25);
+  const { from, to } = axis.window.value;
+  assert.ok(Math.abs(from + 0.25 * (to - from) - 250) < 1e-6);
+  axis.panBy(-100);
+  assert.equal(axis.window.value.from, 0);
+  axis.reveal(900);
+  assert.ok(axis.window.value.from < 900 && axis.window.value.to > 901);
+  axis.zoomBy(100);
+  assert.ok(Math.abs(axis.window.value.to - axis.window.value.from - 4) < 1e-9);
+  axis.zoomBy(-1000);
+  assert.deepEqual(axis.window.value, { from: 0, to: 1000 });
+  assert.deepEqual([axis.opAt(-5), axis.opAt(0.5), axis.opAt(999.9), axis.opAt(2000)], [0, 0, 999, 999]);
+  const times = new axes.Axis(axes.timePlaces(Float64Array.of(1e6, 1e6, 3e6)));
+  assert.deepEqual([times.opAt(0), times.opAt(1.9), times.opAt(2)], [1, 1, 2]);
+});
+
+test("ticks are round numbers within what is in sight", () => {
+  assert.deepEqual(axes.ticks(0, 10, 5), [0, 2, 4, 6, 8, 10]);
+  assert.deepEqual(axes.ticks(3, 5, 20, true), [3, 4, 5]);
+  assert.deepEqual(axes.byteTicks(5 * MIB, 4).map((b) => b / MIB), [0, 2, 4]);
+});

@@ -249,7 +249,8 @@ static uint32_t queue_numbered(loader *l, uint64_t of, obj_queue_kind kind, uint
     uint32_t queue = number_of(&l->queues, of);
     if (queue == OBJ_NONE || queue < l->trace->queues.count)
         return queue;
-    return wl_push(&l->trace->queues, (obj_queue){kind, context}) ? queue : OBJ_NONE;
+    obj_queue made = {kind, context, (uint32_t)(of / 2)};
+    return wl_push(&l->trace->queues, made) ? queue : OBJ_NONE;
 }
 
 static uint32_t queue_of_thread(loader *l, const prof_operation *p)

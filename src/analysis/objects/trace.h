@@ -44,6 +44,7 @@ typedef enum obj_queue_kind {                   /* how a queue waits for others 
 typedef struct obj_queue { /* its operations run one after another: a stream, or a host thread */
     uint32_t kind;         /* obj_queue_kind */
     uint32_t context;      /* below obj_trace.ncontexts; of streams */
+    uint32_t number;       /* of the stream, or the thread, in the profile */
 } obj_queue;
 
 enum { OBJ_READ = 1, OBJ_WRITE = 2 }; /* obj_access.how; a set of these */

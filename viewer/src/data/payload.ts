@@ -96,6 +96,7 @@ export type Gain =
   | "covered"
   | "tiny"
   | "at-exit";
+export type Effect = "nothing" | "later" | "sooner" | "left-out" | "away" | "reuse";
 export type Level = "error" | "warning" | "info" | "debug";
 
 /** An instruction of a kernel and of what it calls, in order. */
@@ -104,6 +105,26 @@ export interface Code {
   text: string; // PTX.
   file?: number;
   line?: number;
+}
+
+/** Calls of one function with one stack. */
+export interface Site {
+  api: string;
+  file?: number;
+  line?: number;
+  stack?: number; // In stacks.
+}
+
+export interface Frame {
+  function?: string;
+  file?: string;
+  line?: number;
+}
+
+/** Where the calls of a process are made. */
+export interface Sites {
+  sites: Site[];
+  stacks: Frame[][]; // Innermost frame first.
 }
 
 export interface Program {
@@ -593,11 +614,92 @@ export interface DeviceMemory {
   peak_bytes: number; // The most that was in use at once.
 }
 
+export interface CourseDevice {
+  device: number; // Its number in the process, from 0.
+  peak: number; // Bytes.
+  peak_after: number; // With all steps of the plan.
+  moment?: number; // The first operation at the peak.
+}
+
+/** What runs one after another. */
+export interface Queue {
+  thread: boolean; // A thread of the host; else a stream.
+  number: number; // Of the thread or stream; stream 0 is the default one.
+}
+
+/** What one change in the source does to objects. */
+export interface MemoryChange {
+  pattern: Pattern;
+  title: string; // Of the pattern.
+  /** later: allocated just before `to`; sooner: freed just after `from`; left-out: not
+   * allocated; away: given back between `from` and `to`; reuse: it lives in the memory of
+   * `other`. */
+  effect: Effect;
+  possible?: true; // What was not seen may rule it out.
+  first: number; // Of its hits, which stand side by side.
+  count: number; // Of its hits: one for each object and time.
+  saves: number; // Bytes at the peak of the device, by itself.
+  number?: number; // Of the finding; absent where it saves too little to be one.
+}
+
+/** Where the columns of operations, sets of accesses, objects and hits lie in the part;
+ * docs/report-payload.md has what they hold. */
+export interface CourseColumns {
+  kind: Column;
+  flags: Column;
+  repeat: Column;
+  level: Column;
+  queue: Column;
+  thread: Column;
+  about: Column;
+  accesses: Column;
+  kernel: Column;
+  site: Column;
+  since: Column;
+  took: Column;
+  set_size: Column;
+  access_object: Column;
+  access_how: Column;
+  object: Column;
+  object_flags: Column;
+  object_ended: Column;
+  bytes: Column;
+  device: Column;
+  allocate: Column;
+  free: Column;
+  begin: Column;
+  end: Column;
+  first: Column;
+  last: Column;
+  hit_object: Column;
+  hit_other: Column;
+  hit_from: Column;
+  hit_to: Column;
+  hit_calls: Column;
+  hit_step: Column;
+  hit_bytes: Column;
+  hit_adds: Column;
+}
+
+/** What a process did with its device memory, an operation after another. */
+export interface Course {
+  process: number; // In the order of their start, from 1.
+  operations: number; // Rows of them.
+  objects: number;
+  devices: CourseDevice[];
+  queues: Queue[];
+  changes: MemoryChange[]; // That findings ask for.
+  part: number; // That holds the columns.
+  columns: CourseColumns;
+  sites: number; // The part that holds Sites as JSON.
+}
+
 /** Device memory; each process has its own on each device. */
 export interface Memory {
   peak_bytes?: number; // The most that one process had in use at once on one device.
   peaks: Peak[]; // Highest first; at most two of each process and device.
   devices: DeviceMemory[]; // One for each process and device on which it allocated something.
+  courses: Course[]; // What each process did with its objects, for the view of memory.
 }
 
 /** A kernel whose launches were not observed. */

@@ -2,7 +2,15 @@ import type { Finding, Payload } from "../data/payload";
 
 /** Where the reader is, kept in the address behind "#", so that links, back and forward work:
  * #finding/3?place=2, #kernel/2, #object/5?map=1,2, #file/1. */
-export const VIEWS = ["finding", "kernel", "object", "overview", "file", "glossary"] as const;
+export const VIEWS = [
+  "finding",
+  "kernel",
+  "object",
+  "memory",
+  "overview",
+  "file",
+  "glossary",
+] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface Route {

@@ -9,6 +9,7 @@ import { FileView, rankedFiles, stepHotLine } from "./file";
 import { FindingsView, listedGroups } from "./finding";
 import { GlossaryView } from "./glossary";
 import { KernelView, listedKernels } from "./kernel";
+import { MemoryView } from "./memory";
 import { ObjectView, rankedObjects } from "./object";
 import { OverviewView } from "./overview";
 import { focusSearch, Search } from "./search";
@@ -21,6 +22,7 @@ const TABS: { view: View; label: string; count: (m: Model) => number | undefined
   { view: "kernel", label: "Kernels", count: (m) => m.payload.kernels.length },
   { view: "object", label: "Objects", count: (m) => rankedObjects(m).length },
   { view: "overview", label: "Overview", count: () => undefined },
+  { view: "memory", label: "Memory", count: () => undefined },
 ];
 
 function Brand() {
@@ -108,10 +110,11 @@ const KEYS: [string, string][] = [
   ["/", "search"],
   ["j, k", "next and previous in the list"],
   ["n, p", "in a source file: the next hot line, and the one before"],
-  ["1 – 4", "findings, kernels, objects, overview"],
+  ["1 – 5", "findings, kernels, objects, overview, memory"],
   ["t", "light or dark"],
   ["arrows", "on a heat map: move the selected cell; page up, page down, home, end, too"],
-  ["+, −", "on a heat map: zoom, as the wheel does with ctrl"],
+  ["+, −", "on a heat map, on memory: zoom, as the wheel does with ctrl"],
+  ["arrows, 0, p", "on memory: select a call or an object; all of it; the peak"],
   ["?", "this list"],
   ["Esc", "empty the search; close"],
 ];
@@ -211,6 +214,8 @@ function Page({ m }: { m: Model }) {
       return <ObjectView m={m} id={id} />;
     case "file":
       return <FileView m={m} id={id} />;
+    case "memory":
+      return <MemoryView m={m} />;
     case "overview":
       return <OverviewView m={m} />;
     case "glossary":

@@ -70,7 +70,9 @@ function Run({ m }: { m: Model }) {
         </FactRow>
         {memory.devices.length <= 1 ? (
           memory.peak_bytes !== undefined && (
-            <FactRow label="peak device memory">{bytes(memory.peak_bytes)}</FactRow>
+            <FactRow label="peak device memory">
+              <a href={href("memory")}>{bytes(memory.peak_bytes)}</a>
+            </FactRow>
           )
         ) : (
           <PeakRows m={m} />
@@ -146,6 +148,9 @@ function Peaks({ m }: { m: Model }) {
   return (
     <>
       <h2>Memory</h2>
+      <p>
+        <a href={href("memory")}>Memory call after call, and what would lower the peak</a>
+      </p>
       <ul class="links">
         {peaks.map((peak) => (
           <li key={`${memoryOf(m, peak)} ${peak.bytes}`}>

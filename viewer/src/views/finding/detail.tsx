@@ -275,6 +275,12 @@ function Worth({ m, finding }: { m: Model; finding: Finding }) {
   );
 }
 
+/** Whether it is about when an object lives, not about what a kernel accesses. */
+const isAboutMemory = (f: Finding): boolean =>
+  f.object !== undefined &&
+  f.kernel === undefined &&
+  (f.unit === "bytes" || f.unit === "copied bytes");
+
 interface Props {
   m: Model;
   group: Group;
@@ -365,7 +371,7 @@ function Header({ m, group, finding }: Props) {
         {launch && <span class="muted"> {shapeOf(launch.grid, launch.block)}</span>}
         {isAboutObject(finding) && (
           <>
-            <span class="dot">·</span>
+            {finding.kernel !== undefined && <span class="dot">·</span>}
             <ObjectName m={m} id={finding.object} />
             <Parameters finding={finding} />
           </>
@@ -436,8 +442,13 @@ export function FindingDetail({ m, group, finding }: Props) {
         {finding.kernel !== undefined && (
           <a href={href("kernel", finding.kernel)}>All lines of the kernel</a>
         )}
-        {finding.object !== undefined && (
+        {finding.object !== undefined && m.mapsOf.has(finding.object) && (
           <a href={mapOf(m, finding, finding.object)}>Heat map of the object</a>
+        )}
+        {finding.object !== undefined && isAboutMemory(finding) && (
+          <a href={href("memory", finding.object)}>
+            Its life among the others, and what the change saves
+          </a>
         )}
       </p>
     </article>

@@ -1,0 +1,376 @@
+/* Courses: the traces of processes with what is known of calls, in rows that can be replayed. */
+#include "analysis/tables/course.h"
+#include "analysis/detect.h"
+#include "analysis/objects/load.h"
+#include "analysis/objects/order.h"
+#include "analysis/objects/savings.h"
+
+#include <stdlib.h>
+
+/* The analysis of one process, and the rows that are made of it. */
+typedef struct coursing {
+    const ana_program *program;
+    const ana_findings *findings;
+    obj_trace trace;
+    obj_lives lives;
+    obj_hits hits;
+    obj_plan plan;
+    uint32_t *levels;
+    uint32_t *row_of; /* by operation of the trace */
+    prof_call_time_rows times;
+    wl_arena *arena;
+    ana_course *out;
+} coursing;
+
+const char *ana_effect_name(ana_effect effect)
+{
+    static const char *const names[] = {
+#define X(id, name) name,
+#include "analysis/tables/effects.def"
+#undef X
+    };
+    return names[effect];
+}
+
+/* ---- operations ---- */
+
+static const prof_call_time *time_of_call(const coursing *c, uint32_t call)
+{
+    uint32_t low = 0, high = c->times.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (c->times.rows[middle].call < call)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool known = call && low < c->times.count && c->times.rows[low].call == call;
+    return known ? &c->times.rows[low] : NULL;
+}
+
+static uint32_t kernel_of_op(const coursing *c, const obj_op *op)
+{
+    const prof_launch *l = op->launch ? prof_find_launch(&c->program->launches, op->launch) : NULL;
+    return l ? l->kernel : 0;
+}
+
+static ana_course_op row_of_op(const coursing *c, uint32_t at)
+{
+    const obj_op *op = &c->trace.ops.data[at];
+    const prof_call_time *time = time_of_call(c, op->call);
+    return (ana_course_op){.kind = op->kind,
+                           .waits = op->waits,
+                           .unknown = op->unknown,
+                           .count = 1,
+                           .level = c->levels[at],
+                           .queue = op->queue,
+                           .thread = op->thread,
+                           .about = op->about,
+                           .accesses = op->accesses,
+                           .kernel = kernel_of_op(c, op),
+                           .site = time ? time->site : OBJ_NONE,
+                           .start_ns = time ? time->start_ns : -1,
+                           .seconds = op->seconds};
+}
+
+/* Kinds of launches that differ in what the trace does not have may access the same. */
+static bool are_equal_sets(const obj_trace *trace, uint32_t a, uint32_t b)
+{
+    const obj_set *x = &trace->sets.data[a], *y = &trace->sets.data[b];
+    if (a == b || x->count != y->count)
+        return a == b;
+    for (uint32_t i = 0; i < x->count; i++) {
+        const obj_access *left = &trace->accesses.data[x->first + i];
+        const obj_access *right = &trace->accesses.data[y->first + i];
+        if (left->object != right->object || left->how != right->how)
+            return false;
+    }
+    return true;
+}
+
+/* Nothing begins or ends between launches that do the same, so that they can be one moment. */
+static bool does_the_same(const obj_trace *trace, const ana_course_op *a, const ana_course_op *b)
+{
+    return a->kind == OBJ_LAUNCH && b->kind == OBJ_LAUNCH && a->unknown == b->unknown &&
+           a->kernel == b->kernel && a->site == b->site && a->queue == b->queue &&
+           a->thread == b->thread && are_equal_sets(trace, a->accesses, b->accesses);
+}
+
+static void join_ops(ana_course_op *to, const ana_course_op *next)
+{
+    bool measured = to->seconds >= 0 && next->seconds >= 0;
+    to->count++;
+    to->seconds = measured ? to->seconds + next->seconds : -1;
+}
+
+static bool fill_ops(coursing *c)
+{
+    size_t n = c->trace.ops.count;
+    ana_course *out = c->out;
+    out->ops = wl_new_array(c->arena, ana_course_op, n + 1);
+    c->row_of = malloc((n + 1) * sizeof *c->row_of);
+    for (uint32_t i = 0; out->ops && c->row_of && i < n; i++) {
+        ana_course_op row = row_of_op(c, i);
+        if (out->nops && does_the_same(&c->trace, &out->ops[out->nops - 1], &row))
+            join_ops(&out->ops[out->nops - 1], &row);
+        else
+            out->ops[out->nops++] = row;
+        c->row_of[i] = out->nops - 1;
+    }
+    return out->ops && c->row_of;
+}
+
+static uint32_t row_of_moment(const coursing *c, uint32_t op)
+{
+    return op < c->trace.ops.count ? c->row_of[op] : OBJ_NONE;
+}
+
+static bool fill_accesses(coursing *c)
+{
+    ana_course *out = c->out;
+    out->nsets = (uint32_t)c->trace.sets.count;
+    out->naccesses = (uint32_t)c->trace.accesses.count;
+    out->nqueues = (uint32_t)c->trace.queues.count;
+    out->sets = wl_arena_copy(c->arena, c->trace.sets.data, out->nsets * sizeof *out->sets);
+    out->queues = wl_arena_copy(c->arena, c->trace.queues.data, out->nqueues * sizeof *out->queues);
+    out->accesses = wl_new_array(c->arena, ana_course_access, (size_t)out->naccesses + 1);
+    for (uint32_t i = 0; out->accesses && i < out->naccesses; i++) {
+        const obj_access *a = &c->trace.accesses.data[i];
+        out->accesses[i] = (ana_course_access){a->object, a->how};
+    }
+    return out->sets && out->queues && out->accesses;
+}
+
+/* ---- objects ---- */
+
+static ana_course_object row_of_object(const coursing *c, uint32_t at)
+{
+    const obj_object *o = &c->trace.objects.data[at];
+    const obj_life *life = &c->lives.rows[at];
+    return (ana_course_object){.id = o->id,
+                               .device = o->device,
+                               .bytes = o->bytes,
+                               .allocate = row_of_moment(c, o->allocate),
+                               .free = row_of_moment(c, o->free),
+                               .begin = row_of_moment(c, o->begin),
+                               .end = row_of_moment(c, o->end),
+                               .first = row_of_moment(c, life->first),
+                               .last = row_of_moment(c, life->last),
+                               .accesses = life->accesses,
+                               .ended = o->ended,
+                               .possibly = life->possibly,
+                               .counted = o->counted,
+                               .fixed = o->fixed,
+                               .seen_by_host = o->seen_by_host,
+                               .pooled = o->pooled};
+}
+
+static bool fill_objects(coursing *c)
+{
+    ana_course *out = c->out;
+    size_t n = c->trace.objects.count;
+    out->ndevices = c->trace.ndevices;
+    out->objects = wl_new_array(c->arena, ana_course_object, n + 1);
+    out->devices = wl_new_array(c->arena, ana_course_device, (size_t)out->ndevices + 1);
+    if (!out->objects || !out->devices)
+        return false;
+    for (uint32_t d = 0; d < out->ndevices; d++) {
+        const obj_device_peaks *peaks = &c->plan.devices[d];
+        out->devices[d] = (ana_course_device){.peak = peaks->before,
+                                              .peak_after = peaks->after,
+                                              .moment = row_of_moment(c, peaks->moment)};
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const obj_object *o = &c->trace.objects.data[i];
+        const prof_object *row = prof_find_object(&c->program->objects, o->id);
+        out->objects[out->nobjects++] = row_of_object(c, i);
+        out->devices[o->device].ordinal = row ? row->device : 0;
+    }
+    return true;
+}
+
+/* ---- changes ---- */
+
+static ana_effect effect_of(ana_pattern pattern)
+{
+    switch (pattern) {
+    case ANA_EARLY_ALLOCATION: return ANA_EFFECT_LATER;
+    case ANA_LATE_DEALLOCATION:
+    case ANA_LEAK: return ANA_EFFECT_SOONER;
+    case ANA_UNUSED_ALLOCATION: return ANA_EFFECT_LEFT_OUT;
+    case ANA_TEMPORARY_IDLENESS: return ANA_EFFECT_AWAY;
+    case ANA_REDUNDANT_ALLOCATION: return ANA_EFFECT_REUSE;
+    default: return ANA_EFFECT_NOTHING;
+    }
+}
+
+/* OBJ_NONE where the trace has no such object; they ascend by id. */
+static uint32_t site_of_object(const coursing *c, uint32_t id)
+{
+    size_t low = 0, high = c->trace.objects.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->trace.objects.data[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool known = low < c->trace.objects.count && c->trace.objects.data[low].id == id;
+    return known ? c->trace.objects.data[low].site : OBJ_NONE;
+}
+
+/* Findings of one place may be put together under the object that costs most. */
+static uint32_t number_of_finding(const coursing *c, const obj_hit *h)
+{
+    const obj_object *o = &c->trace.objects.data[h->object];
+    uint32_t alike = 0;
+    for (uint32_t i = 0; i < c->findings->count; i++) {
+        const ana_finding *f = &c->findings->rows[i];
+        if (f->pattern == h->pattern && f->object == o->id)
+            return f->number;
+        if (!alike && f->pattern == h->pattern && site_of_object(c, f->object) == o->site)
+            alike = f->number;
+    }
+    return alike;
+}
+
+typedef struct ordered_hit {
+    uint32_t bundle, hit;
+} ordered_hit;
+
+static int by_bundle_and_hit(const void *a, const void *b)
+{
+    const ordered_hit *x = a, *y = b;
+    if (x->bundle != y->bundle)
+        return x->bundle < y->bundle ? -1 : 1;
+    return x->hit < y->hit ? -1 : x->hit > y->hit;
+}
+
+static ana_course_hit row_of_hit(const coursing *c, const obj_hit *h)
+{
+    return (ana_course_hit){.object = h->object,
+                            .other = h->other,
+                            .from = row_of_moment(c, h->from),
+                            .to = row_of_moment(c, h->to),
+                            .calls = h->calls,
+                            .bytes = h->bytes,
+                            .adds = h->adds};
+}
+
+static void add_to_changes(coursing *c, const ordered_hit *at, bool begins)
+{
+    const obj_hit *h = &c->hits.data[at->hit];
+    ana_course *out = c->out;
+    if (begins)
+        out->changes[out->nchanges++] = (ana_course_change){.pattern = h->pattern,
+                                                            .effect = effect_of(h->pattern),
+                                                            .possible = h->possible,
+                                                            .first = out->nhits,
+                                                            .saves = h->saves,
+                                                            .number = number_of_finding(c, h)};
+    out->changes[out->nchanges - 1].count++;
+    out->hits[out->nhits++] = row_of_hit(c, h);
+}
+
+static bool fill_changes(coursing *c)
+{
+    size_t n = c->hits.count;
+    ana_course *out = c->out;
+    ordered_hit *order = malloc((n + 1) * sizeof *order);
+    uint32_t *row_of_hit_number = malloc((n + 1) * sizeof *row_of_hit_number);
+    out->hits = wl_new_array(c->arena, ana_course_hit, n + 1);
+    out->changes = wl_new_array(c->arena, ana_course_change, n + 1);
+    bool good = order && row_of_hit_number && out->hits && out->changes;
+    for (uint32_t i = 0; good && i < n; i++)
+        order[i] = (ordered_hit){c->hits.data[i].bundle, i};
+    if (good && n)
+        qsort(order, n, sizeof *order, by_bundle_and_hit);
+    for (uint32_t i = 0; good && i < n; i++) {
+        row_of_hit_number[order[i].hit] = i;
+        add_to_changes(c, &order[i], i == 0 || order[i].bundle != order[i - 1].bundle);
+    }
+    for (uint32_t i = 0; good && i < c->plan.steps.count; i++)
+        out->hits[row_of_hit_number[c->plan.steps.data[i].hit]].step = i + 1;
+    free(order);
+    free(row_of_hit_number);
+    return good;
+}
+
+/* ---- all of it ---- */
+
+static bool analyse_course(coursing *c)
+{
+    const ana_thresholds *limits = c->program->thresholds;
+    c->levels = obj_order(&c->trace);
+    return c->levels && obj_lives_of(&c->trace, c->levels, &c->lives) &&
+           obj_find_patterns(&c->trace, c->levels, &c->lives, limits, &c->hits) &&
+           obj_plan_savings(&c->trace, limits->min_share, &c->hits, &c->plan) && fill_ops(c) &&
+           fill_accesses(c) && fill_objects(c) && fill_changes(c);
+}
+
+static wl_status load_calls(coursing *c, wl_arena *scratch, wl_error *err)
+{
+    prof_db *db = c->program->db;
+    uint32_t process = c->out->process;
+    wl_status status = prof_load_call_times(db, process, scratch, &c->times, err);
+    if (status == WL_OK)
+        status = prof_load_call_sites(db, process, c->arena, &c->out->sites, err);
+    return status == WL_OK ? prof_load_frames(db, process, c->arena, &c->out->frames, err) : status;
+}
+
+static wl_status add_course(coursing *c, const obj_kinds *kinds, wl_arena *scratch, wl_error *err)
+{
+    wl_status status = load_calls(c, scratch, err);
+    if (status != WL_OK)
+        return status;
+    status = obj_load_trace(c->program, kinds, c->out->process, scratch, &c->trace, err);
+    if (status == WL_OK && !analyse_course(c))
+        status = ana_nomem(err);
+    obj_trace_free(&c->trace);
+    obj_lives_free(&c->lives);
+    wl_vec_free(&c->hits);
+    obj_plan_free(&c->plan);
+    free(c->levels);
+    free(c->row_of);
+    return status;
+}
+
+static wl_status fill_courses(const ana_program *program, const ana_findings *findings,
+                              wl_arena *scratch, wl_arena *arena, ana_courses *out, wl_error *err)
+{
+    obj_kinds kinds;
+    uint32_t last = 0;
+    out->rows = wl_new_array(arena, ana_course, (size_t)program->objects.count + 1);
+    wl_status status = out->rows ? obj_load_kinds(program, scratch, &kinds, err) : ana_nomem(err);
+    for (uint32_t i = 0; i < program->objects.count && status == WL_OK; i++) {
+        uint32_t process = program->objects.rows[i].process;
+        if (process <= last) /* of a kernel, or of a process that is done */
+            continue;
+        last = process;
+        coursing c = {.program = program,
+                      .findings = findings,
+                      .arena = arena,
+                      .out = &out->rows[out->count++]};
+        *c.out = (ana_course){.process = process};
+        status = add_course(&c, &kinds, scratch, err);
+    }
+    return status;
+}
+
+wl_status ana_course_table(prof_db *profile, const ana_findings *findings, wl_arena *arena,
+                           ana_courses *out, wl_error *err)
+{
+    ana_thresholds defaults = ana_thresholds_default();
+    ana_program program = {.db = profile,
+                           .thresholds = findings->thresholds ? findings->thresholds : &defaults};
+    wl_arena *scratch = wl_arena_new();
+    *out = (ana_courses){0};
+    wl_status status = scratch ? prof_load_objects(profile, scratch, &program.objects, err)
+                               : ana_nomem(err);
+    if (status == WL_OK)
+        status = prof_load_launch_kinds(profile, PROF_ALL, scratch, &program.launches, err);
+    if (status == WL_OK)
+        status = fill_courses(&program, findings, scratch, arena, out, err);
+    wl_arena_free(scratch);
+    return status;
+}

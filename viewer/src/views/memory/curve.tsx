@@ -1,0 +1,284 @@
+import { useMemo } from "preact/hooks";
+import { ALLOCATION, COPY, FREE, LAUNCH, SET } from "../../data/course";
+import { opWords } from "../../data/coursewords";
+import type { Curve } from "../../data/whatif";
+import { bytes, exact, seconds } from "../../widgets/format";
+import { byteTicks, ticks } from "../../widgets/timeline/axis";
+import { type CourseInk, fitted } from "../../widgets/timeline/paint";
+import { Picture } from "../../widgets/timeline/picture";
+import { AXIS, CURVE, gutter, LANE, plotWidth, TOP } from "./geometry";
+import { Hand } from "./hand";
+import type { MemoryState } from "./state";
+
+type Context = CanvasRenderingContext2D;
+const MOST_LANES = 6;
+
+/** The height of each pixel column: the most that is in use within it. */
+function columns(s: MemoryState, curve: Curve, width: number): Float64Array {
+  const axis = s.axis.value;
+  const { from, to } = axis.window.value;
+  const most = new Float64Array(width).fill(-1);
+  const last = axis.opAt(to);
+  for (let op = axis.opAt(from); op <= last; op++) {
+    const left = Math.max(0, Math.floor(axis.x(axis.place[op] as number, width)));
+    const right = Math.min(width, Math.ceil(axis.x(axis.place[op + 1] as number, width)));
+    const value = curve.bytes[op] as number;
+    for (let x = left; x < Math.max(right, left + 1) && x < width; x++) {
+      if (value > (most[x] as number)) most[x] = value;
+    }
+  }
+  return most;
+}
+
+function outline(context: Context, heights: Float64Array, x0: number, y: (v: number) => number) {
+  context.beginPath();
+  let last = Number.NaN;
+  for (let x = 0; x < heights.length; x++) {
+    const value = heights[x] as number;
+    if (value < 0) continue;
+    if (Number.isNaN(last)) context.moveTo(x0 + x, y(value));
+    else if (value !== last) {
+      context.lineTo(x0 + x, y(last));
+      context.lineTo(x0 + x, y(value));
+    }
+    last = value;
+  }
+  context.lineTo(x0 + heights.length, y(Number.isNaN(last) ? 0 : last));
+}
+
+function drawScale(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
+  const top = s.now.peak || 1;
+  const y = (v: number) => TOP + CURVE * (1 - v / top);
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  for (const t of byteTicks(top, 4)) {
+    context.strokeStyle = ink.line;
+    context.beginPath();
+    context.moveTo(x0, Math.round(y(t)) + 0.5);
+    context.lineTo(x0 + width, Math.round(y(t)) + 0.5);
+    context.stroke();
+    context.fillStyle = ink.muted;
+    context.fillText(bytes(t), x0 - 8, y(t));
+  }
+}
+
+/** Vertical line at the peak; the name of it above. */
+function drawPeak(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
+  const axis = s.axis.value;
+  const { moment, peak } = s.now;
+  const x = axis.x(axis.place[moment] ?? -1, width);
+  if (peak === 0 || x < -1 || x > width) return;
+  context.fillStyle = ink.bad;
+  context.fillRect(Math.round(x0 + x), TOP - 4, 1.5, CURVE + 4);
+  context.textBaseline = "alphabetic";
+  context.textAlign = x > width - 110 ? "right" : "left";
+  context.fillText(`peak ${bytes(peak)}`, x0 + x + (x > width - 110 ? -2 : 2), TOP - 6);
+}
+
+function drawCurves(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
+  const top = s.now.peak || 1;
+  const y = (v: number) => TOP + CURVE * (1 - v / top);
+  const now = columns(s, s.now, width);
+  outline(context, now, x0, y);
+  context.strokeStyle = ink.used;
+  context.lineWidth = 1.5;
+  context.stroke();
+  context.lineTo(x0 + width, y(0));
+  context.lineTo(x0, y(0));
+  context.fillStyle = ink.usedSoft;
+  context.globalAlpha = 0.55;
+  context.fill();
+  context.globalAlpha = 1;
+  const whatIf = s.whatIf.value;
+  if (s.hasPlan && !whatIf) {
+    context.setLineDash([5, 3]);
+    outline(context, columns(s, s.withPlan, width), x0, y);
+    context.strokeStyle = ink.good;
+    context.stroke();
+    context.setLineDash([]);
+  }
+  if (whatIf) {
+    outline(context, columns(s, whatIf, width), x0, y);
+    context.strokeStyle = ink.good;
+    context.lineWidth = 2;
+    context.stroke();
+  }
+  context.lineWidth = 1;
+}
+
+function drawAxis(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
+  const axis = s.axis.value;
+  const { from, to } = axis.window.value;
+  const y = TOP + CURVE;
+  context.textAlign = "center";
+  context.textBaseline = "top";
+  context.fillStyle = ink.muted;
+  for (const t of ticks(from, to, width / 90, !s.byTime.value)) {
+    const x = x0 + axis.x(t, width);
+    context.fillRect(Math.round(x), y, 1, 4);
+    context.fillText(s.byTime.value ? (t === 0 ? "0" : seconds(t)) : exact(t), x, y + 6);
+  }
+}
+
+const laneColor = (kind: number, ink: CourseInk): string =>
+  kind === ALLOCATION || kind === FREE
+    ? ink.text
+    : kind === COPY || kind === SET
+      ? ink.waste
+      : kind === LAUNCH
+        ? ink.used
+        : ink.line;
+
+/** The queues that have operations, the busiest of them. */
+export function lanesOf(s: MemoryState): number[] {
+  const { ops, row } = s.d;
+  const busy = new Uint32Array(row.queues.length);
+  for (let op = 0; op < ops.count; op++) {
+    const queue = ops.queue[op] as number;
+    busy[queue] = (busy[queue] as number) + 1;
+  }
+  return row.queues
+    .map((_, q) => q)
+    .filter((q) => busy[q])
+    .sort((a, b) => (busy[b] as number) - (busy[a] as number))
+    .slice(0, MOST_LANES)
+    .sort((a, b) => a - b);
+}
+
+export function laneName(s: MemoryState, queue: number): string {
+  const row = s.d.row.queues[queue];
+  if (!row) return "";
+  if (row.thread) return row.number > 1 ? `host thread ${row.number}` : "host";
+  return row.number === 0 ? "default stream" : `stream ${row.number}`;
+}
+
+/** Each operation in the lane of its stream: one that does more hides one that does less. */
+function drawLanes(
+  context: Context,
+  s: MemoryState,
+  lanes: number[],
+  x0: number,
+  width: number,
+  ink: CourseInk,
+) {
+  const axis = s.axis.value;
+  const { from, to } = axis.window.value;
+  const { ops } = s.d;
+  const top = TOP + CURVE + AXIS;
+  const rank = [4, 4, 3, 3, 2];
+  const seen = lanes.map(() => new Uint8Array(width));
+  const at = new Int32Array(s.d.row.queues.length).fill(-1);
+  lanes.forEach((q, i) => {
+    at[q] = i;
+  });
+  const last = axis.opAt(to);
+  for (let op = axis.opAt(from); op <= last; op++) {
+    const lane = at[ops.queue[op] as number] as number;
+    if (lane < 0) continue;
+    const kind = ops.kind[op] as number;
+    const code = ((rank[kind] ?? 1) << 4) | kind;
+    const left = Math.max(0, Math.floor(axis.x(axis.place[op] as number, width)));
+    const wide = axis.x(axis.place[op + 1] as number, width) - left;
+    const right = Math.min(width, left + Math.max(1, Math.floor(s.byTime.value ? 2 : wide)));
+    const cells = seen[lane] as Uint8Array;
+    for (let x = left; x < right; x++) if (code > (cells[x] as number)) cells[x] = code;
+  }
+  context.textBaseline = "middle";
+  lanes.forEach((queue, i) => {
+    const y = top + i * LANE;
+    context.fillStyle = ink.empty;
+    context.fillRect(x0, y + 1, width, LANE - 3);
+    context.textAlign = "right";
+    context.fillStyle = ink.muted;
+    context.fillText(fitted(context, laneName(s, queue), x0 - 12), x0 - 8, y + LANE / 2);
+    runs(seen[i] as Uint8Array, (from_, to_, code) => {
+      context.fillStyle = laneColor(code & 15, ink);
+      const gap = to_ - from_ > 3 ? 0.5 : 0;
+      context.fillRect(x0 + from_, y + 1, to_ - from_ - gap, LANE - 3);
+    });
+  });
+}
+
+/** Stretches of equal values that are not 0. */
+export function runs(cells: Uint8Array, take: (from: number, to: number, value: number) => void) {
+  for (let x = 0; x < cells.length; ) {
+    const value = cells[x] as number;
+    let end = x + 1;
+    while (end < cells.length && cells[end] === value) end++;
+    if (value) take(x, end, value);
+    x = end;
+  }
+}
+
+/** What is pointed at, and what is selected, as lines over all of the height. */
+export function drawMarks(
+  context: Context,
+  s: MemoryState,
+  x0: number,
+  width: number,
+  height: number,
+  ink: CourseInk,
+) {
+  const axis = s.axis.value;
+  for (const [what, color] of [
+    [s.hover.value, ink.muted],
+    [s.selection.value, ink.accent],
+  ] as const) {
+    if (!what || !("op" in what)) continue;
+    const x = axis.x(axis.place[what.op] as number, width);
+    const wide = axis.x(axis.place[what.op + 1] as number, width) - x;
+    if (x < -wide || x > width) continue;
+    context.fillStyle = color;
+    context.globalAlpha = 0.25;
+    context.fillRect(x0 + Math.max(0, x), 0, Math.max(1, wide), height);
+    context.globalAlpha = 1;
+    context.fillRect(x0 + Math.max(0, x), 0, 1, height);
+  }
+}
+
+export function CurvePane({ s }: { s: MemoryState }) {
+  const lanes = useMemo(() => lanesOf(s), [s]);
+  const height = TOP + CURVE + AXIS + lanes.length * LANE + 4;
+  const hand = useMemo(() => new Hand(s), [s]);
+  const draw = (context: Context, width: number, ink: CourseInk) => {
+    const x0 = gutter(width);
+    const plot = Math.floor(plotWidth(width));
+    context.font = `11px ${ink.sans}`;
+    drawScale(context, s, x0, plot, ink);
+    drawCurves(context, s, x0, plot, ink);
+    drawAxis(context, s, x0, plot, ink);
+    drawLanes(context, s, lanes, x0, plot, ink);
+    drawPeak(context, s, x0, plot, ink);
+    drawMarks(context, s, x0, plot, height, ink);
+  };
+  const selected = s.selection.value;
+  const text =
+    selected && "op" in selected
+      ? `${opWords(s.m, s.d, selected.op)}: ${bytes(s.now.bytes[selected.op] as number)} in use`
+      : "";
+  return (
+    <div
+      class="curvebox"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: an application, which keys move about in
+      tabIndex={0}
+      role="application"
+      aria-roledescription="chart"
+      aria-label={`Memory in use, call after call; peak ${bytes(s.now.peak)}. Left and right select a call, plus and minus zoom`}
+      onKeyDown={hand.keyOnCurve}
+    >
+      <Picture
+        height={height}
+        draw={draw}
+        watch={[s, lanes]}
+        onPointerMove={hand.move}
+        onPointerLeave={hand.leave}
+        onPointerDown={hand.down}
+        onPointerUp={hand.upOnCurve}
+        onWheel={hand.wheel}
+      />
+      <span class="unseen" aria-live="polite">
+        {text}
+      </span>
+    </div>
+  );
+}

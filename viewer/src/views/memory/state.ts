@@ -1,0 +1,162 @@
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { COUNTED, type CourseData, NONE } from "../../data/course";
+import { lifeName, opPlace } from "../../data/coursewords";
+import type { Model } from "../../data/model";
+import { aliveAt, boundsOf, type Curve, nothing, planned, replay } from "../../data/whatif";
+import { Axis, callPlaces, timePlaces } from "../../widgets/timeline/axis";
+
+export type Selection = { object: number } | { op: number } | undefined;
+export type Order = "size" | "begin" | "saving";
+export type Colour = "how" | "kernel";
+
+export interface Narrowing {
+  text: string;
+  pattern: string; // "": any
+  atPeak: boolean;
+  least: number; // bytes
+}
+
+const MOST_CODES = 250; // of kernels, in a byte
+
+export const ALL: Narrowing = { text: "", pattern: "", atPeak: false, least: 0 };
+
+/** What the reader looks at in the course of a process on one device. */
+export class MemoryState {
+  readonly selection: Signal<Selection> = signal(undefined);
+  readonly hover: Signal<Selection> = signal(undefined);
+  readonly hoverObject: Signal<number | undefined> = signal(undefined);
+  readonly made: Signal<Uint8Array>;
+  readonly order: Signal<Order> = signal<Order>("size");
+  readonly colour: Signal<Colour> = signal<Colour>("how");
+  readonly narrowing: Signal<Narrowing> = signal(ALL);
+  readonly byTime = signal(false);
+  readonly axis: ReadonlySignal<Axis>;
+  readonly now: Curve;
+  readonly withPlan: Curve;
+  readonly whatIf: ReadonlySignal<Curve | undefined>;
+  readonly peakObjects: Set<number>;
+  readonly rows: ReadonlySignal<number[]>; // objects as they are listed
+  readonly kernels: number[]; // that are launched, in the order of their first launches
+  private readonly codes: Map<number, number>; // of kernels, from 1
+  private readonly hitsBy: Map<number, number[]>; // by object
+  private readonly saved: Float64Array; // by object
+  private readonly names: string[]; // by object: what is searched, in small letters
+  private readonly patterns: Map<number, Set<string>>;
+
+  constructor(
+    readonly m: Model,
+    readonly d: CourseData,
+    readonly device: number,
+  ) {
+    const calls = new Axis(callPlaces(d.ops.count));
+    const times = d.ops.timed ? new Axis(timePlaces(d.ops.start)) : calls;
+    this.axis = computed(() => (this.byTime.value ? times : calls));
+    this.made = signal(nothing(d));
+    this.now = replay(d, device, nothing(d));
+    this.withPlan = replay(d, device, planned(d));
+    this.whatIf = computed(() =>
+      this.made.value.some(Boolean) ? replay(d, device, this.made.value) : undefined,
+    );
+    this.peakObjects = new Set(aliveAt(d, device, this.now.moment));
+    this.saved = new Float64Array(d.lives.count);
+    this.patterns = new Map();
+    this.hitsBy = new Map();
+    this.noteHits();
+    this.kernels = [...new Set(d.ops.kernel)].filter((k) => k > 0);
+    this.codes = new Map(this.kernels.map((k, i) => [k, (i % MOST_CODES) + 1]));
+    this.names = Array.from({ length: d.lives.count }, (_, o) => this.searched(o));
+    this.rows = computed(() => this.listed());
+  }
+
+  get hasPlan(): boolean {
+    return this.d.hits.step.some((step) => step > 0);
+  }
+
+  private noteHits(): void {
+    const { hits, row } = this.d;
+    for (let h = 0; h < hits.count; h++) {
+      const object = hits.object[h] as number;
+      const change = row.changes[hits.change[h] as number];
+      const worth = Math.max(change?.saves ?? 0, hits.adds[h] as number);
+      this.saved[object] = Math.max(this.saved[object] as number, worth);
+      this.hitsBy.set(object, [...(this.hitsBy.get(object) ?? []), h]);
+      const known = this.patterns.get(object) ?? new Set();
+      if (change) known.add(change.pattern);
+      this.patterns.set(object, known);
+    }
+  }
+
+  private searched(object: number): string {
+    const allocation = this.d.lives.allocate[object] as number;
+    const place = allocation === NONE ? "" : opPlace(this.m, this.d, allocation);
+    return `${lifeName(this.m, this.d, object)} ${place}`.toLowerCase();
+  }
+
+  patternsOf(object: number): Set<string> {
+    return this.patterns.get(object) ?? new Set();
+  }
+
+  /** Objects that count on the device. */
+  get all(): number[] {
+    const { lives } = this.d;
+    const found: number[] = [];
+    for (let o = 0; o < lives.count; o++) {
+      if (lives.device[o] === this.device && (lives.flags[o] as number) & COUNTED) found.push(o);
+    }
+    return found;
+  }
+
+  private listed(): number[] {
+    const { text, pattern, atPeak, least } = this.narrowing.value;
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const { bytes, begin } = this.d.lives;
+    const kept = this.all.filter(
+      (o) =>
+        (!atPeak || this.peakObjects.has(o)) &&
+        (bytes[o] as number) >= least &&
+        (!pattern || this.patternsOf(o).has(pattern)) &&
+        words.every((w) => this.names[o]?.includes(w)),
+    );
+    const order = this.order.value;
+    const size = (a: number, b: number) => (bytes[b] as number) - (bytes[a] as number);
+    const first = (a: number, b: number) => (begin[a] as number) - (begin[b] as number);
+    const worth = (a: number, b: number) => (this.saved[b] as number) - (this.saved[a] as number);
+    const compare = {
+      size: (a: number, b: number) => size(a, b) || first(a, b),
+      begin: (a: number, b: number) => first(a, b) || size(a, b),
+      saving: (a: number, b: number) => worth(a, b) || size(a, b) || first(a, b),
+    }[order];
+    return kept.sort(compare);
+  }
+
+  /** The hits of an object. */
+  hitsOf(object: number): number[] {
+    return this.hitsBy.get(object) ?? [];
+  }
+
+  /** The operations between which the object is gone, should the hit's change be made. */
+  goneBetween(hit: number): [number, number] {
+    const { hits, lives, row } = this.d;
+    const object = hits.object[hit] as number;
+    const [from, to] = boundsOf(this.d, hit);
+    switch (row.changes[hits.change[hit] as number]?.effect) {
+      case "later":
+        return [lives.begin[object] as number, to];
+      case "sooner":
+        return [from, lives.end[object] as number];
+      default:
+        return [from, to];
+    }
+  }
+
+  /** A number that stands for a kernel, from 1. */
+  kernelCode(kernel: number): number {
+    return this.codes.get(kernel) ?? 1;
+  }
+
+  /** Makes it the selection; the operation comes into sight. */
+  select(what: Selection): void {
+    this.selection.value = what;
+    if (what && "op" in what) this.axis.peek().reveal(what.op);
+  }
+}
