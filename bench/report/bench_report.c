@@ -7,15 +7,13 @@
  * objects, each touched by two sampled blocks: `gathered`, whose words belong to irregular warps,
  * so that no two sectors are alike and nothing compresses well, and `streamed`, four neighbouring
  * sectors a warp. viewer/test/large.mjs opens the report in a browser. */
-#include "report/report.h"
+#include "draw.h"
 #include "support/random.h"
 
 #include "../clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 enum { WARPS = 32, PC_LOAD = 4, PC_STORE = 5, GATHERED = 1, STREAMED = 2, MAPS = 4 };
 
@@ -42,20 +40,6 @@ static const char ptx_text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                "    ret;\n"
                                "}\n"
                                ".file 1 \"";
-
-static void must(wl_status status, const wl_error *err)
-{
-    if (status == WL_OK)
-        return;
-    fprintf(stderr, "bench_report: %s\n", err->text);
-    exit(1);
-}
-
-static void add(prof_builder *builder, cap_record record)
-{
-    wl_error err = {0};
-    must(prof_add(builder, &record, &err), &err);
-}
 
 static uint32_t next_random(uint64_t *state)
 {
@@ -173,70 +157,17 @@ static void add_launch(prof_builder *builder, uint32_t sectors)
 
 static void make_profile(const char *path, const char *source, uint32_t sectors)
 {
-    static const char *arguments[] = {"/opt/gather"};
     char ptx[8192];
-    wl_error err = {0};
     int length = snprintf(ptx, sizeof ptx, "%s%s\"\n", ptx_text, source);
     FILE *out = fopen(source, "w");
     if (!out || fputs(source_text, out) == EOF || fclose(out) != 0)
         exit(1);
-    prof_builder *builder;
-    prof_options options = {.force = true};
-    must(prof_create(path, &options, &builder, &err), &err);
-    must(prof_begin_process(builder, &err), &err);
-    add(builder, (cap_record){.type = CAP_PROCESS,
-                              .process = {.pid = 1,
-                                          .executable = arguments[0],
-                                          .directory = "/",
-                                          .host = "bench",
-                                          .collector = "emulate",
-                                          .version = "1",
-                                          .options = "",
-                                          .argc = 1,
-                                          .argv = arguments}});
-    add(builder, (cap_record){.type = CAP_DEVICE,
-                              .device = {.name = "NVIDIA H200",
-                                         .cc_major = 9,
-                                         .num_sms = 132,
-                                         .global_bytes = UINT64_C(1) << 37,
-                                         .file = "h200"}});
+    prof_builder *builder = begin_profile(path, "/opt/gather");
     add(builder,
         (cap_record){.type = CAP_MODULE,
                      .module = {.id = 1, .name = "gather", .code = ptx, .length = (size_t)length}});
     add_launch(builder, sectors);
-    add(builder, (cap_record){.type = CAP_END});
-    must(prof_finish(builder, &err), &err);
-}
-
-static double megabytes(const char *path)
-{
-    struct stat file;
-    return stat(path, &file) == 0 ? (double)file.st_size / 1e6 : 0;
-}
-
-static void make_report(const char *profile, const char *html)
-{
-    wl_error err = {0};
-    wl_arena *arena = wl_arena_new();
-    prof_db *db;
-    ana_findings findings;
-    rep_data data;
-    ana_thresholds thresholds = ana_thresholds_default();
-    must(prof_open(profile, &db, &err), &err);
-    double start = clock_seconds(CLOCK_MONOTONIC);
-    must(ana_find(db, &thresholds, arena, &findings, &err), &err);
-    double found = clock_seconds(CLOCK_MONOTONIC);
-    must(rep_load(db, &findings, REP_PART_HEATS | REP_PART_SOURCES, arena, &data, &err), &err);
-    double loaded = clock_seconds(CLOCK_MONOTONIC);
-    FILE *out = fopen(html, "w");
-    if (!out)
-        exit(1);
-    must(rep_html(&data, out, &err), &err);
-    fclose(out);
-    printf("findings %.2f s, load %.2f s, report %.2f s, %.1f MB\n", found - start, loaded - found,
-           clock_seconds(CLOCK_MONOTONIC) - loaded, megabytes(html));
-    prof_close(db);
-    wl_arena_free(arena);
+    end_profile(builder);
 }
 
 int main(int argc, char **argv)
@@ -254,6 +185,6 @@ int main(int argc, char **argv)
     make_profile(profile, source, sectors);
     printf("%u sectors a map, %d maps: profile %.2f s, %.1f MB\n", sectors, MAPS,
            clock_seconds(CLOCK_MONOTONIC) - start, megabytes(profile));
-    make_report(profile, html);
+    draw_report(profile, html);
     return 0;
 }

@@ -52,7 +52,7 @@ static void put_since(rep_columns *c, const ana_course *course)
     rep_end_column(c, K(page_course_columns, since), course->nops, 4);
 }
 
-static void put_ops(rep_columns *c, const ana_course *course)
+static void put_op_columns(rep_columns *c, const ana_course *course)
 {
     size_t n = course->nops;
     const ana_course_op *ops = course->ops;
@@ -70,7 +70,7 @@ static void put_ops(rep_columns *c, const ana_course *course)
     COLUMN(c, K(page_course_columns, took), 8, ana_course_op, ops, n, time_taken(r));
 }
 
-static void put_accesses(rep_columns *c, const ana_course *course)
+static void put_access_columns(rep_columns *c, const ana_course *course)
 {
     COLUMN(c, K(page_course_columns, set_size), 4, obj_set, course->sets, course->nsets, r->count);
     COLUMN(c, K(page_course_columns, access_object), 4, ana_course_access, course->accesses,
@@ -87,7 +87,7 @@ static unsigned object_flags(const ana_course_object *o)
            (o->pooled ? 8u : 0) | (o->possibly ? 16u : 0);
 }
 
-static void put_objects(rep_columns *c, const ana_course *course)
+static void put_object_columns(rep_columns *c, const ana_course *course)
 {
     size_t n = course->nobjects;
     const ana_course_object *objects = course->objects;
@@ -105,7 +105,7 @@ static void put_objects(rep_columns *c, const ana_course *course)
     COLUMN(c, K(page_course_columns, last), 4, ana_course_object, objects, n, r->last);
 }
 
-static void put_hits(rep_columns *c, const ana_course *course)
+static void put_hit_columns(rep_columns *c, const ana_course *course)
 {
     size_t n = course->nhits;
     const ana_course_hit *hits = course->hits;
@@ -126,10 +126,10 @@ static json_t *course_columns_json(const ana_course *course, rep_part *part)
                   (size_t)course->naccesses * ACCESS_BYTES +
                   (size_t)course->nobjects * OBJECT_BYTES + (size_t)course->nhits * HIT_BYTES;
     if (rep_columns_init(&c, most)) {
-        put_ops(&c, course);
-        put_accesses(&c, course);
-        put_objects(&c, course);
-        put_hits(&c, course);
+        put_op_columns(&c, course);
+        put_access_columns(&c, course);
+        put_object_columns(&c, course);
+        put_hit_columns(&c, course);
     }
     return rep_pack_columns(&c, part);
 }
