@@ -130,6 +130,7 @@ wl_status ana_input_load(ana_input *input, wl_error *err)
                              : status;
     status = status == WL_OK ? prof_load_kind_samples(db, kernel, arena, &input->samples, err)
                              : status;
+    status = status == WL_OK ? prof_load_uses(db, kernel, arena, &input->uses, err) : status;
     status = status == WL_OK ? prof_load_traffic(db, kernel, arena, &traffic, err) : status;
     status = status == WL_OK ? prof_load_heats(db, kernel, arena, &heats, err) : status;
     if (status != WL_OK)

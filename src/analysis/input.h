@@ -43,6 +43,7 @@ typedef struct ana_input {
     prof_code_rows code;
     prof_form_rows forms;
     prof_sample_rows samples;
+    prof_use_rows uses; /* by object, space, launch */
     uint32_t ngroups;
     ana_group *groups; /* by object, space */
     uint32_t ninsns;

@@ -135,13 +135,12 @@ static const prof_use *use_of(const work *w, const prof_use_rows *uses, uint32_t
 /* Whether of every launch it is known what was touched. */
 static wl_status add_touched(work *w, bool *all, wl_error *err)
 {
-    prof_use_rows uses;
+    const prof_use_rows *uses = &w->input->uses;
     uint32_t last = 0;
-    wl_status status = prof_load_uses(w->input->program->db, w->input->kernel->id,
-                                      w->input->scratch, &uses, err);
-    *all = status == WL_OK && uses.count > 0;
+    wl_status status = WL_OK;
+    *all = uses->count > 0;
     for (uint32_t i = 0; i < w->group->ntraffic && *all && status == WL_OK; i++) {
-        const prof_use *use = use_of(w, &uses, w->group->traffic[i].launch);
+        const prof_use *use = use_of(w, uses, w->group->traffic[i].launch);
         *all = use != NULL;
         if (use && use->spans != last)
             status = add_spans_of(w, use, err);
