@@ -1,4 +1,4 @@
-// Runs one of the suites: node run.mjs unit|schema|browser|demo|large. Status 77: skipped.
+// Runs one of the suites: node run.mjs unit|schema|browser|demo|large|replay. Status 77: skipped.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,6 +12,10 @@ if (["browser", "large"].includes(suite) && !findBrowser()) {
 }
 if (suite === "demo" && !existsSync(process.env.WARPLENS_DEMO ?? "")) {
   console.log("skipped: the demo is not built");
+  process.exit(77);
+}
+if (suite === "replay" && !existsSync(process.env.WARPLENS_NVCC ?? "")) {
+  console.log("skipped: there is no nvcc here");
   process.exit(77);
 }
 if (suite === "large" && !existsSync(process.env.WARPLENS_BENCH_REPORT ?? "")) {
