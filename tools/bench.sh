@@ -26,6 +26,8 @@ case ${1:-} in
     bench replay $build/bin/bench_replay -r 7
     bench report $build/bin/bench_report "$scratch"
     bench report-page node bench/report/page.mjs "$scratch/large.html" --limits
+    bench memory $build/bin/bench_memory "$scratch"
+    bench memory-page node bench/report/memory.mjs "$scratch/memory.html" --limits
     bench scale bench/scale/scale.py $build
     ;;
 short)
@@ -36,6 +38,8 @@ short)
     bench replay $build/bin/bench_replay -r 1
     bench report $build/bin/bench_report "$scratch" 16384
     bench report-page node bench/report/page.mjs "$scratch/large.html"
+    bench memory $build/bin/bench_memory "$scratch" 2000
+    bench memory-page node bench/report/memory.mjs "$scratch/memory.html"
     bench scale-launches bench/scale/scale.py $build launches 200
     ;;
 *)

@@ -493,8 +493,11 @@ static json_t *object_json(const rep_data *d, const prof_object *o)
     }
     if (o->function[0])
         rep_put_text(row, K(page_object, function), o->function);
-    if (o->process)
+    if (o->process) {
+        rep_put_count(row, K(page_object, process), o->process);
+        rep_put_count(row, K(page_object, device), o->device);
         rep_put(row, K(page_object, freed), json_boolean(o->freed));
+    }
     if (rep_use_of(d, o->id))
         rep_put(row, K(page_object, use), use_json(rep_use_of(d, o->id), o->bytes));
     return row;

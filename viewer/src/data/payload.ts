@@ -384,6 +384,8 @@ export interface MemoryObject {
   file?: number; // Of the allocation or definition.
   line?: number;
   function?: string; // That allocates.
+  process?: number; // Absent for shared and local memory.
+  device?: number; // Its number in the process.
   freed?: boolean;
   use?: Use;
 }

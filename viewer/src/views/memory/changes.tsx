@@ -120,6 +120,36 @@ function Peaks({ s }: { s: MemoryState }) {
   );
 }
 
+/** The peak with what is ticked; the plan at one click. */
+export function PeaksPane({ s }: { s: MemoryState }) {
+  return (
+    <section aria-label="The peak">
+      <Peaks s={s} />
+      <p class="ticks">
+        {s.hasPlan && (
+          <button
+            type="button"
+            onClick={() => {
+              s.made.value = planned(s.d);
+            }}
+          >
+            Tick the plan
+          </button>
+        )}
+        <button
+          type="button"
+          disabled={s.whatIf.value === undefined}
+          onClick={() => {
+            s.made.value = new Uint8Array(s.d.hits.count);
+          }}
+        >
+          Untick all
+        </button>
+      </p>
+    </section>
+  );
+}
+
 /** Changes to tick: the curve and the peak follow. */
 export function ChangesPane({ s }: { s: MemoryState }) {
   const all = useSignal(false);
@@ -128,32 +158,7 @@ export function ChangesPane({ s }: { s: MemoryState }) {
   return (
     <section class="changes" aria-labelledby="changes-title">
       <h2 id="changes-title">What would lower the peak</h2>
-      <Peaks s={s} />
-      {listed.length === 0 ? (
-        <p class="muted">Nothing was found that would.</p>
-      ) : (
-        <p class="ticks">
-          {s.hasPlan && (
-            <button
-              type="button"
-              onClick={() => {
-                s.made.value = planned(s.d);
-              }}
-            >
-              Tick the plan
-            </button>
-          )}
-          <button
-            type="button"
-            disabled={s.whatIf.value === undefined}
-            onClick={() => {
-              s.made.value = new Uint8Array(s.d.hits.count);
-            }}
-          >
-            Untick all
-          </button>
-        </p>
-      )}
+      {listed.length === 0 && <p class="muted">Nothing was found that would.</p>}
       <ul>
         {shown.map((l) => (
           <ChangeRow key={l.index} s={s} listed={l} />

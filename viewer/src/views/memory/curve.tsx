@@ -30,20 +30,26 @@ function columns(s: MemoryState, curve: Curve, width: number): Float64Array {
   return most;
 }
 
+/** A line over the heights; none where they are negative. */
 function outline(context: Context, heights: Float64Array, x0: number, y: (v: number) => number) {
   context.beginPath();
-  let last = Number.NaN;
+  let last = -1;
   for (let x = 0; x < heights.length; x++) {
     const value = heights[x] as number;
-    if (value < 0) continue;
-    if (Number.isNaN(last)) context.moveTo(x0 + x, y(value));
-    else if (value !== last) {
-      context.lineTo(x0 + x, y(last));
-      context.lineTo(x0 + x, y(value));
+    if (value !== last && last >= 0) context.lineTo(x0 + x, y(last));
+    if (value !== last && value >= 0) {
+      if (last < 0) context.moveTo(x0 + x, y(value));
+      else context.lineTo(x0 + x, y(value));
     }
     last = value;
   }
-  context.lineTo(x0 + heights.length, y(Number.isNaN(last) ? 0 : last));
+  if (last >= 0) context.lineTo(x0 + heights.length, y(last));
+}
+
+/** Only where they differ from others, and a pixel beside that. */
+function different(heights: Float64Array, others: Float64Array): Float64Array {
+  const differs = (x: number) => heights[x] !== others[x];
+  return heights.map((h, x) => (differs(x) || differs(x - 1) || differs(x + 1) ? h : -1));
 }
 
 function drawScale(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
@@ -62,17 +68,33 @@ function drawScale(context: Context, s: MemoryState, x0: number, width: number, 
   }
 }
 
-/** Vertical line at the peak; the name of it above. */
-function drawPeak(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
+/** A vertical line at a peak; its name above. */
+function drawPeak(
+  context: Context,
+  s: MemoryState,
+  { moment, bytes: size }: { moment: number; bytes: number },
+  x0: number,
+  width: number,
+  ink: CourseInk,
+) {
   const axis = s.axis.value;
-  const { moment, peak } = s.now;
   const x = axis.x(axis.place[moment] ?? -1, width);
-  if (peak === 0 || x < -1 || x > width) return;
+  if (size === 0 || x < -1 || x > width) return;
+  const highest = moment === s.now.moment;
+  const top = TOP + CURVE * (1 - size / (s.now.peak || 1));
   context.fillStyle = ink.bad;
-  context.fillRect(Math.round(x0 + x), TOP - 4, 1.5, CURVE + 4);
+  context.globalAlpha = highest ? 1 : 0.6;
+  context.fillRect(Math.round(x0 + x), top - 4, highest ? 1.5 : 1, TOP + CURVE - top + 4);
+  context.globalAlpha = 1;
   context.textBaseline = "alphabetic";
-  context.textAlign = x > width - 110 ? "right" : "left";
-  context.fillText(`peak ${bytes(peak)}`, x0 + x + (x > width - 110 ? -2 : 2), TOP - 6);
+  const text = `${highest ? "peak" : "second peak"} ${bytes(size)}`;
+  const left = x <= width - context.measureText(text).width - 4;
+  context.textAlign = left ? "left" : "right";
+  context.fillText(text, x0 + x + (left ? 2 : -2), top - 6);
+}
+
+function drawPeaks(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
+  for (const peak of s.peaks) drawPeak(context, s, peak, x0, width, ink);
 }
 
 function drawCurves(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
@@ -92,7 +114,7 @@ function drawCurves(context: Context, s: MemoryState, x0: number, width: number,
   const whatIf = s.whatIf.value;
   if (s.hasPlan && !whatIf) {
     context.setLineDash([5, 3]);
-    outline(context, columns(s, s.withPlan, width), x0, y);
+    outline(context, different(columns(s, s.withPlan, width), now), x0, y);
     context.strokeStyle = ink.good;
     context.stroke();
     context.setLineDash([]);
@@ -110,23 +132,33 @@ function drawAxis(context: Context, s: MemoryState, x0: number, width: number, i
   const axis = s.axis.value;
   const { from, to } = axis.window.value;
   const y = TOP + CURVE;
-  context.textAlign = "center";
   context.textBaseline = "top";
   context.fillStyle = ink.muted;
+  context.textAlign = "right";
+  context.fillText(s.byTime.value ? "time" : "call", x0 - 8, y + 6);
   for (const t of ticks(from, to, width / 90, !s.byTime.value)) {
-    const x = x0 + axis.x(t, width);
-    context.fillRect(Math.round(x), y, 1, 4);
-    context.fillText(s.byTime.value ? (t === 0 ? "0" : seconds(t)) : exact(t), x, y + 6);
+    const x = axis.x(t, width);
+    const text = s.byTime.value ? (t === 0 ? "0" : seconds(t)) : exact(t);
+    const half = context.measureText(text).width / 2;
+    context.textAlign = x + half > width ? "right" : "center";
+    context.fillRect(Math.round(x0 + x), y, 1, 4);
+    context.fillText(text, Math.min(x0 + x, x0 + width), y + 6);
   }
+  if (axis.zoom <= 1.001) return;
+  const share = width / axis.end; // what is in sight, of all
+  context.fillStyle = ink.line;
+  context.fillRect(x0, y + AXIS - 3, width, 2);
+  context.fillStyle = ink.accent;
+  context.fillRect(x0 + from * share, y + AXIS - 3, Math.max(3, (to - from) * share), 2);
 }
 
 const laneColor = (kind: number, ink: CourseInk): string =>
   kind === ALLOCATION || kind === FREE
     ? ink.text
     : kind === COPY || kind === SET
-      ? ink.waste
+      ? ink.copy
       : kind === LAUNCH
-        ? ink.used
+        ? ink.launch
         : ink.line;
 
 /** The queues that have operations, the busiest of them. */
@@ -248,7 +280,7 @@ export function CurvePane({ s }: { s: MemoryState }) {
     drawCurves(context, s, x0, plot, ink);
     drawAxis(context, s, x0, plot, ink);
     drawLanes(context, s, lanes, x0, plot, ink);
-    drawPeak(context, s, x0, plot, ink);
+    drawPeaks(context, s, x0, plot, ink);
     drawMarks(context, s, x0, plot, height, ink);
   };
   const selected = s.selection.value;

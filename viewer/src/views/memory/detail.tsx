@@ -164,12 +164,19 @@ function ObjectDetail({ s, object }: { s: MemoryState; object: number }) {
       <Title>
         <ObjectName m={s.m} id={lives.id[object]} />
       </Title>
+      <p class="muted">
+        {bytes(size)}
+        {s.peakObjects.has(object)
+          ? `, ${percent(size / s.now.peak)} of the peak`
+          : ", not in use at the peak"}
+      </p>
+      <ul class="found">
+        {hits.map((hit) => (
+          <Found key={hit} s={s} hit={hit} />
+        ))}
+      </ul>
       <table class="plain facts">
         <tbody>
-          <FactRow label="size">{bytes(size)}</FactRow>
-          <FactRow label="at the peak">
-            {s.peakObjects.has(object) ? `yes, ${percent(size / s.now.peak)} of it` : "no"}
-          </FactRow>
           <FactRow label="kind">{row?.kind ?? "unknown"}</FactRow>
           <FactRow label="allocated">
             {allocate === NONE ? "by no call of the program's" : <OpLink s={s} op={allocate} />}
@@ -194,12 +201,6 @@ function ObjectDetail({ s, object }: { s: MemoryState; object: number }) {
       {(flags & SEEN_BY_HOST) !== 0 && (
         <p class="hint">The host, or a texture, may use it unseen.</p>
       )}
-      {hits.length > 0 && <h3>What was found</h3>}
-      <ul class="found">
-        {hits.map((hit) => (
-          <Found key={hit} s={s} hit={hit} />
-        ))}
-      </ul>
       <Users s={s} object={object} />
       {allocate !== NONE && <CallPath s={s} op={allocate} />}
     </>
@@ -287,20 +288,16 @@ function OpDetail({ s, op }: { s: MemoryState; op: number }) {
   );
 }
 
-/** What is selected, else what to do here. */
+/** What is selected. */
 export function DetailPane({ s }: { s: MemoryState }) {
   const what = s.selection.value;
+  if (what === undefined) return null;
   return (
     <section class="selected" aria-labelledby="selected-title">
-      {what === undefined ? (
-        <>
-          <Title>Nothing is selected</Title>
-          <p class="muted">
-            Click an object’s bar, or a call in the curve. Drag to move along, zoom with Ctrl and
-            the wheel.
-          </p>
-        </>
-      ) : "object" in what ? (
+      <button type="button" class="close" aria-label="Close" onClick={() => s.select(undefined)}>
+        ×
+      </button>
+      {"object" in what ? (
         <ObjectDetail s={s} object={what.object} />
       ) : (
         <OpDetail s={s} op={what.op} />

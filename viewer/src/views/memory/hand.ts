@@ -88,6 +88,7 @@ export class Hand {
     const steps = ZOOM_KEYS[e.key];
     if (steps !== undefined) axis.zoomBy(steps);
     else if (e.key === "0") axis.showAll();
+    else if (e.key === "Escape") this.s.select(undefined);
     else if (e.key === "," || e.key === "<") axis.panBy(-0.2);
     else if (e.key === "." || e.key === ">") axis.panBy(0.2);
     else return false;

@@ -6,7 +6,7 @@ import type { Model } from "../../data/model";
 import type { Course } from "../../data/payload";
 import { href, route } from "../../state/route";
 import { bytes, plural } from "../../widgets/format";
-import { ChangesPane } from "./changes";
+import { ChangesPane, PeaksPane } from "./changes";
 import { CurvePane } from "./curve";
 import { DetailPane } from "./detail";
 import { LivesPane } from "./lives";
@@ -67,7 +67,9 @@ function Pointed({ s }: { s: MemoryState }) {
   }
   return (
     <p class="pointed small muted" aria-hidden="true">
-      {parts.length > 0 ? parts.join(" · ") : "\u00a0"}
+      {parts.length > 0
+        ? parts.join(" · ")
+        : "Click a bar or a call to select it. Drag to move along, zoom with Ctrl and the wheel."}
     </p>
   );
 }
@@ -97,8 +99,9 @@ function Panes({ m, d, device }: { m: Model; d: CourseData; device: number }) {
         <Legend s={s} />
       </div>
       <div class="memside">
-        <ChangesPane s={s} />
+        <PeaksPane s={s} />
         <DetailPane s={s} />
+        <ChangesPane s={s} />
       </div>
     </div>
   );
@@ -123,13 +126,17 @@ function Loaded({ m, course, device }: { m: Model; course: Course; device: numbe
   return <Panes m={m} d={d} device={device} />;
 }
 
-/** The memory in which the address asks for an object, or that it names; else the one with the highest peak. */
+/** The memory that the address names, or that of the object that it names; else the one with the highest peak. */
 function chosen(m: Model): number {
+  const { id, query } = route.value;
   const all = memories(m);
-  const asked = Number(route.value.query.of) - 1;
+  const asked = Number(query.of) - 1;
   if (all[asked]) return asked;
-  const process = Number(route.value.query.process);
-  const here = all.findIndex(({ course }) => course.process === process);
+  const object = m.objectById.get(id ?? -1);
+  const here = all.findIndex(
+    ({ course, device }) =>
+      course.process === object?.process && course.devices[device]?.device === object.device,
+  );
   if (here >= 0) return here;
   const peaks = all.map(({ course, device }) => course.devices[device]?.peak ?? 0);
   return Math.max(0, peaks.indexOf(Math.max(...peaks)));
@@ -142,6 +149,7 @@ export function MemoryView({ m }: { m: Model }) {
   if (!memory) return <div class="empty">The program allocated no device memory.</div>;
   const { course, device } = memory;
   const { peak, peak_after } = course.devices[device] ?? { peak: 0, peak_after: 0 };
+  const whole = memories(m).length === 1 ? m.payload.device?.bytes : undefined;
   return (
     <article class="memory">
       <header class="headline">
@@ -151,12 +159,13 @@ export function MemoryView({ m }: { m: Model }) {
           {peak_after < peak && `, ${bytes(peak_after)} with the plan`}
         </h1>
         <p class="who muted">
-          {nameOf(m, course, device)} · {plural(course.objects, "object")} ·{" "}
-          {plural(course.operations, "operation")}
+          {nameOf(m, course, device)}
+          {whole !== undefined && `, which has ${bytes(whole)}`} ·{" "}
+          {plural(course.objects, "object")} · {plural(course.operations, "operation")}
         </p>
         <Chooser m={m} at={at} />
       </header>
-      <Loaded key={`${course.process}`} m={m} course={course} device={device} />
+      <Loaded key={course.process} m={m} course={course} device={device} />
     </article>
   );
 }

@@ -219,7 +219,7 @@ export function LivesPane({ s }: { s: MemoryState }) {
   const scrolled = useSignal(0);
   const hand = useMemo(() => new Hand(s), [s]);
   const rows = s.rows.value;
-  const height = Math.min(MOST_HEIGHT, Math.max(3, rows.length)) * ROW;
+  const height = Math.min(MOST_HEIGHT, Math.max(1, rows.length)) * ROW;
   const page = Math.floor(height / ROW) - 1;
   const selected = s.selection.value;
   const object = selected && "object" in selected ? selected.object : undefined;

@@ -16,6 +16,7 @@ export interface Narrowing {
   least: number; // bytes
 }
 
+const MANY = 100; // objects: at first only those at the peak are listed
 const MOST_CODES = 250; // of kernels, in a byte
 
 export const ALL: Narrowing = { text: "", pattern: "", atPeak: false, least: 0 };
@@ -35,6 +36,7 @@ export class MemoryState {
   readonly withPlan: Curve;
   readonly whatIf: ReadonlySignal<Curve | undefined>;
   readonly peakObjects: Set<number>;
+  readonly peaks: { moment: number; bytes: number }[]; // the highest first
   readonly rows: ReadonlySignal<number[]>; // objects as they are listed
   readonly kernels: number[]; // that are launched, in the order of their first launches
   private readonly codes: Map<number, number>; // of kernels, from 1
@@ -58,6 +60,7 @@ export class MemoryState {
       this.made.value.some(Boolean) ? replay(d, device, this.made.value) : undefined,
     );
     this.peakObjects = new Set(aliveAt(d, device, this.now.moment));
+    this.peaks = this.foundPeaks();
     this.saved = new Float64Array(d.lives.count);
     this.patterns = new Map();
     this.hitsBy = new Map();
@@ -65,7 +68,20 @@ export class MemoryState {
     this.kernels = [...new Set(d.ops.kernel)].filter((k) => k > 0);
     this.codes = new Map(this.kernels.map((k, i) => [k, (i % MOST_CODES) + 1]));
     this.names = Array.from({ length: d.lives.count }, (_, o) => this.searched(o));
+    if (this.all.length > MANY) this.narrowing.value = { ...ALL, atPeak: true };
     this.rows = computed(() => this.listed());
+  }
+
+  /** Those that the profile names, where the curve has them. */
+  private foundPeaks(): { moment: number; bytes: number }[] {
+    const { process, devices } = this.d.row;
+    const ordinal = devices[this.device]?.device;
+    const here = this.m.payload.memory.peaks.filter(
+      (p) => p.process === process && p.device === ordinal && p.bytes < this.now.peak,
+    );
+    const lower = here.map(({ bytes }) => ({ moment: this.now.bytes.indexOf(bytes), bytes }));
+    const highest = { moment: this.now.moment, bytes: this.now.peak };
+    return [highest, ...lower.filter(({ moment }) => moment >= 0)];
   }
 
   get hasPlan(): boolean {

@@ -147,6 +147,9 @@ export function Legend({ s }: { s: MemoryState }) {
   const byKernel = s.colour.value === "kernel";
   return (
     <p class="memlegend small muted">
+      <Key style="launch">launch</Key>
+      <Key style="copied">copy, set</Key>
+      <Key style="host">allocation, free</Key>
       <Key style="idle">allocated</Key>
       <Key style="inuse">first to last access</Key>
       {!byKernel && <Key style="read">read</Key>}

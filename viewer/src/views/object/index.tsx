@@ -53,7 +53,17 @@ function Origin({ m, o }: { m: Model; o: MemoryObject }) {
     kernels > 0 ? `used by ${plural(kernels, "kernel")}` : "",
     sectors > 0 ? `${count(sectors)} sectors moved` : "",
   ];
-  return <p class="who muted">{parts.filter(Boolean).join(" · ")}</p>;
+  return (
+    <p class="who muted">
+      {parts.filter(Boolean).join(" · ")}
+      {o.process !== undefined && (
+        <>
+          {" · "}
+          <a href={href("memory", o.id)}>its life among the others</a>
+        </>
+      )}
+    </p>
+  );
 }
 
 /** How much of it kernels access, and how often. */

@@ -9,7 +9,8 @@ export interface CourseInk extends Ink {
   good: string;
   bad: string;
   select: string;
-  mark: string;
+  launch: string;
+  copy: string;
   sans: string;
 }
 
@@ -29,7 +30,8 @@ export function courseInk(element: Element): CourseInk {
     good: get("--good"),
     bad: get("--bad"),
     select: get("--select"),
-    mark: get("--mark"),
+    launch: get("--kw"),
+    copy: get("--type"),
     sans: get("--sans"),
   };
 }
