@@ -305,6 +305,30 @@ static bool end_in_container(value *v, uint32_t name)
     return false;
 }
 
+/* "x[2] = {f(), g()}": the array. */
+static bool end_in_list(value *v, uint32_t assigns)
+{
+    expression *out = v->out;
+    bool kept = assigns && expression_before(v->t, assigns - 1, out);
+    if (kept && is_declared_name(v->t, out->root))
+        out->rest = out->end = out->root + 1;
+    v->use = kept ? VALUE_ASSIGNED : VALUE_UNKNOWN;
+    return false;
+}
+
+/* "return T(x)" in a function whose result is a T, which keeps x. */
+static bool makes_result(const value *v, uint32_t name)
+{
+    const tokens *t = v->t;
+    const function_text *f = v->around;
+    if (!f || f->name == TOKEN_NONE || !f->name || !name || !token_is(t, name - 1, "return"))
+        return false;
+    uint32_t type = f->name - 1, list = tokens_before_list(t, type);
+    type = list != type && list ? list - 1 : type;
+    const token *a = &t->rows[type], *b = &t->rows[name];
+    return a->length == b->length && memcmp(t->text + a->start, t->text + b->start, a->length) == 0;
+}
+
 /* Outwards over "name(...)" or "name{...}"; false where the value ended. */
 static bool leave_call(value *v, uint32_t open)
 {
@@ -321,12 +345,14 @@ static bool leave_call(value *v, uint32_t open)
             return end_in_container(v, name);
         if (list == open - 1 && is_declared_name(t, name))
             return end_with(v, VALUE_ASSIGNED, name);
-        if (!passes_on(t, name) && list == open - 1)
+        if (!passes_on(t, name) && !makes_result(v, name) && list == open - 1)
             return end_unknown(v);
         v->first = before_qualifiers(t, name);
         v->end = match_of(t, open) + 1;
         return true;
     }
+    if (token_is(t, open, "{") && token_is(t, name, "="))
+        return end_in_list(v, name);
     static const char *const others[] = {"if", "while", "for", "switch", "]", ")", NULL};
     if (token_is_any(t, name, others) || (token_is(t, open, "{") && !token_is(t, name, "return")))
         return end_unknown(v);

@@ -64,16 +64,34 @@ static bool may_declare(const tokens *t, uint32_t at)
     return at && (head || token_is_any(t, at - 1, before));
 }
 
-static bool declares(const tokens *t, const function_text *f, uint32_t name)
+/* Where the function declares the name, the last time before it stands there; TOKEN_NONE: nowhere. */
+static uint32_t declaration_of(const tokens *t, const function_text *f, uint32_t name)
 {
-    uint32_t names[MOST_NAMES];
+    uint32_t names[MOST_NAMES], found = TOKEN_NONE;
     for (uint32_t i = f->open + 1; i < f->close; i++) {
         uint32_t n = may_declare(t, i) ? statement_declares(t, i, names, MOST_NAMES) : 0;
         for (uint32_t k = 0; k < n; k++)
-            if (same_token(t, names[k], name))
-                return true;
+            if (same_token(t, names[k], name) && (found == TOKEN_NONE || names[k] <= name))
+                found = names[k];
     }
-    return false;
+    return found;
+}
+
+static bool declares(const tokens *t, const function_text *f, uint32_t name)
+{
+    return declaration_of(t, f, name) != TOKEN_NONE;
+}
+
+/* In a block within the function's body: a loop's, mostly. */
+static bool is_of_inner_block(const tokens *t, const function_text *f, uint32_t name)
+{
+    uint32_t at = declaration_of(t, f, name);
+    while (at != TOKEN_NONE && at > f->open && !token_is(t, at, "{")) {
+        at--;
+        bool jumps = t->rows[at].match != TOKEN_NONE && t->rows[at].match < at;
+        at = jumps ? t->rows[at].match - 1 : at;
+    }
+    return at != TOKEN_NONE && at > f->open;
 }
 
 /* The parameter of that name; its count of parameters where there is none. */
@@ -123,7 +141,15 @@ static bool is_plain_value(const tokens *t, uint32_t at)
            !token_is(t, at - 1, "delete");
 }
 
-/* A local that its function returns, or stores where the caller finds it. */
+/* "x.push_back(p)" */
+static bool is_put_into(const tokens *t, const expression *to)
+{
+    static const char *const names[] = {"push_back", "emplace_back", "push", NULL};
+    return token_is_any(t, to->end + 1, names);
+}
+
+/* A local that its function returns, or stores where the caller finds it; or, of a loop, in a
+ * container. */
 static bool leaves_function(search *s, const function_text *f, const expression *e,
                             const char *path, int depth)
 {
@@ -141,7 +167,9 @@ static bool leaves_function(search *s, const function_text *f, const expression 
         }
         const keeper before = *s->out;
         if (use == VALUE_ASSIGNED && to.root != i && !same_token(t, to.root, e->root) &&
-            keep_in(s, &to, rest, i, depth + 1) && s->out->kind == KEEPER_CALLER)
+            keep_in(s, &to, rest, i, depth + 1) &&
+            (s->out->kind == KEEPER_CALLER ||
+             (is_put_into(t, &to) && is_of_inner_block(t, f, e->root))))
             return true;
         *s->out = before;
     }
@@ -181,6 +209,26 @@ static bool keep_in_parameter(search *s, const function_text *f, const expressio
     return true;
 }
 
+/* "for (auto &x : all)": what is stored in x is stored in `all`. */
+static bool keep_in_all(search *s, const function_text *f, const expression *e, const char *path,
+                        int depth)
+{
+    const tokens *t = s->t;
+    uint32_t name = declaration_of(t, f, e->root);
+    bool reference = name != TOKEN_NONE && name && token_is(t, name + 1, ":") &&
+                     (token_is(t, name - 1, "&") || token_is(t, name - 1, "&&"));
+    uint32_t end = name == TOKEN_NONE ? name : name + 2;
+    while (reference && end < f->close && !token_is(t, end, ")"))
+        end = match_of_token(s, end) != TOKEN_NONE && match_of_token(s, end) > end
+                  ? match_of_token(s, end) + 1
+                  : end + 1;
+    expression all;
+    if (!reference || depth >= MOST_DEPTH || !expression_of(t, name + 2, end, &all))
+        return false;
+    const char *rest = joined_text(s, text_between(s, e->rest, e->end), path);
+    return keep_in(s, &all, *rest ? joined_text(s, "[]", rest) : "", name + 2, depth + 1);
+}
+
 /* A name that lambdas around take from the function around them. */
 static bool keep_in_captured(search *s, const function_text *f, const expression *e,
                              const char *path)
@@ -206,7 +254,8 @@ static bool keep_in(search *s, const expression *e, const char *path, uint32_t a
         if (keep_in_parameter(s, f, e, path, at, depth))
             return true;
         if (declares(s->t, f, e->root))
-            return leaves_function(s, f, e, path, depth) || set_variable(s, e, path);
+            return keep_in_all(s, f, e, path, depth) || leaves_function(s, f, e, path, depth) ||
+                   set_variable(s, e, path);
         if (keep_in_captured(s, f, e, path))
             return true;
     }
@@ -328,6 +377,14 @@ static bool in_head(const search *s, const function_text *f, uint32_t at)
     return f && f->list != TOKEN_NONE && match_of_token(s, f->list) < at && at < f->open;
 }
 
+static bool defines_function(const search *s, uint32_t name)
+{
+    for (uint32_t i = 0; i < s->code->functions.count; i++)
+        if (s->code->functions.rows[i].name == name)
+            return true;
+    return false;
+}
+
 /* What the class's name at `at` begins: "T x(n), y", "T(n)", "new T(n)", ": T(n)". */
 static void append_of_class(const search *s, objects *o, uint32_t at)
 {
@@ -342,7 +399,7 @@ static void append_of_class(const search *s, objects *o, uint32_t at)
     }
     uint32_t n = statement_declares(t, statement_first(t, at), names, MOST_NAMES);
     for (uint32_t i = 0; i < n && token_is_word(t, after); i++)
-        if (names[i] >= after)
+        if (names[i] >= after && !defines_function(s, names[i]))
             append_object(o, names[i], names[i] + 1, true, false);
 }
 
@@ -456,14 +513,6 @@ static bool range_of_line(const search *s, range *out)
         last++;
     *out = (range){statement_first(t, low), end_of_statements(s, last), low};
     return true;
-}
-
-static bool defines_function(const search *s, uint32_t name)
-{
-    for (uint32_t i = 0; i < s->code->functions.count; i++)
-        if (s->code->functions.rows[i].name == name)
-            return true;
-    return false;
 }
 
 /* Of several calls those count that stand on the line itself, where any do: macros without a

@@ -1,9 +1,15 @@
 // Allocations as programs make them: several on a line, in helpers, templates, lambdas, classes, macros that
 // span lines, loops. Each has a size of its own, by which test_object_names.py knows it.
+#include "names_helper.h"
+
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <thrust/device_vector.h>
+#include <utility>
 #include <vector>
 
 #define CHECK(call)                                          \
@@ -22,6 +28,7 @@ class DeviceBuffer {
 public:
     explicit DeviceBuffer(size_t n) { CHECK(cudaMalloc(&ptr_, n)); }
     ~DeviceBuffer() { cudaFree(ptr_); }
+    DeviceBuffer(DeviceBuffer &&other) : ptr_(std::exchange(other.ptr_, nullptr)) {}
     T *get() const { return ptr_; }
 
 private:
@@ -62,6 +69,30 @@ struct Solver {
     explicit Solver(size_t n) : state(n) { cudaMalloc(&residual, n + KB); }
 };
 
+static DeviceBuffer<float> make_buffer(size_t n) { return DeviceBuffer<float>(n); }
+
+struct Freed {
+    void operator()(float *p) const { cudaFree(p); }
+};
+using unique_floats = std::unique_ptr<float, Freed>;
+
+static unique_floats make_unique_floats(size_t n)
+{
+    float *p;
+    CHECK(cudaMalloc(&p, n));
+    return unique_floats(p);
+}
+
+struct Layer {
+    float *weights, *bias;
+};
+
+struct Net {
+    Layer layers[2];
+    float *scratch;
+    std::vector<float *> activations;
+};
+
 __global__ void copy(const float *in, float *out) { out[threadIdx.x] = in[threadIdx.x]; }
 
 int main()
@@ -89,9 +120,42 @@ int main()
     Solver solver(20 * KB);
     Held held(23 * KB);
     auto owned = std::make_unique<DeviceBuffer<float>>(22 * KB);
+    float *from_other_file = allocate_floats(24 * KB);
+    void *reserved;
+    reserve_bytes(&reserved, 25 * KB);
+    std::vector<float *> buffers(2), pushed;
+    for (auto &b : buffers)
+        CHECK(cudaMalloc(&b, 26 * KB));
+    for (int i = 0; i < 2; i++) {
+        float *p;
+        CHECK(cudaMalloc(&p, 27 * KB));
+        pushed.push_back(p);
+    }
+    Net net;
+    for (int i = 0; i < 2; i++)
+        CHECK(cudaMalloc(&net.layers[i].weights, 28 * KB));
+    for (Layer &layer : net.layers)
+        CHECK(cudaMalloc(&layer.bias, 29 * KB));
+    net.scratch = allocate_floats(30 * KB);
+    net.activations.push_back(allocate_floats(31 * KB));
+    auto made = make_buffer(32 * KB);
+    unique_floats smart = make_unique_floats(33 * KB);
+    float *listed[2] = {allocate_floats(34 * KB), allocate_floats(35 * KB)};
+    std::map<std::string, float *> by_name;
+    CHECK(cudaMalloc(&by_name["weights"], 36 * KB));
+    std::function<float *(size_t)> erased = make;
+    float *through_function = erased(37 * KB);
+    std::vector<DeviceBuffer<float>> arrays;
+    arrays.reserve(2);
+    arrays.emplace_back(38 * KB);
+    arrays.push_back(DeviceBuffer<float>(39 * KB));
+    float *lone;
+    CHECK(cudaMalloc(&lone, 40 * KB));
+    pushed.push_back(lone);
     copy<<<1, 32>>>(dX, dY);
     copy<<<1, 32>>>(dA, dB);
     copy<<<1, 32>>>(A.values, out);
     cudaDeviceSynchronize();
-    return !(a && b && first && second && other && wide && x.get() && y.get() && owned && t.size() && u.size() && held.m_dev_ptr_);
+    return !(a && b && first && second && other && wide && x.get() && y.get() && owned && t.size() && u.size() && held.m_dev_ptr_ &&
+             from_other_file && reserved && net.scratch && made.get() && smart && listed[1] && through_function);
 }

@@ -8,15 +8,19 @@ import subprocess
 import sys
 
 WARPLENS, NVCC, FOLDER, SOURCE = sys.argv[1:]
+HELPER = SOURCE.replace("names.cu", "names_helper.cu")
 KB = 1024
 NAMES = {1: "dX", 2: "dY", 3: "dA", 4: "dB", 5: "wide", 6: "a", 7: "b", 8: "out", 9: "other", 10: "x", 11: "y",
          12: "A.values", 13: "A.cols", 14: "t", 15: "u", 16: "first", 17: "second", 18: "parts[i]", 20: "state",
-         21: "residual", 22: "owned", 23: "held"}
+         21: "residual", 22: "owned", 23: "held",
+         24: "from_other_file", 25: "reserved", 26: "buffers", 27: "pushed", 28: "net.layers[i].weights",
+         29: "net.layers[].bias", 30: "net.scratch", 31: "net.activations", 32: "made", 33: "smart", 34: "listed",
+         35: "listed", 36: 'by_name["weights"]', 37: "through_function", 38: "arrays", 39: "arrays", 40: "lone"}
 
 
 def build(name, *options):
     program = os.path.join(FOLDER, name)
-    subprocess.run([NVCC, *options, "-std=c++17", "-arch=sm_90", "-o", program, SOURCE], check=True)
+    subprocess.run([NVCC, *options, "-std=c++17", "-arch=sm_90", "-o", program, SOURCE, HELPER], check=True)
     return program
 
 
