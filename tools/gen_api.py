@@ -273,8 +273,8 @@ def check(folder):
 SONAMES = {"libcuda.so.1": 0, "libcudart.so.11.0": 11, "libcudart.so.12": 12, "libcudart.so.13": 13}
 
 
-# What the library before the driver exports besides (src/record/exports.c).
-OURS = ["warplens_collector_1"]
+# What the library before the driver exports besides (src/record/exports.c, torch.c).
+OURS = ["warplens_collector_1", "_ZN3c10*"]
 
 
 def exported(major):

@@ -58,8 +58,17 @@ typedef struct cap_maps { /* the whole list again whenever it changed; the lates
     cap_map *maps;
 } cap_maps;
 
+/* An address at and above this is no code's: CAP_FIRST_PLACE + the number of a cap_place. */
+#define CAP_FIRST_PLACE (UINT64_C(1) << 63)
+
+typedef struct cap_place { /* in a program that an interpreter runs; before the first stack with it */
+    uint32_t number;       /* from 1 */
+    uint32_t line;         /* 0: not known */
+    const char *file, *function;
+} cap_place;
+
 typedef struct cap_stack { /* innermost first; return addresses, frames of warplens and libcudart
-                              left out */
+                              left out, and places */
     uint32_t count;
     uint64_t *pcs;
 } cap_stack;
@@ -126,6 +135,12 @@ typedef struct cap_pool {
     uint32_t kind;   /* cap_pool_kind */
     uint32_t device; /* ordinal */
 } cap_pool;
+
+/* What a pool held after a call, where that was no longer what the record before says. */
+typedef struct cap_pool_state {
+    uint32_t pool, call;
+    uint64_t reserved, used; /* bytes taken from the device; of these, bytes handed out */
+} cap_pool_state;
 
 /* Of an allocation that failed for want of memory: what its device had, after its CALL. */
 typedef struct cap_refusal {

@@ -41,6 +41,7 @@ typedef struct stack_frame {
     bool inlined;
     bool system; /* in a header or library that is not the application's */
     bool main;   /* in the executable itself */
+    bool script; /* in what an interpreter runs */
 } stack_frame;
 
 typedef struct stack {

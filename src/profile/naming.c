@@ -187,6 +187,8 @@ static bool of_application(const stack_frame *f)
 bool naming_note(naming *n, const stack *s, const char *api)
 {
     chain_entry *entry = NULL;
+    if (s->frames[s->site].script) /* the text is not C's */
+        return true;
     HASH_FIND_PTR(n->chains, &s, entry);
     if (entry)
         return true;

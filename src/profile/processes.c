@@ -159,6 +159,11 @@ static wl_status add_process_maps(prof_builder *b, const cap_maps *r, wl_error *
     return symbols_maps(b->symbols, r) == WL_OK ? WL_OK : NOMEM(err);
 }
 
+static wl_status add_place(prof_builder *b, const cap_place *r, wl_error *err)
+{
+    return symbols_place(b->symbols, r) == WL_OK ? WL_OK : NOMEM(err);
+}
+
 static module *intern_module(prof_builder *b, const cap_module *r)
 {
     module *m = NULL;
@@ -393,6 +398,7 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_PROCESS: return add_process(b, &record->process, err);
     case CAP_DEVICE: return add_process_device(b, &record->device, err);
     case CAP_MAPS: return add_process_maps(b, &record->maps, err);
+    case CAP_PLACE: return add_place(b, &record->place, err);
     case CAP_MODULE: return add_module(b, &record->module, err);
     case CAP_OBJECT: return add_announced_object(b, &record->object, err);
     case CAP_FREE: return add_free(b, &record->free, err);

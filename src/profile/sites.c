@@ -18,6 +18,7 @@ typedef struct site {
     uint32_t file, line;
     const char *function, *variable;
     uint32_t kernel; /* that allocated it; 0: the host did */
+    bool script;     /* the place is in what an interpreter runs */
 } site;
 
 typedef struct sites {
@@ -109,6 +110,7 @@ static bool name_sites(sites *s)
         row->file = f->file;
         row->line = f->line;
         row->function = f->function;
+        row->script = f->script;
     }
     return true;
 }
@@ -357,6 +359,14 @@ static const site *row_of_object(const sites *s, uint32_t id)
     return low < s->count && s->rows[low].object->id == id ? &s->rows[low] : NULL;
 }
 
+/* Lines of scripts say little without their function: "tensor" and " (model.py:31 in forward)". */
+static base_name name_in_script(sites *s, const site *row)
+{
+    return (base_name){row->variable[0] ? row->variable : row->call->api,
+                       wl_arena_printf(s->arena, " (%s:%u in %s)", file_name_of(s, row), row->line,
+                                       row->function)};
+}
+
 /* Of a part: "x" and " (a.cu:5, in block of b.cu:9)". */
 static base_name name_in_parent(sites *s, const site *row, const site *parent)
 {
@@ -389,6 +399,8 @@ static base_name base_name_of(sites *s, const site *row, uint32_t *nameless)
 {
     if (is_module_variable(row->object))
         return (base_name){prof_demangle(s->arena, row->object->record.name), ""};
+    if (row->script && row->line)
+        return name_in_script(s, row);
     const site *parent = row->object->parent ? row_of_object(s, row->object->parent) : NULL;
     if (parent && parent->line && (row->line || row->variable[0]))
         return name_in_parent(s, row, parent);

@@ -212,10 +212,17 @@ void sources_binary(sources *s, const char *path)
         s->built = st.st_mtime;
 }
 
+/* Whoever runs a script reads it then. */
+static bool is_script(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 3 && strcmp(path + length - 3, ".py") == 0;
+}
+
 bool sources_changed(const sources *s, uint32_t file)
 {
     const source *f = numbered_source(s, file);
-    return f && s->built && f->modified > s->built;
+    return f && s->built && f->modified > s->built && !is_script(f->path);
 }
 
 const char *sources_path(const sources *s, uint32_t file)

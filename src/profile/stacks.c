@@ -17,6 +17,16 @@ static bool is_wrapper(wl_arena *arena, const char *function)
            (strncmp(name, "cuda", 4) == 0 || strncmp(name, "thrust::", 8) == 0);
 }
 
+/* What a script calls by way of such a library, it calls in its own line. */
+static bool is_python_extension(const char *binary)
+{
+    static const char *const parts[] = {"/lib/python3", "/site-packages/", "/dist-packages/"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(binary, parts[i]))
+            return true;
+    return false;
+}
+
 static wl_status add_frames(prof_builder *b, const sym_frames *from, frame_vec *to)
 {
     for (uint32_t i = 0; i < from->count; i++) {
@@ -29,6 +39,7 @@ static wl_status add_frames(prof_builder *b, const sym_frames *from, frame_vec *
             .offset = f->offset,
             .inlined = f->inlined,
             .main = f->main,
+            .script = f->script,
         };
         if (f->path) {
             made.file = sources_id(b->sources, f->path, b->process.directory);
@@ -36,7 +47,8 @@ static wl_status add_frames(prof_builder *b, const sym_frames *from, frame_vec *
                 return WL_NOMEM;
         }
         made.system = (made.file && sources_system(b->sources, made.file)) ||
-                      is_wrapper(b->process.arena, f->function);
+                      is_wrapper(b->process.arena, f->function) ||
+                      is_python_extension(f->binary);
         if (!wl_push(to, made))
             return WL_NOMEM;
     }

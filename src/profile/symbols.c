@@ -42,7 +42,8 @@ struct symbols {
     wl_arena *arena;
     binary *binaries; /* by path and build id, over all processes */
     wl_vec(mapping) maps;
-    resolved *cache; /* of the current maps */
+    resolved *cache;  /* of the current maps */
+    resolved *places; /* of the process */
     const char *executable;
 };
 
@@ -72,6 +73,7 @@ void symbols_free(symbols *s)
         binary_close(b);
     HASH_CLEAR(hh, s->binaries);
     HASH_CLEAR(hh, s->cache);
+    HASH_CLEAR(hh, s->places);
     wl_vec_free(&s->maps);
     wl_arena_free(s->arena);
     free(s);
@@ -80,6 +82,7 @@ void symbols_free(symbols *s)
 void symbols_reset(symbols *s, const char *executable)
 {
     HASH_CLEAR(hh, s->cache);
+    HASH_CLEAR(hh, s->places);
     s->maps.count = 0;
     const char *copy = wl_arena_strdup(s->arena, executable);
     s->executable = copy ? copy : "";
@@ -356,9 +359,42 @@ static wl_status resolve_address(symbols *s, uint64_t address, sym_frames *out)
     return w.nomem || !out->rows ? WL_NOMEM : WL_OK;
 }
 
+static bool is_known_place(const symbols *s, uint64_t address)
+{
+    resolved *found = NULL;
+    HASH_FIND(hh, s->places, &address, sizeof address, found);
+    return found != NULL;
+}
+
+/* What was said first counts. */
+wl_status symbols_place(symbols *s, const cap_place *place)
+{
+    if (is_known_place(s, CAP_FIRST_PLACE + place->number))
+        return WL_OK;
+    resolved *made = wl_new(s->arena, resolved);
+    sym_frame *frame = wl_new(s->arena, sym_frame);
+    const char *function = wl_arena_strdup(s->arena, place->function);
+    const char *path = wl_arena_strdup(s->arena, place->file);
+    if (!made || !frame || !function || !path)
+        return WL_NOMEM;
+    *frame = (sym_frame){.function = function,
+                         .path = *path && place->line ? path : NULL,
+                         .line = place->line,
+                         .binary = "",
+                         .script = true};
+    *made = (resolved){.address = CAP_FIRST_PLACE + place->number, .frames = {1, frame}};
+    HASH_ADD(hh, s->places, address, sizeof made->address, made);
+    return WL_OK;
+}
+
 wl_status symbols_resolve(symbols *s, uint64_t address, sym_frames *out)
 {
     resolved *found = NULL;
+    HASH_FIND(hh, s->places, &address, sizeof address, found);
+    if (found) {
+        *out = found->frames;
+        return WL_OK;
+    }
     HASH_FIND(hh, s->cache, &address, sizeof address, found);
     if (!found) {
         found = wl_new(s->arena, resolved);

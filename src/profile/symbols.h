@@ -18,6 +18,7 @@ typedef struct sym_frame {
     uint64_t offset;    /* in the binary's own addresses */
     bool inlined;       /* into the next frame */
     bool main;          /* in the executable itself */
+    bool script;        /* in what an interpreter runs: of a PLACE record */
 } sym_frame;
 
 typedef struct sym_frames {
@@ -31,7 +32,8 @@ void symbols_free(symbols *s); /* NULL is allowed */
 /* A new process begins: nothing is mapped yet. */
 void symbols_reset(symbols *s, const char *executable);
 wl_status symbols_maps(symbols *s, const cap_maps *maps);
-/* The frames that one return address stands for. They stay valid as long as `s`. */
+wl_status symbols_place(symbols *s, const cap_place *place);
+/* The frames that one return address, or place, stands for. They stay valid as long as `s`. */
 wl_status symbols_resolve(symbols *s, uint64_t address, sym_frames *out);
 
 typedef struct sym_declaration { /* of a function, as debug information tells it */

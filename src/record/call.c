@@ -1,4 +1,5 @@
 /* Calls: begun, numbered, written at once, held for a while or kept until the next record. */
+#include "inject/python.h"
 #include "inject/stack.h"
 #include "record/record.h"
 
@@ -91,7 +92,8 @@ void rec_call_begin_part(rec_call *part, const rec_call *call, cap_call_kind kin
 static __attribute__((noinline)) void walk(rec_call *call)
 {
     call->record.stack.pcs = call->pcs;
-    call->record.stack.count = inj_stack(call->pcs, CAP_MAX_STACK);
+    call->record.stack.count = inj_python_frames(
+        call->pcs, inj_stack(call->pcs, CAP_MAX_STACK), CAP_MAX_STACK);
 }
 
 void rec_call_stack(rec_call *call)
@@ -136,11 +138,29 @@ static void write_maps(void)
     inj_maps_free(&maps);
 }
 
+static uint32_t places_written;
+
+static void write_places(void)
+{
+    for (inj_place p; inj_python_place(places_written, &p); places_written = p.number) {
+        const cap_place record = {
+            .number = p.number, .line = p.line, .file = p.file, .function = p.function};
+        REC_WRITE(place, &record);
+    }
+}
+
+void rec_call_after_fork(void)
+{
+    places_written = 0;
+    inj_python_after_fork();
+}
+
 /* As it is, with its end and result. */
 static void write_call(rec_call *call)
 {
     call->written = true;
     write_maps();
+    write_places();
     if (call->held)
         hold_writer(call->record.end_ns);
     rec_call_number(call);

@@ -282,6 +282,34 @@ void rec_annotate_alloc(const char *api, uint64_t base, uint64_t bytes, const ch
     end_call();
 }
 
+void rec_block_taken(const char *api, uint64_t base, uint64_t bytes, const rec_named *names)
+{
+    rec_call call;
+    rec_memory in;
+    const announced a = {.base = base, .bytes = bytes, .name = names->part};
+    if (!begin_call(&call, api, CAP_CALL_ALLOC))
+        return;
+    if (find_memory_around(api, base, bytes, &in)) {
+        if (!wl_nest_within(&parts, in.base, in.bytes))
+            annotate(in.object, names->in, 0);
+        announce(&call, &in, &a);
+    }
+    end_call();
+}
+
+void rec_block_refused(const char *api, uint64_t bytes, uint32_t device)
+{
+    enum { OUT_OF_MEMORY = 2 }; /* as both interfaces of CUDA number it */
+    rec_call call;
+    if (!begin_call(&call, api, CAP_CALL_ALLOC))
+        return;
+    call.record.bytes = bytes;
+    call.record.device = device;
+    rec_call_number(&call);
+    rec_call_write(&call, OUT_OF_MEMORY);
+    end_call();
+}
+
 /* The innermost pool, or other part, that begins there. */
 static part *part_that_begins(uint64_t base, bool pool)
 {

@@ -40,6 +40,14 @@ void rec_annotate_alloc(const char *api, uint64_t base, uint64_t bytes, const ch
 void rec_annotate_free(const char *api, uint64_t base);
 void rec_annotate_name(uint64_t address, const char *name, uint64_t element_bytes);
 
+/* What a library's own allocator reports of itself. */
+typedef struct rec_named {
+    const char *in, *part; /* what the memory that CUDA gave is called, and what is handed out */
+} rec_named;
+void rec_block_taken(const char *api, uint64_t base, uint64_t bytes, const rec_named *names);
+/* It had no room for these bytes, and CUDA gave none. */
+void rec_block_refused(const char *api, uint64_t bytes, uint32_t device);
+
 /* The innermost part that holds all of these bytes, with its begin; 0: none. With the lock. */
 uint32_t rec_part_of(uint64_t address, uint64_t bytes, uint64_t *base);
 /* The live parts, one after the other, each after what it lies in; false: there are no more. Without

@@ -49,6 +49,7 @@ static void start_afresh_in_child(void)
 {
     pthread_mutex_init(&rec_g.lock, NULL);
     rec_parts_forget();
+    rec_call_after_fork();
     if (rec_g.started) {
         cap_abandon(rec_g.writer);
         rec_g.writer = NULL;

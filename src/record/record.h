@@ -138,6 +138,7 @@ void rec_call_again(rec_call *call);
  * name, thread, context, stream and stack, whose memory must last. */
 void rec_call_begin_part(rec_call *part, const rec_call *call, cap_call_kind kind);
 void rec_call_write_kept(void);
+void rec_call_after_fork(void); /* in the child */
 
 /* The same for a collector that does not hold the lock during a call, and whose functions may come
  * to be called by one another: a call within another one of the thread is not recorded. Every

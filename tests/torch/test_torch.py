@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Tensors of PyTorch's allocator as objects with their lines in Python, without PyTorch and a GPU: a program in
+Python over libraries that report as PyTorch's do, on the emulator.
+
+    test_torch.py WARPLENS WORK COMPILER
+"""
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import unittest
+
+WARPLENS, WORK, COMPILER = sys.argv[1:4]
+HERE = os.path.dirname(os.path.abspath(__file__))
+TRAIN = os.path.join(HERE, "train.py")
+PACKAGES = os.path.join(WORK, "site-packages")
+
+
+def run(*command):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
+    environment["PYTHONPATH"] = PACKAGES
+    done = subprocess.run(command, env=environment, capture_output=True, check=False, text=True, timeout=240)
+    assert done.returncode == 0, (command, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def compile_library(name, *needs):
+    libraries = [f"-L{PACKAGES}", "-Wl,-rpath,$ORIGIN", *[f"-l{need}" for need in needs]] if needs else []
+    run(COMPILER, "-shared", "-fPIC", "-g", "-O1", "-Wall", "-Wextra", "-Werror", os.path.join(HERE, name + ".c"), "-o",
+        os.path.join(PACKAGES, f"lib{name}.so"), *libraries)
+
+
+def line_of(comment):
+    with open(TRAIN, encoding="utf-8") as file:
+        return 1 + [line.rstrip().endswith("# " + comment) for line in file].index(True)
+
+
+class Tensors(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        os.makedirs(PACKAGES, exist_ok=True)
+        compile_library("c10")
+        compile_library("c10_cuda", "c10")
+        shutil.copy(os.path.join(HERE, "packages", "tensors.py"), PACKAGES)
+        cls.path = path = os.path.join(WORK, "train.wlprof")
+        cls.done = run(WARPLENS, "profile", "-f", "-o", path, "--backend", "emulate", "--probes", "frequency", "--",
+                       sys.executable, TRAIN)
+        cls.profile = json.loads(run(WARPLENS, "export", "--type", "json", "-o", "-", path).stdout)
+        cls.objects = cls.profile["objects"]
+
+    def at(self, comment):
+        return [o for o in self.objects if o.get("tag") == "tensor" and o.get("line") == line_of(comment)]
+
+    def test_reports_go_on_to_pytorch(self):
+        self.assertEqual(self.done.stdout, f"{4 * 1024} {4 << 50}\n")
+
+    def test_each_tensor_has_its_line(self):
+        lines = {comment: [o["bytes"] for o in self.at(comment)]
+                 for comment in ("the weight", "the input", "the activation", "the result", "on a thread of its own")}
+        self.assertEqual(lines, {"the weight": [4096], "the input": [2048], "the activation": [1024, 1024],
+                                 "the result": [1024, 1024], "on a thread of its own": [4096]})
+        self.assertEqual(len(self.objects), 8)
+
+    def test_names(self):
+        name = self.at("the input")[0]["name"]
+        self.assertEqual(name, f"tensor (train.py:{line_of('the input')} in main)")
+        segment = self.objects[0]
+        function = "Net.__init__" if sys.version_info >= (3, 11) else "__init__"
+        self.assertEqual(segment["name"], f"PyTorch segment (train.py:{line_of('the weight')} in {function})")
+        self.assertEqual({o["parent"] for o in self.objects[1:]}, {segment["id"]})
+
+    def test_lives(self):
+        how = {comment: {o["freed_how"] for o in self.at(comment)} for comment in ("the input", "the activation")}
+        self.assertEqual(how, {"the input": {"program"}, "the activation": {"program"}})
+
+    def test_accesses_are_those_of_tensors(self):
+        self.assertEqual([(o["loads"], o["stores"]) for o in self.at("the activation")], [(32, 32)] * 2)
+        self.assertEqual([(o["loads"], o["stores"]) for o in self.at("the input")], [(64, 0)])
+
+    def test_what_was_refused(self):
+        with sqlite3.connect(self.path) as profile:
+            rows = profile.execute("SELECT bytes, line FROM v_calls WHERE api LIKE 'CUDACachingAllocator%' AND result")
+            self.assertEqual(rows.fetchall(), [(4 << 50, line_of("too large"))])
+
+    def test_lines_of_launches(self):
+        with sqlite3.connect(self.path) as profile:
+            rows = profile.execute("SELECT line FROM v_calls WHERE kind = 'launch'").fetchall()
+        lines = [line_of(comment) + 1 for comment in ("the activation", "the result")]
+        self.assertEqual([line for line, in rows], lines * 2)
+
+
+if __name__ == "__main__":
+    os.makedirs(WORK, exist_ok=True)
+    unittest.main(argv=sys.argv[:1], verbosity=2)
