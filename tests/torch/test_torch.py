@@ -15,12 +15,13 @@ import unittest
 WARPLENS, WORK, COMPILER = sys.argv[1:4]
 HERE = os.path.dirname(os.path.abspath(__file__))
 TRAIN = os.path.join(HERE, "train.py")
+DRIVER = os.path.join(os.path.dirname(WARPLENS), "..", "lib", "warplens", "emulate", "libcuda.so.1")
 PACKAGES = os.path.join(WORK, "site-packages")
 
 
-def run(*command):
+def run(*command, **variables):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
-    environment["PYTHONPATH"] = PACKAGES
+    environment.update(variables, PYTHONPATH=PACKAGES)
     done = subprocess.run(command, env=environment, capture_output=True, check=False, text=True, timeout=240)
     assert done.returncode == 0, (command, done.returncode, done.stdout, done.stderr)
     return done
@@ -37,16 +38,19 @@ def line_of(comment):
         return 1 + [line.rstrip().endswith("# " + comment) for line in file].index(True)
 
 
-class Tensors(unittest.TestCase):
+class Emulated(unittest.TestCase):
+    backend = "emulate"
+    variables = {}
+
     @classmethod
     def setUpClass(cls):
         os.makedirs(PACKAGES, exist_ok=True)
         compile_library("c10")
         compile_library("c10_cuda", "c10")
         shutil.copy(os.path.join(HERE, "packages", "tensors.py"), PACKAGES)
-        cls.path = path = os.path.join(WORK, "train.wlprof")
-        cls.done = run(WARPLENS, "profile", "-f", "-o", path, "--backend", "emulate", "--probes", "frequency", "--",
-                       sys.executable, TRAIN)
+        cls.path = path = os.path.join(WORK, cls.backend + ".wlprof")
+        cls.done = run(WARPLENS, "profile", "-f", "-o", path, "--backend", cls.backend, "--probes", "frequency", "--",
+                       sys.executable, TRAIN, **cls.variables)
         cls.profile = json.loads(run(WARPLENS, "export", "--type", "json", "-o", "-", path).stdout)
         cls.objects = cls.profile["objects"]
 
@@ -89,6 +93,12 @@ class Tensors(unittest.TestCase):
             rows = profile.execute("SELECT line FROM v_calls WHERE kind = 'launch'").fetchall()
         lines = [line_of(comment) + 1 for comment in ("the activation", "the result")]
         self.assertEqual([line for line, in rows], lines * 2)
+
+
+class Inline(Emulated):
+    """The same by the library before NVIDIA's driver, with the emulator's in its place."""
+    backend = "inline"
+    variables = {"WARPLENS_DRIVER": DRIVER}
 
 
 if __name__ == "__main__":
