@@ -23,9 +23,9 @@ KEPT = {
     "replay_repeats_free": "a process keeps its repeats to its end, a test has many",
     "rw_operands_fit": "a test asks for operands at which rw_emit() would abort",
 }
-# Names that a loader or an application looks for in our libraries; the writers of records, which
-# events.def makes; what sanitizers add.
-MADE = re.compile(r"^(cu[A-Z]|cuda[A-Z]|__cuda|_cuda|cap_write_|__odr_asan|__asan)")
+# Names that a loader or an application looks for in our libraries (_ZN3c10: PyTorch's); the writers
+# of records, which events.def makes; what sanitizers add.
+MADE = re.compile(r"^(cu[A-Z]|_ZN3c10|cuda[A-Z]|__cuda|_cuda|cap_write_|__odr_asan|__asan)")
 
 
 def sources(root, build):

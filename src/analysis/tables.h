@@ -71,6 +71,24 @@ typedef struct ana_memory {
     ana_device_memory *devices; /* by process and device; none without an allocation */
 } ana_memory;
 
+/* Memory that was taken at once, to be handed out in parts. */
+typedef struct ana_pool {
+    uint32_t process, device;
+    uint32_t pool, kind;               /* prof_pool's; pool 0: the program's own */
+    const char *name;                  /* what the program calls it; "" of CUDA's */
+    uint64_t most_reserved, most_used; /* taken from the device, handed out; each at its own time */
+    uint64_t reserved_then;            /* when most was handed out */
+    bool divided; /* it is known where the parts lie; what follows is of when most was handed out */
+    uint64_t free_then, largest_free_then; /* not handed out; the largest piece of it */
+    uint32_t nobjects;
+    uint32_t *objects; /* handed out, largest first */
+} ana_pool;
+
+typedef struct ana_pools {
+    uint32_t count;
+    ana_pool *rows; /* the program's, then CUDA's; by process and device */
+} ana_pools;
+
 /* How often kernels accessed the elements (aligned 4 bytes) of an object, over the program; an
  * array in shared memory has the accesses of all blocks. Copies and sets do not count. */
 typedef struct ana_use {
@@ -112,6 +130,10 @@ wl_status ana_use_table(prof_db *profile, const ana_thresholds *thresholds, wl_a
  * a part counts with the object that it is in. */
 bool ana_takes_device_memory(const prof_object *object);
 
+/* How much of what was free lay in other pieces than the largest, 0 to 1. */
+double ana_fragmentation(const ana_pool *pool);
+
+wl_status ana_pool_table(prof_db *profile, wl_arena *arena, ana_pools *out, wl_error *err);
 wl_status ana_memory_table(prof_db *profile, wl_arena *arena, ana_memory *out, wl_error *err);
 
 #endif

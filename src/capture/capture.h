@@ -61,9 +61,10 @@ typedef struct cap_maps { /* the whole list again whenever it changed; the lates
 /* An address at and above this is no code's: CAP_FIRST_PLACE + the number of a cap_place. */
 #define CAP_FIRST_PLACE (UINT64_C(1) << 63)
 
-typedef struct cap_place { /* in a program that an interpreter runs; before the first stack with it */
-    uint32_t number;       /* from 1 */
-    uint32_t line;         /* 0: not known */
+typedef struct
+    cap_place {      /* in a program that an interpreter runs; before the first stack with it */
+    uint32_t number; /* from 1 */
+    uint32_t line;   /* 0: not known */
     const char *file, *function;
 } cap_place;
 

@@ -166,6 +166,7 @@ struct dev_pool {
     dev_gpu *device;
     bool is_default;
     uint32_t number; /* in the capture; 0: nothing was taken from it */
+    cap_pool_state told;
     uint64_t max_size, threshold;
     uint64_t used, used_high, reserved, reserved_high;
     int reuse[4];
@@ -262,7 +263,9 @@ dev_result dev_alloc_block(dev_call *call, dev_gpu *device, uint64_t size, emu_a
 /* False where part of the range is not mapped in this process. */
 bool dev_host_readable(const void *data, uint64_t bytes);
 uint32_t dev_pool_number(dev_pool *pool); /* in the capture; NULL: 0 */
-void dev_array_forget(dev_array *array);  /* its memory went with its context */
+/* The capture is told what the pool holds after the call; NULL: nothing. */
+void dev_pool_record(dev_pool *pool, uint32_t call);
+void dev_array_forget(dev_array *array); /* its memory went with its context */
 void dev_textures_forget(const dev_context *context);
 void dev_release_context_memory(dev_context *context);
 

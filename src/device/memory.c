@@ -273,6 +273,7 @@ static dev_result release_whole(dev_call *call, dev_block *block)
     if (block->pool)
         block->pool->used -= block->size;
     dev_call_write(call, DEV_OK);
+    dev_pool_record(block->pool, call->rec.id);
     dev_block_release(block, call->rec.id, CAP_FREED_PROGRAM);
     return DEV_OK;
 }

@@ -139,6 +139,7 @@ dev_result dev_pool_trim(dev_pool *pool, size_t keep)
     uint64_t least = keep > need ? keep : need;
     if (pool->reserved > least)
         pool->reserved = least;
+    dev_pool_record(pool, 0);
     return DEV_OK;
 }
 
@@ -148,6 +149,15 @@ uint32_t dev_pool_number(dev_pool *pool)
         pool->number = rec_pool(pool->is_default ? CAP_POOL_DEFAULT : CAP_POOL_CREATED,
                                 (uint32_t)pool->device->ordinal);
     return pool ? pool->number : 0;
+}
+
+void dev_pool_record(dev_pool *pool, uint32_t call)
+{
+    if (pool)
+        rec_pool_state(&pool->told, &(cap_pool_state){.pool = pool->number,
+                                                      .call = call,
+                                                      .reserved = pool->reserved,
+                                                      .used = pool->used});
 }
 
 static dev_result allocate_from_pool(dev_call *call, uint64_t size, dev_pool *pool, dev_block **out)
@@ -185,6 +195,7 @@ dev_result dev_malloc_async(dev_call *call, uint64_t size, dev_pool *pool, dev_s
     call->rec.record.flags |= CAP_CALL_ASYNC;
     dev_call_write(call, DEV_OK);
     dev_object_write(block, call->rec.id, CAP_OBJECT_DEVICE, 0, "");
+    dev_pool_record(pool, call->rec.id);
     *address = block->base;
     return DEV_OK;
 }
@@ -208,6 +219,7 @@ dev_result dev_free_async(dev_call *call, uint64_t address, dev_stream *stream)
     if (block->pool)
         block->pool->used -= block->size;
     dev_call_write(call, DEV_OK);
+    dev_pool_record(block->pool, call->rec.id);
     dev_block_release(block, call->rec.id, CAP_FREED_PROGRAM);
     return DEV_OK;
 }

@@ -135,7 +135,7 @@ static const layout *python_layout(void)
 /* ---- reading ---- */
 
 /* Whatever the address is, before the layout has proved right. */
-static bool read_bytes(uint64_t address, void *out, size_t bytes)
+static bool read_memory(uint64_t address, void *out, size_t bytes)
 {
     if (__atomic_load_n(&python.trusted, __ATOMIC_RELAXED)) {
         memcpy(out, (const void *)address, bytes);
@@ -147,7 +147,7 @@ static bool read_bytes(uint64_t address, void *out, size_t bytes)
 
 static bool read_word(uint64_t address, uint64_t *out)
 {
-    return read_bytes(address, out, sizeof *out);
+    return read_memory(address, out, sizeof *out);
 }
 
 static bool find_innermost(const layout *at, uint64_t *frame)
@@ -171,7 +171,7 @@ static bool read_position(const layout *at, uint64_t frame, position *p)
     bool number = at->minor <= 10;
     if (!read_word(frame + at->code, &p->code) || !read_word(p->code + OBJECT_TYPE, &type) ||
         type != python.code_type ||
-        !read_bytes(frame + at->instruction, &instruction, number ? 4 : 8))
+        !read_memory(frame + at->instruction, &instruction, number ? 4 : 8))
         return false;
     p->offset = number ? (int)instruction * (at->minor == 10 ? 2 : 1)
                        : (int)(instruction - p->code - python.code_bytes);
@@ -181,7 +181,7 @@ static bool read_position(const layout *at, uint64_t frame, position *p)
 static bool is_from_c(const layout *at, uint64_t frame, bool *from_c)
 {
     uint8_t owner = 0;
-    bool good = at->owner == NONE || read_bytes(frame + at->owner, &owner, 1);
+    bool good = at->owner == NONE || read_memory(frame + at->owner, &owner, 1);
     *from_c = owner == FROM_C;
     return good;
 }

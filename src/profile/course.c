@@ -87,6 +87,19 @@ wl_status prof_load_streams(prof_db *db, uint32_t process, wl_arena *arena, prof
                       1, arena, &out->count, &out->rows, err);
 }
 
+wl_status prof_load_pools(prof_db *db, wl_arena *arena, prof_pool_rows *out, wl_error *err)
+{
+    return table_load(db->sql, TABLE_pools, "pools ORDER BY process, pool", NULL, 0, arena,
+                      &out->count, &out->rows, err);
+}
+
+wl_status prof_load_pool_states(prof_db *db, wl_arena *arena, prof_pool_state_rows *out,
+                                wl_error *err)
+{
+    return table_load(db->sql, TABLE_pool_states, "pool_states ORDER BY process, pool, rowid", NULL,
+                      0, arena, &out->count, &out->rows, err);
+}
+
 wl_status prof_load_refusals(prof_db *db, uint32_t process, wl_arena *arena, prof_refusal_rows *out,
                              wl_error *err)
 {

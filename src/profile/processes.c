@@ -252,6 +252,16 @@ static wl_status add_pool(prof_builder *b, const cap_pool *r, wl_error *err)
     return table_insert_pools(b->insert[TABLE_pools], &row, err);
 }
 
+static wl_status add_pool_state(prof_builder *b, const cap_pool_state *r, wl_error *err)
+{
+    const prof_pool_state row = {.process = b->process.id,
+                                 .pool = r->pool,
+                                 .call = builder_call(b, r->call),
+                                 .reserved = r->reserved,
+                                 .used = r->used};
+    return table_insert_pool_states(b->insert[TABLE_pool_states], &row, err);
+}
+
 static wl_status add_refusal(prof_builder *b, const cap_refusal *r, wl_error *err)
 {
     const prof_refusal row = {.call = builder_call(b, r->call), .free = r->free, .total = r->total};
@@ -405,6 +415,7 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_ANNOTATION: return add_annotation(b, &record->annotation, err);
     case CAP_LEFT_OUT: b->process.row.objects_dropped += record->left_out.objects; return WL_OK;
     case CAP_POOL: return add_pool(b, &record->pool, err);
+    case CAP_POOL_STATE: return add_pool_state(b, &record->pool_state, err);
     case CAP_REFUSAL: return add_refusal(b, &record->refusal, err);
     case CAP_CALL: return add_call(b, &record->call, err);
     case CAP_STREAM: return add_stream(b, &record->stream, err);

@@ -274,6 +274,7 @@ typedef enum prof_object_kind {                          /* the first ones are c
                                 PROF_OBJECT_LOCAL        /* a kernel's local memory */
 } prof_object_kind;
 
+const char *prof_pool_kind_text(uint32_t kind);   /* "default", "created" */
 const char *prof_object_kind_text(uint32_t kind); /* "device", "pinned", "shared", ... */
 const char *prof_freed_text(
     uint32_t how); /* of cap_freed_how, save UNTOLD: "program", "exit", ... */
@@ -314,6 +315,13 @@ typedef struct prof_pool {
     uint32_t kind;          /* cap_pool_kind */
     uint32_t device;        /* ordinal */
 } prof_pool;
+
+/* What a pool held after a call. */
+typedef struct prof_pool_state {
+    uint32_t process, pool;
+    uint32_t call;           /* prof_call.id; 0: seen later */
+    uint64_t reserved, used; /* bytes of the device's; of these, bytes handed out */
+} prof_pool_state;
 
 typedef struct prof_call {
     uint32_t id, process, number;
@@ -613,6 +621,8 @@ PROF_ROWS(call_time)
 PROF_ROWS(call_site)
 PROF_ROWS(frame)
 PROF_ROWS(transfer)
+PROF_ROWS(pool)
+PROF_ROWS(pool_state)
 PROF_ROWS(stream)
 PROF_ROWS(wait_of_node)
 PROF_ROWS(graph_run)
@@ -666,6 +676,11 @@ wl_status prof_load_frames(prof_db *db, uint32_t process, wl_arena *arena, prof_
 /* Of a process, by stream. */
 wl_status prof_load_streams(prof_db *db, uint32_t process, wl_arena *arena, prof_stream_rows *out,
                             wl_error *err);
+/* By process, pool. */
+wl_status prof_load_pools(prof_db *db, wl_arena *arena, prof_pool_rows *out, wl_error *err);
+/* By process, pool, then as they came. */
+wl_status prof_load_pool_states(prof_db *db, wl_arena *arena, prof_pool_state_rows *out,
+                                wl_error *err);
 /* Of a process, by target, source. */
 wl_status prof_load_waits_of_nodes(prof_db *db, uint32_t process, wl_arena *arena,
                                    prof_wait_of_node_rows *out, wl_error *err);

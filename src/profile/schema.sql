@@ -1,4 +1,4 @@
--- The profile, schema 10. docs/profile-schema.md explains it. Columns hold NULL where something was
+-- The profile. docs/profile-schema.md explains it. Columns hold NULL where something was
 -- not measured or is not known; ids count from 1. Integers above 2^63 - 1 (addresses, hashes) are
 -- stored as their two's complement.
 
@@ -237,6 +237,13 @@ CREATE TABLE objects (
 -- Pools that objects were taken from; kind ('pool' in names): the default pool of its device, or created.
 CREATE TABLE pools (
   process INTEGER NOT NULL, pool INTEGER NOT NULL, kind INTEGER NOT NULL, device INTEGER NOT NULL
+);
+
+-- What a pool held after a call, in order: bytes taken from the device, and of these bytes handed out.
+-- call: NULL where it is seen later, as after a synchronisation.
+CREATE TABLE pool_states (
+  process INTEGER NOT NULL, pool INTEGER NOT NULL, call INTEGER,
+  reserved INTEGER NOT NULL, used INTEGER NOT NULL
 );
 
 -- Allocations that failed for want of memory: bytes that the device had left, and has.
@@ -745,7 +752,10 @@ LEFT JOIN objects p ON p.id = o.parent
 LEFT JOIN kernels b ON b.id = o.made_by_kernel;
 
 CREATE VIEW v_pools AS
-SELECT l.process, l.pool, n.name AS kind, l.device, count(o.id) AS objects, sum(o.bytes) AS bytes
+SELECT l.process, l.pool, n.name AS kind, l.device, count(o.id) AS objects, sum(o.bytes) AS bytes,
+       (SELECT max(s.reserved) FROM pool_states s WHERE s.process = l.process AND s.pool = l.pool)
+         AS most_reserved,
+       (SELECT max(s.used) FROM pool_states s WHERE s.process = l.process AND s.pool = l.pool) AS most_used
 FROM pools l
 LEFT JOIN objects o ON o.process = l.process AND o.pool = l.pool
 LEFT JOIN names n ON n.kind = 'pool' AND n.value = l.kind

@@ -47,8 +47,7 @@ static wl_status add_frames(prof_builder *b, const sym_frames *from, frame_vec *
                 return WL_NOMEM;
         }
         made.system = (made.file && sources_system(b->sources, made.file)) ||
-                      is_wrapper(b->process.arena, f->function) ||
-                      is_python_extension(f->binary);
+                      is_wrapper(b->process.arena, f->function) || is_python_extension(f->binary);
         if (!wl_push(to, made))
             return WL_NOMEM;
     }

@@ -52,6 +52,11 @@ const char *prof_object_kind_text(uint32_t kind)
     return text_of(OBJECT, kind);
 }
 
+const char *prof_pool_kind_text(uint32_t kind)
+{
+    return text_of(POOL, kind);
+}
+
 const char *prof_freed_text(uint32_t how)
 {
     return text_of(FREED, how);

@@ -92,8 +92,8 @@ void rec_call_begin_part(rec_call *part, const rec_call *call, cap_call_kind kin
 static __attribute__((noinline)) void walk(rec_call *call)
 {
     call->record.stack.pcs = call->pcs;
-    call->record.stack.count = inj_python_frames(
-        call->pcs, inj_stack(call->pcs, CAP_MAX_STACK), CAP_MAX_STACK);
+    call->record.stack.count = inj_python_frames(call->pcs, inj_stack(call->pcs, CAP_MAX_STACK),
+                                                 CAP_MAX_STACK);
 }
 
 void rec_call_stack(rec_call *call)

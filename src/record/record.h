@@ -162,6 +162,8 @@ uint64_t rec_stream(cap_stream *stream);
 void rec_refused(uint32_t call, uint64_t free_bytes, uint64_t total);
 /* Writes POOL with a number of its own, which is returned. */
 uint32_t rec_pool(cap_pool_kind kind, uint32_t device);
+/* Writes POOL_STATE where the pool, which has a number, does not hold what was `told` of it last. */
+void rec_pool_state(cap_pool_state *told, const cap_pool_state *now);
 /* Writes MODULE with the code's hash; returns its number. */
 uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, uint64_t length);
 

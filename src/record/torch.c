@@ -57,16 +57,16 @@ static void note_block(uint64_t base, int64_t bytes, c10_device device)
 
 /* void c10::reportMemoryUsageToProfiler(void *ptr, int64_t alloc_size, size_t total_allocated,
  *                                       size_t total_reserved, c10::Device device) */
-#define REPORT(function, symbol, number)                                                          \
-    VISIBLE void function(void *, int64_t, number, number, c10_device) __asm__(symbol);           \
+#define REPORT(function, symbol, number)                                                           \
+    VISIBLE void function(void *, int64_t, number, number, c10_device) __asm__(symbol);            \
     void function(void *base, int64_t bytes, number allocated, number reserved, c10_device device) \
-    {                                                                                             \
-        static void *known;                                                                       \
-        void (*theirs)(void *, int64_t, number, number, c10_device);                              \
-        *(void **)&theirs = torch_function(&known, symbol, __builtin_return_address(0));          \
-        if (theirs)                                                                               \
-            theirs(base, bytes, allocated, reserved, device);                                     \
-        note_block((uintptr_t)base, bytes, device);                                               \
+    {                                                                                              \
+        static void *known;                                                                        \
+        void (*theirs)(void *, int64_t, number, number, c10_device);                               \
+        *(void **)&theirs = torch_function(&known, symbol, __builtin_return_address(0));           \
+        if (theirs)                                                                                \
+            theirs(base, bytes, allocated, reserved, device);                                      \
+        note_block((uintptr_t)base, bytes, device);                                                \
     }
 
 REPORT(torch_reports, "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE", size_t)
@@ -74,18 +74,18 @@ REPORT(torch_reports_signed, "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6Devi
 
 /* void c10::reportOutOfMemoryToProfiler(int64_t alloc_size, size_t total_allocated,
  *                                       size_t total_reserved, c10::Device device) */
-#define REPORT_FAILURE(function, symbol, number)                                                \
-    VISIBLE void function(int64_t, number, number, c10_device) __asm__(symbol);                 \
-    void function(int64_t bytes, number allocated, number reserved, c10_device device)          \
-    {                                                                                           \
-        static void *known;                                                                     \
-        void (*theirs)(int64_t, number, number, c10_device);                                    \
-        *(void **)&theirs = torch_function(&known, symbol, __builtin_return_address(0));        \
-        if (theirs)                                                                             \
-            theirs(bytes, allocated, reserved, device);                                         \
-        if (device.type == C10_CUDA && bytes > 0)                                               \
-            rec_block_refused("CUDACachingAllocator::malloc", (uint64_t)bytes,                  \
-                              (uint32_t)device.index);                                          \
+#define REPORT_FAILURE(function, symbol, number)                                         \
+    VISIBLE void function(int64_t, number, number, c10_device) __asm__(symbol);          \
+    void function(int64_t bytes, number allocated, number reserved, c10_device device)   \
+    {                                                                                    \
+        static void *known;                                                              \
+        void (*theirs)(int64_t, number, number, c10_device);                             \
+        *(void **)&theirs = torch_function(&known, symbol, __builtin_return_address(0)); \
+        if (theirs)                                                                      \
+            theirs(bytes, allocated, reserved, device);                                  \
+        if (device.type == C10_CUDA && bytes > 0)                                        \
+            rec_block_refused("CUDACachingAllocator::malloc", (uint64_t)bytes,           \
+                              (uint32_t)device.index);                                   \
     }
 
 REPORT_FAILURE(torch_fails, "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE", size_t)

@@ -132,6 +132,14 @@ uint32_t rec_pool(cap_pool_kind kind, uint32_t device)
     return record.id;
 }
 
+void rec_pool_state(cap_pool_state *told, const cap_pool_state *now)
+{
+    if (!now->pool || (told->reserved == now->reserved && told->used == now->used))
+        return;
+    *told = *now;
+    REC_WRITE(pool_state, now);
+}
+
 void rec_refused(uint32_t call, uint64_t free_bytes, uint64_t total)
 {
     cap_refusal record = {.call = call, .free = free_bytes, .total = total};

@@ -508,6 +508,52 @@ static json_t *device_memory_json(const rep_data *d, const ana_device_memory *m)
     return row;
 }
 
+static json_t *pool_objects_json(const rep_data *d, const ana_pool *p)
+{
+    json_t *names = json_array();
+    for (uint32_t i = 0; i < p->nobjects; i++) {
+        const char *name = rep_object_name(d, p->objects[i]);
+        if (name)
+            json_array_append_new(names, rep_text_json(name));
+    }
+    return names;
+}
+
+static void put_divided(json_t *row, const rep_data *d, const ana_pool *p)
+{
+    rep_put_count(row, K(pool, free_bytes), p->free_then);
+    rep_put_count(row, K(pool, largest_free_bytes), p->largest_free_then);
+    if (p->free_then)
+        rep_put_number(row, K(pool, fragmentation), ana_fragmentation(p));
+    rep_put(row, K(pool, objects), pool_objects_json(d, p));
+}
+
+static json_t *pool_json(const rep_data *d, const ana_pool *p)
+{
+    json_t *row = json_object();
+    rep_put_count(row, K(pool, process), p->process);
+    rep_put_count(row, K(pool, device), p->device);
+    rep_put_text(row, K(pool, kind), p->pool ? prof_pool_kind_text(p->kind) : "program");
+    if (p->pool)
+        rep_put_count(row, K(pool, pool), p->pool);
+    else
+        rep_put_text(row, K(pool, name), p->name);
+    rep_put_count(row, K(pool, most_reserved_bytes), p->most_reserved);
+    rep_put_count(row, K(pool, most_used_bytes), p->most_used);
+    rep_put_count(row, K(pool, reserved_bytes), p->reserved_then);
+    if (p->divided)
+        put_divided(row, d, p);
+    return row;
+}
+
+static json_t *pools_json(const rep_data *d)
+{
+    json_t *rows = json_array();
+    for (uint32_t i = 0; i < d->pools.count; i++)
+        json_array_append_new(rows, pool_json(d, &d->pools.rows[i]));
+    return rows;
+}
+
 static json_t *memory_json(const rep_data *d)
 {
     json_t *memory = json_object(), *peaks = json_array(), *devices = json_array();
@@ -521,6 +567,8 @@ static json_t *memory_json(const rep_data *d)
         rep_put_count(memory, K(memory, peak_bytes_after), d->findings->peak_after);
     rep_put(memory, K(memory, peaks), peaks);
     rep_put(memory, K(memory, devices), devices);
+    if (d->pools.count)
+        rep_put(memory, K(memory, pools), pools_json(d));
     wl_arena_free(arena);
     return memory;
 }

@@ -59,6 +59,7 @@ static wl_status load_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *
     LOAD(prof_load_unsupported(db, arena, &d->unsupported, err));
     LOAD(ana_kernel_table(db, d->findings, arena, &d->kernel_table, err));
     LOAD(ana_memory_table(db, arena, &d->memory, err));
+    LOAD(ana_pool_table(db, arena, &d->pools, err));
     LOAD(ana_use_table(db, d->findings->thresholds, arena, &d->uses, err));
     LOAD(ana_model_table(db, arena, &d->models, err));
     if (!ana_keys_of(&d->kernels, &d->objects, arena, &d->keys))

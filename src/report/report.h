@@ -60,6 +60,7 @@ typedef struct rep_data {
     prof_unsupported_rows unsupported;
     ana_kernels kernel_table;
     ana_memory memory;
+    ana_pools pools;
     ana_courses courses; /* none without REP_PART_COURSES */
     ana_uses uses;
     ana_models models; /* by kind of launch */

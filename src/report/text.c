@@ -179,6 +179,30 @@ static void draw_memory(const rep_terminal *t)
     }
 }
 
+static const char *pool_title(const rep_terminal *t, const ana_pool *p)
+{
+    if (!p->pool)
+        return rep_printable(t, p->name);
+    return p->kind == CAP_POOL_DEFAULT ? "CUDA's default pool"
+                                       : wl_arena_printf(t->arena, "CUDA pool %u", p->pool);
+}
+
+/* What pools keep of the device's memory, and what is in use of it. */
+static void draw_pools(const rep_terminal *t)
+{
+    for (uint32_t i = 0; i < t->d->pools.count; i++) {
+        const ana_pool *p = &t->d->pools.rows[i];
+        const char *title = pool_title(t, p);
+        fprintf(t->out, "%s %s: %s reserved at the peak", i == 0 ? "pools     " : "          ",
+                title ? title : "", rep_bytes(t->arena, p->most_reserved));
+        fprintf(t->out, ", %s in use at its peak", rep_bytes(t->arena, p->most_used));
+        if (p->divided && p->free_then)
+            fprintf(t->out, ", then %s free, the largest piece %s",
+                    rep_bytes(t->arena, p->free_then), rep_bytes(t->arena, p->largest_free_then));
+        fputc('\n', t->out);
+    }
+}
+
 static void header(const rep_terminal *t)
 {
     const rep_data *d = t->d;
@@ -195,6 +219,7 @@ static void header(const rep_terminal *t)
                 rep_printable(t, backend_text(d->info.collector)),
                 rep_printable(t, d->info.version));
     draw_memory(t);
+    draw_pools(t);
 }
 
 /* ---- kernels ---- */

@@ -148,6 +148,98 @@ static void memory(void **state)
     prof_close(db);
 }
 
+/* ---- pools ---- */
+
+static void tag(prof_builder *builder, uint32_t object, const char *name)
+{
+    add(builder, (cap_record){.type = CAP_ANNOTATION, .annotation = {object, name, 0}});
+}
+
+static void place(prof_builder *builder, uint32_t id, uint32_t parent, uint64_t base,
+                  uint64_t bytes)
+{
+    add(builder, story_call(id, parent ? "take" : "cudaMalloc", CAP_CALL_ALLOC));
+    cap_record r = story_object(id, id, base, bytes);
+    r.object.parent = parent;
+    add(builder, r);
+}
+
+/* Two segments of one name side by side, 1000 to 2000 to 3000. Most is in use when 5 has come, which
+ * lies across their border; 6 lies in 4, and counts with it. 7 comes when 3 has gone. 8 is a segment
+ * without a name, which holds 9; 10 is no pool. */
+static void tell_pools(prof_builder *builder)
+{
+    story_expect(prof_begin_process(builder, &err), &err);
+    add(builder, story_process("/src/app"));
+    place(builder, 1, 0, 1000, 1000);
+    tag(builder, 1, "arena");
+    place(builder, 2, 0, 2000, 1000);
+    tag(builder, 2, "arena");
+    place(builder, 3, 1, 1000, 400);
+    place(builder, 4, 1, 1600, 200);
+    place(builder, 5, 1, 1900, 400);
+    place(builder, 6, 4, 1650, 100);
+    add(builder, story_free(3, 0));
+    place(builder, 7, 1, 1000, 300);
+    place(builder, 8, 0, 5000, 64);
+    place(builder, 9, 8, 5000, 64);
+    add(builder, story_free(9, 0));
+    place(builder, 10, 0, 9000, 4096);
+    add(builder, (cap_record){.type = CAP_POOL, .pool = {1, CAP_POOL_DEFAULT, 0}});
+    add(builder, (cap_record){.type = CAP_POOL, .pool = {2, CAP_POOL_CREATED, 1}});
+    add(builder, (cap_record){.type = CAP_POOL, .pool = {3, CAP_POOL_CREATED, 0}});
+    add(builder, (cap_record){.type = CAP_POOL_STATE, .pool_state = {1, 0, 64, 10}});
+    add(builder, (cap_record){.type = CAP_POOL_STATE, .pool_state = {2, 0, 7, 7}});
+    add(builder, (cap_record){.type = CAP_POOL_STATE, .pool_state = {1, 0, 128, 40}});
+    add(builder, (cap_record){.type = CAP_POOL_STATE, .pool_state = {1, 0, 192, 30}});
+    add(builder, (cap_record){.type = CAP_POOL_STATE, .pool_state = {1, 0, 0, 0}});
+    add(builder, story_end());
+}
+
+static void check_amounts(const ana_pool *p, uint64_t most_reserved, uint64_t most_used,
+                          uint64_t reserved)
+{
+    assert_int_equal(p->most_reserved, most_reserved);
+    assert_int_equal(p->most_used, most_used);
+    assert_int_equal(p->reserved_then, reserved);
+}
+
+static void check_free(const ana_pool *p, uint64_t all, uint64_t largest)
+{
+    assert_true(p->divided);
+    assert_int_equal(p->free_then, all);
+    assert_int_equal(p->largest_free_then, largest);
+}
+
+static void pools(void **state)
+{
+    (void)state;
+    prof_db *db = make(tell_pools);
+    ana_pools table;
+    story_expect(ana_pool_table(db, arena, &table, &err), &err);
+    assert_int_equal(table.count, 4); /* of pool 3 nothing is known */
+    const ana_pool *p = table.rows;
+    assert_int_equal(p[0].pool, 0);
+    assert_int_equal(p[0].nobjects, 1); /* the one without a name is first */
+    assert_int_equal(p[0].objects[0], 9);
+    check_amounts(&p[0], 64, 64, 64);
+    check_free(&p[0], 0, 0);
+    assert_true(ana_fragmentation(&p[0]) == 0);
+    assert_string_equal(p[1].name, "arena");
+    check_amounts(&p[1], 2000, 1000, 2000);
+    check_free(&p[1], 1000, 700); /* 1400 to 1600, 1800 to 1900, 2300 to 3000 */
+    assert_true(ana_fragmentation(&p[1]) > 0.299 && ana_fragmentation(&p[1]) < 0.301);
+    assert_int_equal(p[1].nobjects, 3);
+    assert_int_equal(p[1].objects[0], 3); /* largest first */
+    assert_int_equal(p[1].objects[2], 4);
+    assert_int_equal(p[2].pool, 1);
+    check_amounts(&p[2], 192, 40, 128);
+    assert_false(p[2].divided);
+    assert_int_equal(p[3].device, 1);
+    check_amounts(&p[3], 7, 7, 7);
+    prof_close(db);
+}
+
 /* Two devices in turns. On device 0 the peak is 700, on device 1 it is 900; together it would be
  * 1,500 bytes, which no device ever held. */
 static void tell_devices(prof_builder *builder)
@@ -256,6 +348,7 @@ int main(void)
         cmocka_unit_test(sectors_of_objects),
         cmocka_unit_test_setup_teardown(kernels, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pools, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_of_two_devices, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(equal_peaks_have_an_order, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing, arena_set_up, tear_down),

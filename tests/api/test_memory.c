@@ -26,9 +26,10 @@ static char capture[4096];
 typedef struct found {
     cap_call call; /* the last one of that name; shape is that of `rows` */
     cap_shape rows;
-    cap_object object; /* that it made */
-    cap_free freed;    /* by it */
-    cap_pool pool;     /* of the object */
+    cap_object object;    /* that it made */
+    cap_free freed;       /* by it */
+    cap_pool pool;        /* of the object */
+    cap_pool_state state; /* after it */
 } found;
 
 static void keep_record(const cap_record *r, const char *api, found *f)
@@ -41,6 +42,9 @@ static void keep_record(const cap_record *r, const char *api, found *f)
         f->object = r->object;
     } else if (r->type == CAP_FREE && r->free.call == f->call.id) {
         f->freed = r->free;
+    } else if (r->type == CAP_POOL_STATE &&
+               (!r->pool_state.call || r->pool_state.call == f->call.id)) {
+        f->state = r->pool_state;
     } else if (r->type == CAP_POOL) {
         f->pool = r->pool; /* written before its first object */
     }
@@ -141,8 +145,14 @@ static void blocks_of_pools_are_recorded(void **state)
     assert_int_equal(taken.object.pool, taken.pool.id);
     assert_int_equal(taken.pool.kind, CAP_POOL_DEFAULT);
     assert_int_equal(taken.pool.device, 0);
+    assert_int_equal(taken.state.pool, taken.pool.id);
+    assert_int_equal(taken.state.used, 1234);
+    assert_true(taken.state.reserved >= 1234);
     OK(FREE_ASYNC(p, stream));
     found given = last_call("cudaFreeAsync");
+    assert_int_equal(given.state.pool, taken.pool.id);
+    assert_int_equal(given.state.used, 0);
+    assert_int_equal(given.state.reserved, taken.state.reserved);
     assert_int_equal(given.call.source_object, taken.object.id);
     assert_int_equal(given.call.bytes, 1234);
     assert_int_equal(given.call.stream, taken.call.stream);

@@ -153,6 +153,9 @@ class Rare(unittest.TestCase):
         freed = database.execute("SELECT DISTINCT freed_how FROM v_objects").fetchall()
         self.assertEqual(freed, [("program",)])
         pools = database.execute("SELECT kind, device, objects FROM v_pools ORDER BY pool").fetchall()
+        held = database.execute("SELECT most_used, most_reserved FROM v_pools WHERE most_used NOTNULL").fetchall()
+        self.assertEqual(len(held), len(expected.get("pools", held)))
+        self.assertTrue(all(K4 <= used <= reserved for used, reserved in held), held)
         self.assertEqual(pools, expected.get("pools", pools))
         places = self.places([(number, (name.split(" ")[0], size)) for number, name, size, _ in objects], expected["objects"])
         moves = [(api, places[source], places[target], size) for api, source, target, size in database.execute(

@@ -60,6 +60,8 @@ static void tell_process(prof_builder *b)
     tell(b, (cap_record){.type = CAP_STREAM, .stream = {77, CAP_STREAM_PER_THREAD, 3, 4, 5, -6}});
     tell(b, (cap_record){.type = CAP_POOL, .pool = {11, CAP_POOL_CREATED, 12}});
     tell(b, (cap_record){.type = CAP_POOL, .pool = {13, CAP_POOL_DEFAULT, 14}});
+    tell(b, (cap_record){.type = CAP_POOL_STATE, .pool_state = {13, 0, 15, 16}});
+    tell(b, (cap_record){.type = CAP_POOL_STATE, .pool_state = {11, 101, 17, 18}});
     tell(b, module_of(1, story_ptx, 99));
     tell(b, module_of(2, loops_ptx, 98));
     tell(b, module_of(3, "no cubin", 97));
@@ -520,6 +522,8 @@ static const expected_row expected[] = {
      "target_pitch=NULL target_rows=NULL"},
     {"pools", "pool = 11", "process=1 pool=11 kind=1 device=12"},
     {"pools", "pool = 13", "process=1 pool=13 kind=0 device=14"},
+    {"pool_states", "pool = 13", "process=1 pool=13 call=NULL reserved=15 used=16"},
+    {"pool_states", "pool = 11", "process=1 pool=11 call=1 reserved=17 used=18"},
     {"refusals", "call = 3", "call=3 free=151 total=152"},
     {"streams", "stream = 1",
      "process=1 stream=1 kind=2 device=71 context=72 flags=73 priority=74"},

@@ -60,6 +60,8 @@ static const char *make_parts(void)
     const cap_record records[] = {
         {.type = CAP_POOL, .pool = {1, CAP_POOL_DEFAULT, 0}},
         {.type = CAP_POOL, .pool = {2, CAP_POOL_CREATED, 1}},
+        {.type = CAP_POOL_STATE, .pool_state = {2, 0, 8192, 4096}},
+        {.type = CAP_POOL_STATE, .pool_state = {2, 0, 6000, 5000}},
         object_of((cap_object){.id = 1, .base = BASE, .bytes = 4096, .pool = 2}),
         object_of((cap_object){.id = 2, .base = BASE + 256, .bytes = 512, .parent = 1}),
         annotation_of(2, "weights", 2),
@@ -92,10 +94,11 @@ static void views_name_them(void **state)
     (void)state;
     sqlite3 *sql;
     assert_int_equal(sqlite3_open_v2(make_parts(), &sql, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    rows_expect(sql,
-                "SELECT pool || ' ' || kind || ' ' || device || ' ' || coalesce(bytes, '-') "
-                "FROM v_pools ORDER BY pool",
-                "1 default 0 -\n2 created 1 4096\n");
+    rows_expect(
+        sql,
+        "SELECT pool || ' ' || kind || ' ' || device || ' ' || coalesce(bytes, '-') || ' ' || "
+        "coalesce(most_reserved || ' ' || most_used, '-') FROM v_pools ORDER BY pool",
+        "1 default 0 - -\n2 created 1 4096 8192 5000\n");
     rows_expect(sql,
                 "SELECT p.id || ' ' || o.tag || ' ' || o.element_bytes FROM v_objects o "
                 "JOIN objects p ON p.name = o.parent",

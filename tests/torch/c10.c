@@ -9,10 +9,10 @@ typedef struct device {
 
 int64_t reported_bytes, refused_bytes;
 
-void report(void *, int64_t, size_t, size_t, device) __asm__(
-    "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE");
-void refuse(int64_t, size_t, size_t, device) __asm__(
-    "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE");
+void report(void *, int64_t, size_t, size_t,
+            device) __asm__("_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE");
+void refuse(int64_t, size_t, size_t,
+            device) __asm__("_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE");
 
 void report(void *base, int64_t bytes, size_t allocated, size_t reserved, device where)
 {

@@ -11,10 +11,10 @@ typedef struct device {
     int8_t type, index;
 } device;
 
-void report(void *, int64_t, size_t, size_t, device) __asm__(
-    "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE");
-void refuse(int64_t, size_t, size_t, device) __asm__(
-    "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE");
+void report(void *, int64_t, size_t, size_t,
+            device) __asm__("_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE");
+void refuse(int64_t, size_t, size_t,
+            device) __asm__("_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE");
 
 enum { SEGMENT = 1 << 20, MOST = 256 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tensors of PyTorch's allocator as objects with their lines in Python, without PyTorch and a GPU: a program in
-Python over libraries that report as PyTorch's do, on the emulator.
+"""Tensors of PyTorch's allocator as objects with their lines in Python, without PyTorch and a GPU:
+a program in Python over libraries that report as PyTorch's do, on the emulator.
 
     test_torch.py WARPLENS WORK COMPILER
 """
@@ -82,6 +82,15 @@ class Emulated(unittest.TestCase):
     def test_accesses_are_those_of_tensors(self):
         self.assertEqual([(o["loads"], o["stores"]) for o in self.at("the activation")], [(32, 32)] * 2)
         self.assertEqual([(o["loads"], o["stores"]) for o in self.at("the input")], [(64, 0)])
+
+    def test_pool(self):
+        """Most is in use when the thread's tensor has come."""
+        pool, = self.profile["memory"]["pools"]
+        self.assertEqual((pool["name"], pool["kind"]), ("PyTorch segment", "program"))
+        self.assertEqual((pool["most_reserved_bytes"], pool["reserved_bytes"]), (1 << 20, 1 << 20))
+        self.assertEqual((pool["most_used_bytes"], pool["free_bytes"]), (2 * 4096 + 2048, (1 << 20) - 2 * 4096 - 2048))
+        self.assertEqual(pool["objects"], [o["name"] for c in ("the weight", "on a thread of its own", "the input")
+                                           for o in self.at(c)])
 
     def test_what_was_refused(self):
         with sqlite3.connect(self.path) as profile:

@@ -99,6 +99,8 @@ void drv_pool_gone(CUmemoryPool pool); /* its handle may be given out again */
 /* The number in the capture of a pool that memory was taken from; NULL: the current one of the
  * current device. The first time it is given one POOL is written. 0 where there is no such pool. */
 uint32_t drv_pool_number(CUmemoryPool pool);
+/* The capture is told what pools with a number hold after the call; 0: none in particular. */
+void drv_pools_record(uint32_t call);
 
 /* ---- object.c: live memory by address ---- */
 

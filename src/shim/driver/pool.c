@@ -10,6 +10,7 @@ typedef struct numbered_pool {
     CUmemoryPool handle; /* key */
     uint32_t number;     /* in the capture; 0: nothing was taken from it */
     uint32_t device;
+    cap_pool_state told;
     UT_hash_handle hh;
 } numbered_pool;
 
@@ -69,4 +70,23 @@ uint32_t drv_pool_number(CUmemoryPool handle)
     if (p && !p->number)
         p->number = rec_pool(is_default(p) ? CAP_POOL_DEFAULT : CAP_POOL_CREATED, p->device);
     return p ? p->number : 0;
+}
+
+enum { RESERVED_NOW = 5, USED_NOW = 7 }; /* CU_MEMPOOL_ATTR_... */
+
+static bool read_amount(CUmemoryPool handle, int attribute, uint64_t *out)
+{
+    return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemPoolGetAttribute,
+                  (CUmemoryPool, CUmemPool_attribute, void *), handle,
+                  (CUmemPool_attribute)attribute, out) == CUDA_SUCCESS;
+}
+
+void drv_pools_record(uint32_t call)
+{
+    for (numbered_pool *p = pools; p; p = p->hh.next) {
+        cap_pool_state now = {.pool = p->number, .call = call};
+        if (p->number && read_amount(p->handle, RESERVED_NOW, &now.reserved) &&
+            read_amount(p->handle, USED_NOW, &now.used))
+            rec_pool_state(&p->told, &now);
+    }
 }

@@ -131,6 +131,14 @@ HOOK(cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
 
 /* ---- waiting ---- */
 
+/* Where the program waits, pools give back what they keep beyond their thresholds. */
+static void record_pools(void)
+{
+    pthread_mutex_lock(&rec_g.lock);
+    drv_pools_record(0);
+    pthread_mutex_unlock(&rec_g.lock);
+}
+
 /* After the application's wait its own record may be held: those of what it waited for are
  * written. */
 static CUresult resolved(hook_call *call, const probe_wait *wait)
@@ -138,6 +146,7 @@ static CUresult resolved(hook_call *call, const probe_wait *wait)
     hook_times_resolve(wait->stream, wait->over != PROBE_OVER_STREAM);
     probe_resolve(wait);
     call->rec.held = true;
+    record_pools();
     return hook_end(call, CUDA_SUCCESS);
 }
 

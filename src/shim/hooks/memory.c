@@ -17,6 +17,7 @@ static CUresult memory_made(hook_call *call, CUresult result, uint64_t base, uin
                              .kind = (uint8_t)kind,
                              .context = drv_current().handle};
         hook_object_add(call, &object);
+        drv_pools_record(call->rec.id);
         pthread_mutex_unlock(&rec_g.lock);
     }
     if (call->rec.active && result != CUDA_SUCCESS)
@@ -50,6 +51,7 @@ static CUresult memory_released(hook_call *call, CUresult result, const taken *t
             call->rec.record.bytes = t->object.bytes;
             hook_write_call(call, result);
             drv_object_freed(&t->object, call->rec.id, CAP_FREED_PROGRAM);
+            drv_pools_record(call->rec.id);
         } else {
             drv_object_add(&t->object);
         }

@@ -1,4 +1,5 @@
-"""What the test has in the place of PyTorch: tensors over libc10_cuda.so. Installed into a folder site-packages."""
+"""What the test has in the place of PyTorch: tensors over libc10_cuda.so. Installed into a
+folder site-packages."""
 import ctypes
 import os
 
