@@ -25,7 +25,7 @@ KEPT = {
 }
 # Names that a loader or an application looks for in our libraries (_ZN3c10: PyTorch's); the writers
 # of records, which events.def makes; what sanitizers add.
-MADE = re.compile(r"^(cu[A-Z]|_ZN3c10|cuda[A-Z]|__cuda|_cuda|cap_write_|__odr_asan|__asan)")
+MADE = re.compile(r"^(cu[A-Z]|_ZN3c10|InitializeInjectionNvtx|cuda[A-Z]|__cuda|_cuda|cap_write_|__odr_asan|__asan)")
 
 
 def sources(root, build):

@@ -18,7 +18,7 @@ import sys
 
 ROOMS = ["base", "access", "ir", "ptx", "sass", "flow", "rewrite", "cuda", "emu", "observe", "capture", "program", "inject", "record", "replay",
          "device", "api/both", "api/driver", "api/runtime",
-         "shim/driver", "shim/probe", "shim/hooks",
+         "shim/driver", "shim/probe", "shim/hooks", "nvtx",
          "profile", "analysis", "report", "cli"]
 # Folders whose folders are rooms.
 HOUSES = {room.split("/")[0] for room in ROOMS if "/" in room}
@@ -26,7 +26,7 @@ HOUSES = {room.split("/")[0] for room in ROOMS if "/" in room}
 AFTER = ["profile", "analysis", "report", "cli"]
 PURE = {"base", "access", "ir", "ptx", "sass", "flow", "cuda"}
 # The two libraries that live inside the application: what only they hold.
-APPLICATION = {room for room in ROOMS if room.split("/")[0] in ("inject", "record", "device", "api", "shim")}
+APPLICATION = {room for room in ROOMS if room.split("/")[0] in ("inject", "record", "device", "api", "shim", "nvtx")}
 
 # Headers that only their own room includes.
 INSIDE = re.compile(r"(^|[/_])impl\.h$")

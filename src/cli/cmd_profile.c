@@ -87,12 +87,12 @@ static bool tell_collector(profile_run *run, const char *folder)
            cli_asked_set(asked, PROG_OPTION_progress, wl_progress_name(cli_progress_kind()));
 }
 
-enum { COMPILER_SETTINGS = 5 };
+enum { OWN_SETTINGS = 7 };
 
 typedef struct setting_list {
-    cli_setting list[PROG_OPTIONS + COMPILER_SETTINGS];
+    cli_setting list[PROG_OPTIONS + OWN_SETTINGS];
     size_t count;
-    char texts[COMPILER_SETTINGS][PATH_MAX + 64];
+    char texts[OWN_SETTINGS][PATH_MAX + 64];
     size_t ntexts;
 } setting_list;
 
@@ -131,6 +131,14 @@ static void list_compilers(setting_list *s, const char *prefix)
     list_path(s, "TORCHINDUCTOR_CACHE_DIR", own, "/inductor");
 }
 
+/* NVTX has one tool at a time: the user's own goes before. */
+static void list_nvtx(setting_list *s, const char *prefix)
+{
+    const char *own = getenv("NVTX_INJECTION64_PATH");
+    if (!own || !*own)
+        list_path(s, "NVTX_INJECTION64_PATH", prefix, "/lib/warplens/libwarplens_nvtx.so");
+}
+
 static wl_status launch(profile_run *run, const char *folder, cli_outcome *outcome, wl_error *err)
 {
     const cli_asked *asked = &run->asked;
@@ -142,6 +150,7 @@ static wl_status launch(profile_run *run, const char *folder, cli_outcome *outco
     if (status != WL_OK)
         return status;
     list_given(asked, &settings);
+    list_nvtx(&settings, cli_prefix());
     if (run->on_gpu)
         list_compilers(&settings, cli_prefix());
     bool all = strcmp(asked->options.targets, "all") == 0;
