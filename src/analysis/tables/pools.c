@@ -43,7 +43,7 @@ static int by_pool_and_id(const void *a, const void *b)
 static uint32_t list_members(const prof_object_rows *objects, member *out)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < objects->count; i++) {
+    for (uint32_t i = 0; objects->rows && i < objects->count; i++) {
         const prof_object *o = &objects->rows[i];
         const prof_object *segment = ana_takes_device_memory(o) ? o : segment_of(objects, o);
         if (segment)
