@@ -237,6 +237,19 @@ static json_t *queue_json(const obj_queue *q)
     return row;
 }
 
+static json_t *refusal_json(const rep_data *d, wl_arena *arena, const ana_course_refusal *r)
+{
+    json_t *row = json_object();
+    rep_put_count(row, K(page_refusal, at), r->at);
+    rep_put_count(row, K(page_refusal, device), r->device);
+    rep_put_text(row, K(page_refusal, call), rep_call_text(d, arena, r->call));
+    if (r->bytes)
+        rep_put_count(row, K(page_refusal, bytes), r->bytes);
+    rep_put_count(row, K(page_refusal, free), r->free);
+    rep_put_count(row, K(page_refusal, total), r->total);
+    return row;
+}
+
 static json_t *change_json(const ana_course_change *c)
 {
     const ana_pattern_info *pattern = ana_pattern_get(c->pattern);
@@ -254,21 +267,27 @@ static json_t *change_json(const ana_course_change *c)
     return row;
 }
 
-static void put_course_lists(json_t *row, const ana_course *course)
+static void put_course_lists(json_t *row, const rep_data *d, wl_arena *arena,
+                             const ana_course *course)
 {
-    json_t *devices = json_array(), *queues = json_array(), *changes = json_array();
+    json_t *devices = json_array(), *queues = json_array(), *changes = json_array(),
+           *refusals = json_array();
     for (uint32_t i = 0; i < course->ndevices; i++)
         json_array_append_new(devices, course_device_json(&course->devices[i]));
     for (uint32_t i = 0; i < course->nqueues; i++)
         json_array_append_new(queues, queue_json(&course->queues[i]));
     for (uint32_t i = 0; i < course->nchanges; i++)
         json_array_append_new(changes, change_json(&course->changes[i]));
+    for (uint32_t i = 0; i < course->nrefusals; i++)
+        json_array_append_new(refusals, refusal_json(d, arena, &course->refusals[i]));
     rep_put(row, K(page_course, devices), devices);
     rep_put(row, K(page_course, queues), queues);
     rep_put(row, K(page_course, changes), changes);
+    rep_put(row, K(page_course, refusals), refusals);
 }
 
-json_t *rep_pack_course(const rep_data *data, const ana_course *course, rep_parts *parts)
+json_t *rep_pack_course(const rep_data *data, const ana_course *course, wl_arena *arena,
+                        rep_parts *parts)
 {
     rep_part columns = {0}, sites = {0};
     json_t *places = course_columns_json(course, &columns);
@@ -281,7 +300,7 @@ json_t *rep_pack_course(const rep_data *data, const ana_course *course, rep_part
     rep_put_count(row, K(page_course, process), course->process);
     rep_put_count(row, K(page_course, operations), course->nops);
     rep_put_count(row, K(page_course, objects), course->nobjects);
-    put_course_lists(row, course);
+    put_course_lists(row, data, arena, course);
     rep_put_count(row, K(page_course, part), parts->count);
     rep_put(row, K(page_course, columns), places);
     rep_add_part(parts, columns);

@@ -242,7 +242,8 @@ void rep_put_heat_head(json_t *map, const prof_heat_info *info);
 
 /* The row of the payload's memory.courses for a process (coursepack.c); its operations and objects
  * become a part, the call stacks another. NULL without memory. */
-json_t *rep_pack_course(const rep_data *data, const ana_course *course, rep_parts *parts);
+json_t *rep_pack_course(const rep_data *data, const ana_course *course, wl_arena *arena,
+                        rep_parts *parts);
 
 /* Caller frees with rep_free_parts, also after an error. */
 wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err);

@@ -657,11 +657,11 @@ static json_t *page_device_memory_json(const rep_data *d, const ana_device_memor
     return row;
 }
 
-static json_t *courses_json(const rep_data *d, rep_parts *parts)
+static json_t *courses_json(const rep_data *d, wl_arena *arena, rep_parts *parts)
 {
     json_t *courses = json_array();
     for (uint32_t i = 0; i < d->courses.count; i++) {
-        json_t *course = rep_pack_course(d, &d->courses.rows[i], parts);
+        json_t *course = rep_pack_course(d, &d->courses.rows[i], arena, parts);
         parts->failed |= !course;
         if (course)
             json_array_append_new(courses, course);
@@ -680,7 +680,7 @@ static json_t *page_memory_json(const rep_data *d, rep_parts *parts, wl_arena *a
         rep_put_count(memory, K(page_memory, peak_bytes), d->memory.peak_bytes);
     rep_put(memory, K(page_memory, peaks), peaks);
     rep_put(memory, K(page_memory, devices), devices);
-    rep_put(memory, K(page_memory, courses), courses_json(d, parts));
+    rep_put(memory, K(page_memory, courses), courses_json(d, arena, parts));
     return memory;
 }
 

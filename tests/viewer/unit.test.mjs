@@ -841,7 +841,8 @@ test("changes of memory are replayed: none of two saves by itself, both together
 });
 
 test("an object that reuses another's memory takes the larger size, as long as either lives", async () => {
-  const { d } = await fixtureCourse();
+  const d0 = await fixtureCourse();
+  const { d } = d0;
   d.row.changes[3].effect = "reuse"; // particles, in the memory of `in`, say
   d.hits.other[3] = 0;
   const curve = whatif.replay(d, 0, made(d, 3));
@@ -855,6 +856,10 @@ test("an object that reuses another's memory takes the larger size, as long as e
   assert.deepEqual([7, 8, 9, 10].map((op) => away.bytes[op] / MIB), [5, 3, 3, 5]);
   d.row.changes[3].effect = "left-out";
   assert.equal(whatif.replay(d, 0, made(d, 3)).peak / MIB, 3);
+  d.row.changes[3].effect = "smaller";
+  d.hits.bytes[3] = MIB / 2;
+  assert.equal(whatif.replay(d, 0, made(d, 3)).peak / MIB, 3.5);
+  assert.equal(words.hitWords(d0.m, d, 3), "512 KiB of its 2 MiB would be enough.");
 });
 
 test("a change with several hits is ticked, ticked in part, and unticked", async () => {

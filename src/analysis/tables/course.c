@@ -13,13 +13,16 @@ typedef struct coursing {
     const ana_findings *findings;
     obj_trace trace;
     obj_lives lives;
+    obj_extent *extents;
     obj_hits hits;
     obj_plan plan;
     uint32_t *levels;
     uint32_t *row_of; /* by operation of the trace */
     prof_call_time_rows times;
-    wl_arena *arena;
+    wl_arena *arena, *spans; /* spans: of the extent that is measured */
     ana_course *out;
+    wl_error *err;
+    wl_status status;
 } coursing;
 
 const char *ana_effect_name(ana_effect effect)
@@ -200,6 +203,8 @@ static ana_effect effect_of(ana_pattern pattern)
     case ANA_UNUSED_ALLOCATION: return ANA_EFFECT_LEFT_OUT;
     case ANA_TEMPORARY_IDLENESS: return ANA_EFFECT_AWAY;
     case ANA_REDUNDANT_ALLOCATION: return ANA_EFFECT_REUSE;
+    case ANA_OVERALLOCATION:
+    case ANA_STRUCTURED_ACCESS: return ANA_EFFECT_SMALLER;
     default: return ANA_EFFECT_NOTHING;
     }
 }
@@ -253,7 +258,7 @@ static ana_course_hit row_of_hit(const coursing *c, const obj_hit *h)
                             .from = row_of_moment(c, h->from),
                             .to = row_of_moment(c, h->to),
                             .calls = h->calls,
-                            .bytes = h->bytes,
+                            .bytes = h->keeps ? h->keeps : h->bytes,
                             .adds = h->adds};
 }
 
@@ -296,16 +301,62 @@ static bool fill_changes(coursing *c)
     return good;
 }
 
+/* ---- refusals ---- */
+
+static bool fill_refusals(coursing *c)
+{
+    ana_course *out = c->out;
+    size_t n = c->trace.refusals.count;
+    out->refusals = wl_new_array(c->arena, ana_course_refusal, n + 1);
+    for (size_t i = 0; out->refusals && i < n; i++) {
+        const obj_refusal *r = &c->trace.refusals.data[i];
+        uint32_t at = row_of_moment(c, r->at);
+        out->refusals[out->nrefusals++] = (ana_course_refusal){.at = at == OBJ_NONE ? out->nops
+                                                                                    : at,
+                                                               .device = r->device,
+                                                               .call = r->call,
+                                                               .bytes = r->bytes,
+                                                               .free = r->free,
+                                                               .total = r->total};
+    }
+    return out->refusals != NULL;
+}
+
 /* ---- all of it ---- */
+
+static bool read_spans_of_course(void *ctx, uint32_t elements, wl_span_reader *out)
+{
+    coursing *c = ctx;
+    wl_arena_free(c->spans);
+    c->spans = wl_arena_new();
+    c->status = c->spans ? prof_load_spans(c->program->db, elements, c->spans, out, c->err)
+                         : ana_nomem(c->err);
+    return c->status == WL_OK;
+}
 
 static bool analyse_course(coursing *c)
 {
     const ana_thresholds *limits = c->program->thresholds;
     c->levels = obj_order(&c->trace);
-    return c->levels && obj_lives_of(&c->trace, c->levels, &c->lives) &&
-           obj_find_patterns(&c->trace, c->levels, &c->lives, limits, &c->hits) &&
+    if (!c->levels || !obj_lives_of(&c->trace, c->levels, &c->lives))
+        return false;
+    c->extents = obj_extents_of(&c->trace, &c->lives, read_spans_of_course, c);
+    return c->extents &&
+           obj_find_patterns(&c->trace, c->levels, &c->lives, c->extents, limits, &c->hits) &&
            obj_plan_savings(&c->trace, limits->min_share, &c->hits, &c->plan) && fill_ops(c) &&
-           fill_accesses(c) && fill_objects(c) && fill_changes(c);
+           fill_accesses(c) && fill_objects(c) && fill_changes(c) && fill_refusals(c);
+}
+
+static void free_coursing(coursing *c)
+{
+    obj_trace_free(&c->trace);
+    obj_lives_free(&c->lives);
+    wl_vec_free(&c->hits);
+    obj_plan_free(&c->plan);
+    wl_arena_free(c->spans);
+    free(c->extents);
+    free(c->levels);
+    free(c->row_of);
 }
 
 static wl_status load_calls(coursing *c, wl_arena *scratch, wl_error *err)
@@ -325,13 +376,8 @@ static wl_status add_course(coursing *c, const obj_kinds *kinds, wl_arena *scrat
         return status;
     status = obj_load_trace(c->program, kinds, c->out->process, scratch, &c->trace, err);
     if (status == WL_OK && !analyse_course(c))
-        status = ana_nomem(err);
-    obj_trace_free(&c->trace);
-    obj_lives_free(&c->lives);
-    wl_vec_free(&c->hits);
-    obj_plan_free(&c->plan);
-    free(c->levels);
-    free(c->row_of);
+        status = c->status == WL_OK ? ana_nomem(err) : c->status;
+    free_coursing(c);
     return status;
 }
 
@@ -350,7 +396,9 @@ static wl_status fill_courses(const ana_program *program, const ana_findings *fi
         coursing c = {.program = program,
                       .findings = findings,
                       .arena = arena,
-                      .out = &out->rows[out->count++]};
+                      .out = &out->rows[out->count++],
+                      .err = err,
+                      .status = WL_OK};
         *c.out = (ana_course){.process = process};
         status = add_course(&c, &kinds, scratch, err);
     }

@@ -53,7 +53,7 @@ typedef struct ana_course_hit { /* a pattern on an object; the operations as in 
     uint32_t object, other, from, to;
     uint32_t calls; /* in between */
     uint32_t step;  /* of the plan, from 1; 0: not in it */
-    uint64_t bytes; /* of the object, or written in vain */
+    uint64_t bytes; /* of the object; SMALLER: that are enough; of a write: in vain */
     uint64_t adds;  /* of a step: how much higher the plan's peak is without it */
 } ana_course_hit;
 
@@ -67,6 +67,14 @@ typedef struct
     uint32_t number;       /* of the finding; 0: it is none */
 } ana_course_change;
 
+typedef struct ana_course_refusal { /* an allocation that failed for want of memory */
+    uint32_t at;          /* operations before this one were over; the number of all: all were */
+    uint32_t device;      /* in `devices` */
+    uint32_t call;        /* prof_call */
+    uint64_t bytes;       /* that it asked for */
+    uint64_t free, total; /* bytes of the device */
+} ana_course_refusal;
+
 typedef struct ana_course_device {
     uint32_t ordinal;
     uint64_t peak, peak_after; /* as it is; with the plan */
@@ -75,7 +83,7 @@ typedef struct ana_course_device {
 
 typedef struct ana_course {
     uint32_t process;
-    uint32_t nops, nsets, naccesses, nobjects, nqueues, ndevices, nhits, nchanges;
+    uint32_t nops, nsets, naccesses, nobjects, nqueues, ndevices, nhits, nchanges, nrefusals;
     ana_course_op *ops;
     obj_set *sets;
     ana_course_access *accesses;
@@ -84,6 +92,7 @@ typedef struct ana_course {
     ana_course_device *devices;
     ana_course_hit *hits; /* change after change */
     ana_course_change *changes;
+    ana_course_refusal *refusals; /* in the order of calls */
     prof_call_site_rows sites;
     prof_frame_rows frames; /* by stack */
 } ana_course;

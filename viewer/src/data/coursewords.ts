@@ -1,4 +1,4 @@
-import { baseName, plural } from "../widgets/format";
+import { baseName, bytes, plural } from "../widgets/format";
 import { type CourseData, KINDS, LAUNCH, NONE } from "./course";
 import { kernelOf, type Model, objectOf } from "./model";
 
@@ -52,6 +52,8 @@ export function hitWords(m: Model, d: CourseData, hit: number): string {
       return "Nothing accesses it.";
     case "away":
       return `Not used for ${calls}, between the ${opWords(m, d, from)} and the ${opWords(m, d, to)}.`;
+    case "smaller":
+      return `${bytes(hits.bytes[hit] as number)} of its ${bytes(d.lives.bytes[hits.object[hit] as number] as number)} would be enough.`;
     case "reuse":
       return (
         `Its first use, the ${opWords(m, d, to)}, comes ${calls} after the last use of ` +

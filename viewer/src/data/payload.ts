@@ -96,7 +96,7 @@ export type Gain =
   | "covered"
   | "tiny"
   | "at-exit";
-export type Effect = "nothing" | "later" | "sooner" | "left-out" | "away" | "reuse";
+export type Effect = "nothing" | "later" | "sooner" | "left-out" | "away" | "reuse" | "smaller";
 export type Level = "error" | "warning" | "info" | "debug";
 
 /** An instruction of a kernel and of what it calls, in order. */
@@ -635,13 +635,22 @@ export interface MemoryChange {
   title: string; // Of the pattern.
   /** later: allocated just before `to`; sooner: freed just after `from`; left-out: not
    * allocated; away: given back between `from` and `to`; reuse: it lives in the memory of
-   * `other`. */
+   * `other`; smaller: `bytes` are enough. */
   effect: Effect;
   possible?: true; // What was not seen may rule it out.
   first: number; // Of its hits, which stand side by side.
   count: number; // Of its hits: one for each object and time.
   saves: number; // Bytes at the peak of the device, by itself.
   number?: number; // Of the finding; absent where it saves too little to be one.
+}
+
+export interface FailedAllocation {
+  at: number; // Operations before this one were over; as many as there are: all were.
+  device: number; // In devices.
+  call?: string; // With its source line.
+  bytes?: number; // That it asked for; absent where that is not known.
+  free: number; // Bytes of the device, for all processes.
+  total: number;
 }
 
 /** Where the columns of operations, sets of accesses, objects and hits lie in the part;
@@ -691,6 +700,7 @@ export interface Course {
   devices: CourseDevice[];
   queues: Queue[];
   changes: MemoryChange[]; // That findings ask for.
+  refusals: FailedAllocation[]; // Allocations that failed for want of memory.
   part: number; // That holds the columns.
   columns: CourseColumns;
   sites: number; // The part that holds Sites as JSON.

@@ -9,6 +9,7 @@ export interface Curve {
 
 /** An object as it lives with changes made. */
 interface Changed {
+  bytes: Float64Array;
   begin: Float64Array;
   end: Float64Array;
   leftOut: Uint8Array;
@@ -31,6 +32,7 @@ export function boundsOf(d: CourseData, hit: number): [number, number] {
 function unchanged(d: CourseData): Changed {
   const { lives, ops } = d;
   return {
+    bytes: lives.bytes.slice(),
     begin: Float64Array.from(lives.begin, (b) => Math.min(b, ops.count)),
     end: Float64Array.from(lives.end, (e) => Math.min(e, ops.count)),
     leftOut: new Uint8Array(lives.count),
@@ -57,6 +59,9 @@ function changed(d: CourseData, made: Uint8Array): Changed {
       case "left-out":
         c.leftOut[object] = 1;
         break;
+      case "smaller":
+        c.bytes[object] = d.hits.bytes[hit] as number;
+        break;
       case "reuse":
         c.reuses[object] = other;
         c.reusedBy[other] = object;
@@ -74,14 +79,14 @@ function add(steps: Float64Array, from: number, to: number, bytes: number): void
 }
 
 /** What an object takes with all that live in its memory: the larger size, from the first allocation to the last free. */
-function addOwner(d: CourseData, c: Changed, owner: number, steps: Float64Array): void {
+function addOwner(c: Changed, owner: number, steps: Float64Array): void {
   let begin = c.begin[owner] as number;
   let end = c.end[owner] as number;
-  let bytes = d.lives.bytes[owner] as number;
+  let bytes = c.bytes[owner] as number;
   for (let i = c.reusedBy[owner] as number; i !== NONE; i = c.reusedBy[i] as number) {
     begin = Math.min(begin, c.begin[i] as number);
     end = Math.max(end, c.end[i] as number);
-    bytes = Math.max(bytes, d.lives.bytes[i] as number);
+    bytes = Math.max(bytes, c.bytes[i] as number);
   }
   if (!c.leftOut[owner]) add(steps, begin, end, bytes);
 }
@@ -91,7 +96,7 @@ function takeAway(d: CourseData, c: Changed, hit: number, steps: Float64Array): 
   const alone = c.reuses[object] === NONE && c.reusedBy[object] === NONE;
   if (c.leftOut[object] || !alone) return;
   const [from, to] = boundsOf(d, hit);
-  add(steps, from, to, -(d.lives.bytes[object] as number));
+  add(steps, from, to, -(c.bytes[object] as number));
 }
 
 function summed(steps: Float64Array, count: number): Curve {
@@ -114,7 +119,7 @@ export function replay(d: CourseData, device: number, made: Uint8Array): Curve {
   const steps = new Float64Array(d.ops.count + 1);
   for (let o = 0; o < d.lives.count; o++) {
     const here = d.lives.device[o] === device && ((d.lives.flags[o] as number) & COUNTED) !== 0;
-    if (here && c.reuses[o] === NONE) addOwner(d, c, o, steps);
+    if (here && c.reuses[o] === NONE) addOwner(c, o, steps);
   }
   for (let hit = 0; hit < d.hits.count; hit++) {
     const away = d.row.changes[d.hits.change[hit] as number]?.effect === "away";
