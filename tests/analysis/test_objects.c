@@ -2,7 +2,6 @@
 #include "support/test.h"
 #include "tale.h"
 
-#include "analysis/objects/memory.h"
 #include "analysis/objects/order.h"
 #include "analysis/objects/savings.h"
 

@@ -4,13 +4,21 @@
 #include "support/test.h"
 #include "tale.h"
 
+#include "analysis/objects/memory.h"
 #include "analysis/objects/order.h"
 #include "analysis/objects/savings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRACES = 10000, MOST_OPS = 48, MOST_OBJECTS = 48, QUEUES = 7, EVENTS = 3 };
+enum {
+    TRACES = 10000,
+    MOST_OPS = 48,
+    MOST_OBJECTS = 48,
+    QUEUES = 7,
+    EVENTS = 3,
+    PLANS = 4 /* of so many traces one: it takes long */
+};
 
 static uint64_t seed;
 
@@ -432,7 +440,8 @@ static void compare_savings(const obj_trace *t, const obj_hits *hits, const obj_
     for (size_t i = 0; i < hits->count; i++) {
         for (size_t k = 0; k < hits->count; k++)
             chosen[k] = hits->data[k].bundle == hits->data[i].bundle;
-        assert_int_equal(hits->data[i].saves, before - peak_with(t, hits, chosen));
+        uint64_t peak = peak_with(t, hits, chosen);
+        assert_int_equal(hits->data[i].saves, peak < before ? before - peak : 0);
     }
     for (size_t k = 0; k < hits->count; k++)
         chosen[k] = hits->data[k].planned;
@@ -452,9 +461,112 @@ static void compare_savings(const obj_trace *t, const obj_hits *hits, const obj_
     free(chosen);
 }
 
+/* ---- the plan: every peak from the beginning ---- */
+
+static bool lowers_alone(const obj_hit *h)
+{
+    return h->pattern != ANA_TEMPORARY_IDLENESS && h->pattern != ANA_REDUNDANT_ALLOCATION;
+}
+
+static bool is_change(const obj_hit *h)
+{
+    return h->pattern != ANA_DEAD_WRITE && (h->pattern != ANA_LEAK || h->from != OBJ_NONE);
+}
+
+static int effort(const obj_hit *h)
+{
+    static const ana_pattern efforts[] = {ANA_UNUSED_ALLOCATION, ANA_LATE_DEALLOCATION,
+                                          ANA_EARLY_ALLOCATION, ANA_REDUNDANT_ALLOCATION};
+    ana_pattern pattern = h->pattern == ANA_LEAK ? ANA_LATE_DEALLOCATION : h->pattern;
+    int at = 0;
+    while (at < 4 && efforts[at] != pattern)
+        at++;
+    return at;
+}
+
+static bool comes_first(const obj_hit *a, const obj_hit *b)
+{
+    if ((effort(a) > 2) != (effort(b) > 2))
+        return effort(a) < effort(b);
+    if (a->saves != b->saves)
+        return a->saves > b->saves;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes;
+    return effort(a) != effort(b) ? effort(a) < effort(b) : a < b;
+}
+
+static void rank_hits(const obj_hits *hits, uint32_t *order)
+{
+    for (uint32_t i = 0; i < hits->count; i++) {
+        uint32_t k = i;
+        for (; k && comes_first(&hits->data[i], &hits->data[order[k - 1]]); k--)
+            order[k] = order[k - 1];
+        order[k] = i;
+    }
+}
+
+/* Memory that others live in is not given back in between. */
+static bool goes_with(const obj_hits *hits, const bool *chosen, const obj_hit *h)
+{
+    for (size_t i = 0; i < hits->count; i++) {
+        const obj_hit *made = &hits->data[i];
+        bool meets = made->object == h->object || made->other == h->object ||
+                     (h->other != OBJ_NONE && made->object == h->other);
+        if (chosen[i] && meets && !lowers_alone(made) && made->pattern != h->pattern)
+            return false;
+    }
+    return true;
+}
+
+static void choose_naively(const obj_trace *t, const obj_hits *hits, const uint32_t *order,
+                           bool *chosen)
+{
+    for (size_t i = 0; i < hits->count; i++)
+        chosen[i] = !hits->data[i].possible && is_change(&hits->data[i]) &&
+                    lowers_alone(&hits->data[i]);
+    for (size_t i = 0; i < hits->count; i++) {
+        const obj_hit *h = &hits->data[order[i]];
+        if (h->possible || !is_change(h) || lowers_alone(h) || !goes_with(hits, chosen, h))
+            continue;
+        uint64_t before = peak_with(t, hits, chosen);
+        chosen[order[i]] = true;
+        uint64_t after = peak_with(t, hits, chosen);
+        chosen[order[i]] = after < before && (double)(before - after) >= 0.01 * (double)before;
+    }
+    for (size_t i = hits->count; i-- > 0;) {
+        uint64_t before = peak_with(t, hits, chosen);
+        bool was = chosen[order[i]];
+        chosen[order[i]] = false;
+        chosen[order[i]] = was && peak_with(t, hits, chosen) > before;
+    }
+}
+
+static void compare_plan(const obj_trace *t, const obj_hits *hits, const obj_plan *plan)
+{
+    bool *chosen = calloc(hits->count + 1, sizeof *chosen);
+    uint32_t *order = calloc(hits->count + 1, sizeof *order), step = 0;
+    rank_hits(hits, order);
+    choose_naively(t, hits, order, chosen);
+    for (size_t i = 0; i < hits->count; i++)
+        assert_int_equal(hits->data[i].planned, chosen[i]);
+    for (size_t i = 0; i < hits->count; i++)
+        chosen[i] = false;
+    for (size_t i = 0; i < hits->count; i++) {
+        if (!hits->data[order[i]].planned)
+            continue;
+        chosen[order[i]] = true;
+        assert_true(step < plan->steps.count);
+        assert_int_equal(plan->steps.data[step].hit, order[i]);
+        assert_int_equal(plan->steps.data[step++].peak, peak_with(t, hits, chosen));
+    }
+    assert_int_equal(step, plan->steps.count);
+    free(chosen);
+    free(order);
+}
+
 /* ---- all of it ---- */
 
-static void compare_trace(const obj_trace *t, const ana_thresholds *thresholds)
+static void compare_trace(const obj_trace *t, const ana_thresholds *thresholds, bool plans)
 {
     uint32_t expected[MOST_OPS];
     obj_lives lives;
@@ -473,6 +585,8 @@ static void compare_trace(const obj_trace *t, const ana_thresholds *thresholds)
     assert_true(obj_find_patterns(t, levels, &lives, NULL, thresholds, &hits));
     assert_true(obj_plan_savings(t, 0.01, &hits, &plan));
     compare_savings(t, &hits, &plan);
+    if (plans)
+        compare_plan(t, &hits, &plan);
     obj_plan_free(&plan);
     wl_vec_free(&hits);
     obj_lives_free(&lives);
@@ -488,13 +602,93 @@ static void random_traces(void **state)
         obj_trace t;
         seed = i;
         draw_trace(&t);
-        compare_trace(&t, &thresholds);
+        compare_trace(&t, &thresholds, i % PLANS == 0);
         tale_end(&t);
+    }
+}
+
+/* ---- memory over moments ---- */
+
+enum { MOST_MOMENTS = 700, MEMORIES = 200, CHANGES = 60 };
+
+typedef struct naive_memory {
+    uint32_t count, moments[MOST_MOMENTS];
+    int64_t bytes[MOST_MOMENTS];
+} naive_memory;
+
+static void change_both(obj_memory *m, naive_memory *n, bool first)
+{
+    uint32_t from = below(n->count + 1), to = below(n->count + 1);
+    int64_t bytes = (int64_t)below(1000) - (first ? 0 : 500);
+    for (uint32_t i = from; i < to; i++)
+        n->bytes[i] += bytes;
+    if (first)
+        obj_memory_put(m, from, to, bytes);
+    else
+        obj_memory_add(m, from, to, bytes);
+}
+
+static int64_t most_of(const naive_memory *n, uint32_t from, uint32_t to)
+{
+    int64_t most = INT64_MIN;
+    for (uint32_t i = from; i < to; i++)
+        most = n->bytes[i] > most ? n->bytes[i] : most;
+    return most;
+}
+
+static void compare_memory(const obj_memory *m, const naive_memory *n)
+{
+    int64_t peak = most_of(n, 0, n->count), limit = (int64_t)below(2000) - 200;
+    uint32_t from = below(n->count + 1), to = below(n->count + 1), first, end, low = 0, high = 0;
+    assert_int_equal(obj_memory_most(m, from, to), most_of(n, from, to));
+    assert_int_equal(obj_memory_peak(m), peak > 0 ? peak : 0);
+    for (from = 0; from < n->count && n->bytes[from] < peak; from++)
+        ;
+    assert_int_equal(obj_memory_peak_place(m), peak > 0 ? from : UINT32_MAX);
+    for (uint32_t i = n->count; i-- > 0;)
+        if (n->bytes[i] > limit) {
+            high = high ? high : i + 1;
+            low = i;
+        }
+    obj_memory_above(m, limit, &first, &end);
+    if (limit >= 0) /* what lies after all places has nothing */
+        assert_true(first == low && end == high);
+}
+
+static void random_memory(void **state)
+{
+    (void)state;
+    for (uint32_t turn = 0; turn < MEMORIES; turn++) {
+        obj_memory m;
+        naive_memory n = {0};
+        seed = turn;
+        uint32_t end = 1 + below(3000);
+        assert_true(obj_memory_init(&m, end));
+        for (uint32_t i = 0; i <= end && n.count < MOST_MOMENTS; i++)
+            if (below(3) == 0) {
+                n.moments[n.count++] = i;
+                obj_memory_mark(&m, i);
+            }
+        assert_true(obj_memory_begin(&m));
+        for (int i = 0; i < CHANGES; i++)
+            change_both(&m, &n, true);
+        obj_memory_sum(&m);
+        for (uint32_t i = 0; i < n.count; i++) {
+            assert_int_equal(obj_memory_place(&m, n.moments[i]), i);
+            assert_int_equal(obj_memory_moment(&m, i), n.moments[i]);
+        }
+        assert_int_equal(obj_memory_place(&m, OBJ_NONE), n.count);
+        for (int i = 0; i < CHANGES; i++) {
+            change_both(&m, &n, false);
+            compare_memory(&m, &n);
+        }
+        obj_memory_free(&m);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_traces)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_memory),
+                                       cmocka_unit_test(random_traces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

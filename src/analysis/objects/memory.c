@@ -1,55 +1,86 @@
-/* A tree over moments: ranges are added to, the root has the peak. */
+/* Blocks of places, and a tree over the blocks: ranges are added to, the root has the peak. */
 #include "analysis/objects/memory.h"
 
 #include <stdlib.h>
 
-static int by_moment(const void *a, const void *b)
+enum { WORD = 64, BLOCK = 32 };
+
+/* ---- places ---- */
+
+bool obj_memory_init(obj_memory *m, uint32_t end)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
+    *m = (obj_memory){.words = end / WORD + 1};
+    m->marks = calloc(m->words, sizeof *m->marks);
+    m->before = calloc(m->words, sizeof *m->before);
+    return m->marks && m->before;
 }
 
-static uint32_t keep_each_once(uint32_t *moments, size_t count)
+void obj_memory_mark(obj_memory *m, uint32_t moment)
 {
-    uint32_t n = 0;
-    if (count)
-        qsort(moments, count, sizeof *moments, by_moment);
-    for (size_t i = 0; i < count; i++)
-        if (n == 0 || moments[n - 1] != moments[i])
-            moments[n++] = moments[i];
-    return n;
+    if (moment / WORD < m->words)
+        m->marks[moment / WORD] |= UINT64_C(1) << moment % WORD;
 }
 
-bool obj_memory_init(obj_memory *m, uint32_t *moments, size_t count)
+bool obj_memory_begin(obj_memory *m)
 {
-    *m = (obj_memory){.moments = moments, .leaves = 1};
-    m->count = keep_each_once(moments, count);
-    while (m->leaves < m->count)
+    for (uint32_t i = 0; i < m->words; i++) {
+        m->before[i] = m->count;
+        m->count += (uint32_t)__builtin_popcountll(m->marks[i]);
+    }
+    for (m->leaves = 1; m->leaves < (m->count + BLOCK - 1) / BLOCK;)
         m->leaves *= 2;
+    m->bytes = calloc((size_t)m->leaves * BLOCK, sizeof *m->bytes);
     m->add = calloc(2 * (size_t)m->leaves, sizeof *m->add);
     m->most = calloc(2 * (size_t)m->leaves, sizeof *m->most);
-    return m->add && m->most;
+    return m->bytes && m->add && m->most;
 }
 
 void obj_memory_free(obj_memory *m)
 {
+    free(m->marks);
+    free(m->before);
+    free(m->bytes);
     free(m->add);
     free(m->most);
     *m = (obj_memory){0};
 }
 
-/* The first moment that is not before. */
-static uint32_t place_of_moment(const obj_memory *m, uint32_t moment)
+uint32_t obj_memory_place(const obj_memory *m, uint32_t moment)
 {
-    uint32_t low = 0, high = m->count;
-    while (low < high) {
+    uint32_t word = moment / WORD;
+    if (word >= m->words)
+        return m->count;
+    uint64_t below = (UINT64_C(1) << moment % WORD) - 1;
+    return m->before[word] + (uint32_t)__builtin_popcountll(m->marks[word] & below);
+}
+
+uint32_t obj_memory_moment(const obj_memory *m, uint32_t place)
+{
+    uint32_t low = 0, high = m->words;
+    if (place >= m->count)
+        return UINT32_MAX;
+    while (high - low > 1) { /* the last word with no more than `place` before it */
         uint32_t middle = low + (high - low) / 2;
-        if (m->moments[middle] < moment)
-            low = middle + 1;
+        if (m->before[middle] <= place)
+            low = middle;
         else
             high = middle;
     }
-    return low;
+    uint64_t marks = m->marks[low];
+    for (uint32_t i = m->before[low]; i < place; i++)
+        marks &= marks - 1;
+    return low * WORD + (uint32_t)__builtin_ctzll(marks);
+}
+
+/* ---- the tree ---- */
+
+static void update_leaf(obj_memory *m, uint32_t leaf)
+{
+    const int64_t *bytes = &m->bytes[(size_t)leaf * BLOCK];
+    int64_t most = bytes[0];
+    for (uint32_t i = 1; i < BLOCK; i++)
+        most = bytes[i] > most ? bytes[i] : most;
+    m->most[m->leaves + leaf] = m->add[m->leaves + leaf] + most;
 }
 
 static void update_node(obj_memory *m, uint32_t node)
@@ -58,32 +89,121 @@ static void update_node(obj_memory *m, uint32_t node)
     m->most[node] = m->add[node] + (left > right ? left : right);
 }
 
-static void add_to_node(obj_memory *m, uint32_t node, int64_t bytes)
-{
-    m->add[node] += bytes;
-    m->most[node] += bytes;
-}
-
 static void update_above(obj_memory *m, uint32_t node)
 {
     for (node /= 2; node; node /= 2)
         update_node(m, node);
 }
 
+static void add_to_node(obj_memory *m, uint32_t node, int64_t bytes)
+{
+    m->add[node] += bytes;
+    m->most[node] += bytes;
+}
+
+static void add_to_blocks(obj_memory *m, uint32_t first, uint32_t end, int64_t bytes)
+{
+    for (first += m->leaves, end += m->leaves; first < end; first /= 2, end /= 2) {
+        if (first & 1)
+            add_to_node(m, first++, bytes);
+        if (end & 1)
+            add_to_node(m, --end, bytes);
+    }
+}
+
+static void add_in_block(obj_memory *m, uint32_t from, uint32_t to, int64_t bytes)
+{
+    for (uint32_t i = from; i < to; i++)
+        m->bytes[i] += bytes;
+    if (from < to)
+        update_leaf(m, from / BLOCK);
+}
+
 void obj_memory_add(obj_memory *m, uint32_t from, uint32_t to, int64_t bytes)
 {
-    uint32_t low = place_of_moment(m, from) + m->leaves, high = place_of_moment(m, to) + m->leaves;
-    uint32_t first = low, last = high - 1;
-    if (low >= high)
+    uint32_t first = (from + BLOCK - 1) / BLOCK, end = to / BLOCK;
+    if (from >= to || bytes == 0)
         return;
-    for (; low < high; low /= 2, high /= 2) {
-        if (low & 1)
-            add_to_node(m, low++, bytes);
-        if (high & 1)
-            add_to_node(m, --high, bytes);
+    if (first > end) {
+        add_in_block(m, from, to, bytes);
+    } else {
+        add_in_block(m, from, first * BLOCK, bytes);
+        add_in_block(m, end * BLOCK, to, bytes);
+        add_to_blocks(m, first, end, bytes);
     }
-    update_above(m, first);
-    update_above(m, last);
+    update_above(m, m->leaves + from / BLOCK);
+    if (from / BLOCK != (to - 1) / BLOCK)
+        update_above(m, m->leaves + (to - 1) / BLOCK);
+}
+
+/* ---- what is in use at first ---- */
+
+void obj_memory_clear(obj_memory *m)
+{
+    for (size_t i = 0; i < (size_t)m->leaves * BLOCK; i++)
+        m->bytes[i] = 0;
+    for (size_t i = 0; i < 2 * (size_t)m->leaves; i++)
+        m->add[i] = 0;
+}
+
+/* Until they are summed up, bytes are differences from one place to the next. */
+void obj_memory_put(obj_memory *m, uint32_t from, uint32_t to, int64_t bytes)
+{
+    if (from >= to)
+        return;
+    m->bytes[from] += bytes;
+    if (to < m->count)
+        m->bytes[to] -= bytes;
+}
+
+void obj_memory_sum(obj_memory *m)
+{
+    for (uint32_t i = 1; i < m->count; i++)
+        m->bytes[i] += m->bytes[i - 1];
+    for (uint32_t i = 0; i < m->leaves; i++)
+        update_leaf(m, i);
+    for (uint32_t node = m->leaves - 1; node; node--)
+        update_node(m, node);
+}
+
+/* ---- questions ---- */
+
+static int64_t most_in_block(const obj_memory *m, uint32_t from, uint32_t to)
+{
+    int64_t most = INT64_MIN, above = 0;
+    if (from >= to)
+        return most;
+    for (uint32_t i = from; i < to; i++)
+        most = m->bytes[i] > most ? m->bytes[i] : most;
+    for (uint32_t node = m->leaves + from / BLOCK; node; node /= 2)
+        above += m->add[node];
+    return most + above;
+}
+
+/* Of blocks, below a node that has `count` of them from `at` on. */
+static int64_t most_below(const obj_memory *m, uint32_t node, uint32_t at, uint32_t count,
+                          uint32_t first, uint32_t end)
+{
+    if (end <= at || at + count <= first)
+        return INT64_MIN;
+    if (first <= at && at + count <= end)
+        return m->most[node];
+    count /= 2;
+    int64_t left = most_below(m, 2 * node, at, count, first, end);
+    int64_t right = most_below(m, 2 * node + 1, at + count, count, first, end);
+    return m->add[node] + (left > right ? left : right);
+}
+
+int64_t obj_memory_most(const obj_memory *m, uint32_t from, uint32_t to)
+{
+    uint32_t first = (from + BLOCK - 1) / BLOCK, end = to / BLOCK;
+    if (first > end)
+        return most_in_block(m, from, to);
+    int64_t before = most_in_block(m, from, first * BLOCK),
+            after = most_in_block(m, end * BLOCK, to),
+            whole = first < end ? most_below(m, 1, 0, m->leaves, first, end) : INT64_MIN;
+    before = before > after ? before : after;
+    return before > whole ? before : whole;
 }
 
 int64_t obj_memory_peak(const obj_memory *m)
@@ -91,12 +211,41 @@ int64_t obj_memory_peak(const obj_memory *m)
     return m->most[1];
 }
 
-uint32_t obj_memory_peak_moment(const obj_memory *m)
+uint32_t obj_memory_peak_place(const obj_memory *m)
 {
     uint32_t node = 1;
     if (m->count == 0 || m->most[1] <= 0)
         return UINT32_MAX;
     while (node < m->leaves)
         node = 2 * node + (m->most[2 * node] < m->most[2 * node + 1]);
-    return m->moments[node - m->leaves];
+    uint32_t place = (node - m->leaves) * BLOCK;
+    int64_t most = m->most[node] - m->add[node];
+    while (m->bytes[place] < most)
+        place++;
+    return place;
+}
+
+/* The first place above a limit, or the last, which there are; `last` is 0 or 1. */
+static uint32_t extreme_above(const obj_memory *m, int64_t limit, uint32_t last)
+{
+    uint32_t node = 1;
+    while (node < m->leaves) {
+        limit -= m->add[node];
+        node = 2 * node + last;
+        node ^= m->most[node] <= limit;
+    }
+    limit -= m->add[node];
+    uint32_t place = (node - m->leaves) * BLOCK + last * (BLOCK - 1);
+    while (m->bytes[place] <= limit)
+        place += last ? UINT32_MAX : 1;
+    return place;
+}
+
+void obj_memory_above(const obj_memory *m, int64_t limit, uint32_t *first, uint32_t *end)
+{
+    *first = *end = 0;
+    if (m->count == 0 || m->most[1] <= limit)
+        return;
+    *first = extreme_above(m, limit, 0);
+    *end = extreme_above(m, limit, 1) + 1;
 }

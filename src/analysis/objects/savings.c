@@ -7,24 +7,53 @@
 /* An object as it lives with the changes that are made. */
 typedef struct changed {
     uint64_t bytes;
-    uint32_t begin, end;
-    uint32_t away, back; /* given back in between; OBJ_NONE: not */
+    uint32_t begin, end; /* places in its device's memory */
     uint32_t reuses, reused_by;
+    uint32_t away; /* times that it is given back in between */
     bool left_out;
 } changed;
+
+/* What takes memory: places of one device, from one up to another. */
+typedef struct extent {
+    uint32_t from, to;
+    int64_t bytes;
+} extent;
+
+/* What a change adds to memory, and where: bytes may be negative. */
+typedef struct deltas {
+    uint32_t count;
+    extent rows[4];
+} deltas;
+
+/* Hits on objects of one place of the program: they have one fix. */
+typedef struct bundled {
+    uint32_t site, other; /* OBJ_NONE: there is no other */
+    uint32_t kind;        /* pattern, device, certainty */
+    uint32_t hit;
+} bundled;
 
 typedef struct planner {
     const obj_trace *trace;
     obj_hits *hits;
     obj_plan *plan;
     obj_memory *memories; /* by device */
-    uint32_t *moments;    /* of all, by device */
     changed *objects;
     bool *made; /* by hit */
     uint32_t *order;
+    wl_vec(extent) given_back; /* by a bundle */
 } planner;
 
 /* ---- what objects take ---- */
+
+static obj_memory *memory_of_object(const planner *p, uint32_t object)
+{
+    return &p->memories[p->trace->objects.data[object].device];
+}
+
+static obj_memory *memory_of_hit(const planner *p, uint32_t hit)
+{
+    return memory_of_object(p, p->hits->data[hit].object);
+}
 
 /* The object whose memory it lives in: its own, or that of the first of those that it reuses. */
 static uint32_t owner_of_memory(const planner *p, uint32_t object)
@@ -34,26 +63,24 @@ static uint32_t owner_of_memory(const planner *p, uint32_t object)
     return object;
 }
 
-/* Adds what the memory of an owner takes, times 1 or -1. Whoever lives in it needs the larger size,
- * from the first allocation to the last free. */
-static void add_memory_of(planner *p, uint32_t owner, int sign)
+static extent extent_of_object(const planner *p, uint32_t object)
 {
-    const changed *c = &p->objects[owner];
-    obj_memory *m = &p->memories[p->trace->objects.data[owner].device];
-    uint32_t begin = c->begin, end = c->end;
-    uint64_t bytes = c->bytes;
-    bool alone = c->reused_by == OBJ_NONE;
-    for (uint32_t i = c->reused_by; i != OBJ_NONE; i = p->objects[i].reused_by) {
-        const changed *other = &p->objects[i];
-        begin = other->begin < begin ? other->begin : begin;
-        end = other->end > end ? other->end : end;
-        bytes = other->bytes > bytes ? other->bytes : bytes;
+    const changed *c = &p->objects[object];
+    return c->left_out ? (extent){0} : (extent){c->begin, c->end, (int64_t)c->bytes};
+}
+
+/* What the memory of an owner takes: whoever lives in it needs the larger size, from the first
+ * allocation to the last free. */
+static extent extent_of_memory(const planner *p, uint32_t owner)
+{
+    extent all = extent_of_object(p, owner);
+    for (uint32_t i = p->objects[owner].reused_by; i != OBJ_NONE; i = p->objects[i].reused_by) {
+        extent one = extent_of_object(p, i);
+        all.from = one.from < all.from ? one.from : all.from;
+        all.to = one.to > all.to ? one.to : all.to;
+        all.bytes = one.bytes > all.bytes ? one.bytes : all.bytes;
     }
-    if (c->left_out)
-        return;
-    obj_memory_add(m, begin, end, sign * (int64_t)bytes);
-    if (alone && c->away != OBJ_NONE)
-        obj_memory_add(m, c->away, c->back, -sign * (int64_t)bytes);
+    return all;
 }
 
 /* ---- changes ---- */
@@ -66,23 +93,24 @@ static void bounds_of_change(const obj_trace *trace, const obj_hit *h, uint32_t 
     *to = h->to == OBJ_NONE ? o->end : h->to;
 }
 
-static void change_object(planner *p, const obj_hit *h, bool make)
+/* Makes the change of a hit to its object, or undoes it. */
+static void change_object(planner *p, uint32_t hit, bool make)
 {
+    const obj_hit *h = &p->hits->data[hit];
     const obj_object *o = &p->trace->objects.data[h->object];
+    const obj_memory *m = memory_of_hit(p, hit);
     changed *c = &p->objects[h->object];
     uint32_t from, to;
     bounds_of_change(p->trace, h, &from, &to);
+    p->made[hit] = make;
     switch (h->pattern) {
-    case ANA_EARLY_ALLOCATION: c->begin = make ? to : o->begin; break;
+    case ANA_EARLY_ALLOCATION: c->begin = obj_memory_place(m, make ? to : o->begin); break;
     case ANA_LATE_DEALLOCATION:
-    case ANA_LEAK: c->end = make ? from : o->end; break;
+    case ANA_LEAK: c->end = obj_memory_place(m, make ? from : o->end); break;
     case ANA_UNUSED_ALLOCATION: c->left_out = make; break;
     case ANA_OVERALLOCATION:
     case ANA_STRUCTURED_ACCESS: c->bytes = make ? h->keeps : o->bytes; break;
-    case ANA_TEMPORARY_IDLENESS:
-        c->away = make ? from : OBJ_NONE;
-        c->back = make ? to : OBJ_NONE;
-        break;
+    case ANA_TEMPORARY_IDLENESS: c->away += make ? 1 : UINT32_MAX; break;
     case ANA_REDUNDANT_ALLOCATION:
         c->reuses = make ? h->other : OBJ_NONE;
         p->objects[h->other].reused_by = make ? h->object : OBJ_NONE;
@@ -91,28 +119,128 @@ static void change_object(planner *p, const obj_hit *h, bool make)
     }
 }
 
-/* Makes the change of a hit, or undoes it. */
-static void make_change(planner *p, uint32_t hit, bool make)
+static void add_delta(deltas *d, uint32_t from, uint32_t to, int64_t bytes)
+{
+    if (from < to && bytes)
+        d->rows[d->count++] = (extent){from, to, bytes};
+}
+
+/* From one extent to another: only the ends, or the size, where the rest stays as it is. */
+static void add_difference(deltas *d, const extent *before, const extent *after)
+{
+    uint32_t least = before->from < after->from ? before->from : after->from;
+    uint32_t most = before->to > after->to ? before->to : after->to;
+    bool overlap = before->from < after->to && after->from < before->to;
+    if (before->from == after->from && before->to == after->to) {
+        add_delta(d, after->from, after->to, after->bytes - before->bytes);
+        return;
+    }
+    if (!overlap || before->bytes != after->bytes) {
+        add_delta(d, before->from, before->to, -before->bytes);
+        add_delta(d, after->from, after->to, after->bytes);
+        return;
+    }
+    add_delta(d, least, before->from, after->bytes);
+    add_delta(d, least, after->from, -after->bytes);
+    add_delta(d, before->to, most, after->bytes);
+    add_delta(d, after->to, most, -after->bytes);
+}
+
+/* An object that others live with is not given back in between. */
+static deltas change_gap(planner *p, uint32_t hit, bool make)
 {
     const obj_hit *h = &p->hits->data[hit];
-    uint32_t first = h->other == OBJ_NONE ? h->object : h->other;
-    uint32_t owner = owner_of_memory(p, h->object), other = owner_of_memory(p, first);
-    add_memory_of(p, owner, -1);
-    if (other != owner)
-        add_memory_of(p, other, -1);
-    change_object(p, h, make);
-    p->made[hit] = make;
-    owner = owner_of_memory(p, h->object);
-    other = owner_of_memory(p, first);
-    add_memory_of(p, owner, 1);
-    if (other != owner)
-        add_memory_of(p, other, 1);
+    const obj_memory *m = memory_of_hit(p, hit);
+    const changed *c = &p->objects[h->object];
+    int64_t bytes = (int64_t)c->bytes;
+    deltas d = {0};
+    uint32_t from, to;
+    bounds_of_change(p->trace, h, &from, &to);
+    change_object(p, hit, make);
+    if (c->reuses == OBJ_NONE && c->reused_by == OBJ_NONE && !c->left_out)
+        add_delta(&d, obj_memory_place(m, from), obj_memory_place(m, to), make ? -bytes : bytes);
+    return d;
+}
+
+static deltas change_reuse(planner *p, uint32_t hit, bool make)
+{
+    const obj_hit *h = &p->hits->data[hit];
+    uint32_t owner = owner_of_memory(p, h->other), object = h->object;
+    deltas d = {0};
+    for (int after = 0; after < 2; after++) {
+        bool joint = p->objects[object].reuses != OBJ_NONE;
+        extent first = extent_of_memory(p, owner), second = {0};
+        if (!joint)
+            second = extent_of_memory(p, object);
+        add_delta(&d, first.from, first.to, after ? first.bytes : -first.bytes);
+        add_delta(&d, second.from, second.to, after ? second.bytes : -second.bytes);
+        if (!after)
+            change_object(p, hit, make);
+    }
+    return d;
+}
+
+/* Makes the change of a hit to its objects, or undoes it, and tells what memory lacks of that. */
+static deltas change_for_hit(planner *p, uint32_t hit, bool make)
+{
+    const obj_hit *h = &p->hits->data[hit];
+    deltas d = {0};
+    if (h->pattern == ANA_TEMPORARY_IDLENESS)
+        return change_gap(p, hit, make);
+    if (h->pattern == ANA_REDUNDANT_ALLOCATION)
+        return change_reuse(p, hit, make);
+    uint32_t owner = owner_of_memory(p, h->object);
+    extent before = extent_of_memory(p, owner);
+    change_object(p, hit, make);
+    extent after = extent_of_memory(p, owner);
+    add_difference(&d, &before, &after);
+    return d;
+}
+
+static void add_deltas(obj_memory *m, const deltas *d, int sign)
+{
+    for (uint32_t i = 0; i < d->count; i++)
+        obj_memory_add(m, d->rows[i].from, d->rows[i].to, sign * d->rows[i].bytes);
+}
+
+static int64_t bytes_at_place(const deltas *d, uint32_t place)
+{
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < d->count; i++)
+        if (d->rows[i].from <= place && place < d->rows[i].to)
+            bytes += d->rows[i].bytes;
+    return bytes;
+}
+
+static bool only_adds(const deltas *d)
+{
+    for (uint32_t i = 0; i < d->count; i++)
+        if (d->rows[i].bytes < 0)
+            return false;
+    return true;
+}
+
+/* The peak that there would be. Where all is added, in ranges that lie apart, memory can stay as it
+ * is. */
+static uint64_t peak_with(obj_memory *m, const deltas *d)
+{
+    int64_t peak = obj_memory_peak(m);
+    if (only_adds(d)) {
+        for (uint32_t i = 0; i < d->count; i++) {
+            int64_t most = obj_memory_most(m, d->rows[i].from, d->rows[i].to) + d->rows[i].bytes;
+            peak = most > peak ? most : peak;
+        }
+        return (uint64_t)peak;
+    }
+    add_deltas(m, d, 1);
+    peak = obj_memory_peak(m);
+    add_deltas(m, d, -1);
+    return (uint64_t)peak;
 }
 
 static uint64_t peak_for_hit(const planner *p, uint32_t hit)
 {
-    const obj_object *o = &p->trace->objects.data[p->hits->data[hit].object];
-    return (uint64_t)obj_memory_peak(&p->memories[o->device]);
+    return (uint64_t)obj_memory_peak(memory_of_hit(p, hit));
 }
 
 /* A leak that goes on is no matter of a moment, and what is written twice of no memory. */
@@ -126,67 +254,216 @@ static bool shortens(const obj_hit *h)
     return h->pattern != ANA_TEMPORARY_IDLENESS && h->pattern != ANA_REDUNDANT_ALLOCATION;
 }
 
-/* ---- the plan ---- */
+/* All objects as they are changed, when none lives in another's memory or is given back. */
+static void load_memories(planner *p)
+{
+    for (uint32_t d = 0; d < p->trace->ndevices; d++)
+        obj_memory_clear(&p->memories[d]);
+    for (uint32_t i = 0; i < p->trace->objects.count; i++) {
+        extent e = extent_of_object(p, i);
+        if (p->trace->objects.data[i].counted)
+            obj_memory_put(memory_of_object(p, i), e.from, e.to, e.bytes);
+    }
+    for (uint32_t d = 0; d < p->trace->ndevices; d++)
+        obj_memory_sum(&p->memories[d]);
+}
+
+static void change_nothing(planner *p)
+{
+    for (uint32_t i = 0; i < p->trace->objects.count; i++) {
+        const obj_object *o = &p->trace->objects.data[i];
+        const obj_memory *m = memory_of_object(p, i);
+        p->objects[i] = (changed){.bytes = o->bytes,
+                                  .begin = obj_memory_place(m, o->begin),
+                                  .end = obj_memory_place(m, o->end),
+                                  .reuses = OBJ_NONE,
+                                  .reused_by = OBJ_NONE};
+    }
+}
+
+/* ---- what bundles save ---- */
 
 static uint32_t site_of(const planner *p, uint32_t object)
 {
     return object == OBJ_NONE ? OBJ_NONE : p->trace->objects.data[object].site;
 }
 
-static int compare_bundles(const planner *p, uint32_t a, uint32_t b)
+static bool is_one_bundle(const bundled *x, const bundled *y)
 {
-    const obj_hit *x = &p->hits->data[a], *y = &p->hits->data[b];
-    const uint32_t left[] = {x->pattern, site_of(p, x->object), site_of(p, x->other),
-                             p->trace->objects.data[x->object].device, x->possible};
-    const uint32_t right[] = {y->pattern, site_of(p, y->object), site_of(p, y->other),
-                              p->trace->objects.data[y->object].device, y->possible};
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
-        if (left[i] != right[i])
-            return left[i] < right[i] ? -1 : 1;
-    return 0;
+    return x->site == y->site && x->other == y->other && x->kind == y->kind;
 }
 
-static int by_bundle(const void *a, const void *b, void *planner_)
+static int by_bundle(const void *a, const void *b)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    int order = compare_bundles(planner_, x, y);
-    return order ? order : x < y ? -1 : x > y;
+    const bundled *x = a, *y = b;
+    if (x->site != y->site)
+        return x->site < y->site ? -1 : 1;
+    if (x->other != y->other)
+        return x->other < y->other ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return x->hit < y->hit ? -1 : x->hit > y->hit;
 }
 
-static void change_bundle(planner *p, const uint32_t *hits, size_t n, bool make)
+static void list_bundles(const planner *p, bundled *rows)
 {
-    for (size_t i = 0; i < n; i++)
-        if (changes_memory(&p->hits->data[hits[i]]))
-            make_change(p, hits[i], make);
-}
-
-static void set_savings(planner *p)
-{
+    enum { KINDS = 2 * ANA_PATTERN_COUNT };
     size_t n = p->hits->count;
-    for (uint32_t i = 0; i < n; i++)
-        p->order[i] = i;
-    qsort_r(p->order, n, sizeof *p->order, by_bundle, p);
-    for (size_t i = 0, end; i < n; i = end) {
-        uint64_t before = peak_for_hit(p, p->order[i]);
-        for (end = i + 1; end < n && compare_bundles(p, p->order[i], p->order[end]) == 0;)
-            end++;
-        change_bundle(p, &p->order[i], end - i, true);
-        uint64_t after = peak_for_hit(p, p->order[i]);
-        change_bundle(p, &p->order[i], end - i, false);
-        for (size_t k = i; k < end; k++) {
-            p->hits->data[p->order[k]].bundle = p->order[i];
-            p->hits->data[p->order[k]].saves = before - after;
-        }
+    for (uint32_t i = 0; i < n; i++) {
+        const obj_hit *h = &p->hits->data[i];
+        uint32_t kind = KINDS * p->trace->objects.data[h->object].device + 2 * h->pattern +
+                        h->possible;
+        rows[i] = (bundled){site_of(p, h->object), site_of(p, h->other), kind, i};
+    }
+    if (n)
+        qsort(rows, n, sizeof *rows, by_bundle);
+}
+
+/* What following a hit alone gives back: moments, not places. */
+static extent given_back_by(const planner *p, const obj_hit *h)
+{
+    const obj_object *o = &p->trace->objects.data[h->object];
+    extent e = {.bytes = changes_memory(h) ? (int64_t)o->bytes : 0};
+    bounds_of_change(p->trace, h, &e.from, &e.to);
+    if (h->pattern == ANA_EARLY_ALLOCATION)
+        e.from = o->begin;
+    if (h->pattern == ANA_OVERALLOCATION || h->pattern == ANA_STRUCTURED_ACCESS)
+        e = (extent){o->begin, o->end, (int64_t)o->bytes - (int64_t)h->keeps};
+    return e;
+}
+
+/* All that the hits of a bundle give back; *there: at one moment. */
+static bool list_given_back(planner *p, const bundled *rows, size_t n, uint32_t moment,
+                            int64_t *there)
+{
+    *there = 0;
+    p->given_back.count = 0;
+    for (size_t i = 0; i < n; i++) {
+        extent e = given_back_by(p, &p->hits->data[rows[i].hit]);
+        *there += e.from <= moment && moment < e.to ? e.bytes : 0;
+        if (!wl_push(&p->given_back, e))
+            return false;
+    }
+    return true;
+}
+
+/* Takes away what is given back between two places, or undoes that; gives what is so for all of
+ * them, and is left alone. */
+static int64_t give_back(planner *p, obj_memory *m, uint32_t first, uint32_t end, int sign)
+{
+    int64_t all = 0;
+    for (size_t i = 0; i < p->given_back.count; i++) {
+        const extent *e = &p->given_back.data[i];
+        uint32_t from = obj_memory_place(m, e->from), to = obj_memory_place(m, e->to);
+        if (from <= first && to >= end)
+            all += e->bytes;
+        else
+            obj_memory_add(m, from > first ? from : first, to < end ? to : end, -sign * e->bytes);
+    }
+    return all;
+}
+
+/* The peak will be no lower than what is left of it at its first place. Only what is higher now can
+ * be higher then: what lies before the first such place, and after the last, is left alone. */
+static bool find_peak_with_bundle(planner *p, const bundled *rows, size_t n, uint64_t *peak)
+{
+    obj_memory *m = memory_of_hit(p, rows->hit);
+    uint32_t moment = obj_memory_moment(m, obj_memory_peak_place(m)), first, end;
+    int64_t there;
+    *peak = (uint64_t)obj_memory_peak(m);
+    if (!list_given_back(p, rows, n, moment, &there))
+        return false;
+    if (there == 0)
+        return true;
+    obj_memory_above(m, (int64_t)*peak - there, &first, &end);
+    int64_t all = give_back(p, m, first, end, 1);
+    *peak = (uint64_t)(obj_memory_most(m, first, end) - all);
+    give_back(p, m, first, end, -1);
+    return true;
+}
+
+/* All that live in the memory of an owner, in place of each in its own. */
+static void join_memory(planner *p, uint32_t owner, int sign)
+{
+    obj_memory *m = memory_of_object(p, owner);
+    extent all = extent_of_memory(p, owner);
+    for (uint32_t i = owner; i != OBJ_NONE; i = p->objects[i].reused_by) {
+        extent one = extent_of_object(p, i);
+        obj_memory_add(m, one.from, one.to, -sign * one.bytes);
+    }
+    obj_memory_add(m, all.from, all.to, sign * all.bytes);
+}
+
+static void join_bundle(planner *p, const bundled *rows, size_t n, int sign)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t other = p->hits->data[rows[i].hit].other;
+        if (p->objects[other].reuses == OBJ_NONE)
+            join_memory(p, other, sign);
     }
 }
+
+/* Objects that take over each other's memory make chains, each of which is changed at once. */
+static uint64_t peak_with_reuses(planner *p, const bundled *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        change_object(p, rows[i].hit, true);
+    join_bundle(p, rows, n, 1);
+    uint64_t peak = peak_for_hit(p, rows->hit);
+    join_bundle(p, rows, n, -1);
+    for (size_t i = 0; i < n; i++)
+        change_object(p, rows[i].hit, false);
+    return peak;
+}
+
+/* Memory that is reused has the larger size the longer time: that may cost more than it saves. */
+static uint64_t saved_of(uint64_t before, uint64_t after)
+{
+    return after < before ? before - after : 0;
+}
+
+static bool set_saving_of_bundle(planner *p, const bundled *rows, size_t n)
+{
+    uint64_t before = peak_for_hit(p, rows->hit), after;
+    if (p->hits->data[rows->hit].pattern == ANA_REDUNDANT_ALLOCATION)
+        after = peak_with_reuses(p, rows, n);
+    else if (!find_peak_with_bundle(p, rows, n, &after))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        obj_hit *h = &p->hits->data[rows[i].hit];
+        h->bundle = rows->hit;
+        h->saves = saved_of(before, after);
+    }
+    return true;
+}
+
+static bool set_savings(planner *p)
+{
+    size_t n = p->hits->count;
+    bundled *rows = malloc((n + 1) * sizeof *rows);
+    bool good = rows != NULL;
+    if (good)
+        list_bundles(p, rows);
+    for (size_t i = 0, end; good && i < n; i = end) {
+        for (end = i + 1; end < n && is_one_bundle(&rows[i], &rows[end]);)
+            end++;
+        good = set_saving_of_bundle(p, &rows[i], end - i);
+    }
+    free(rows);
+    wl_vec_free(&p->given_back);
+    return good;
+}
+
+/* ---- the plan ---- */
 
 static void make_certain_changes(planner *p)
 {
     for (uint32_t i = 0; i < p->hits->count; i++) {
         const obj_hit *h = &p->hits->data[i];
         if (!h->possible && changes_memory(h) && shortens(h))
-            make_change(p, i, true);
+            change_object(p, i, true);
     }
+    load_memories(p);
 }
 
 /* Does it meet one that is made already? Memory that another lives in is not given back. */
@@ -195,21 +472,30 @@ static bool is_compatible(const planner *p, const obj_hit *h)
     const changed *c = &p->objects[h->object];
     if (h->pattern == ANA_TEMPORARY_IDLENESS)
         return c->reuses == OBJ_NONE && c->reused_by == OBJ_NONE;
-    return c->away == OBJ_NONE && p->objects[h->other].away == OBJ_NONE;
+    return c->away == 0 && p->objects[h->other].away == 0;
+}
+
+static void make_where_worthwhile(planner *p, uint32_t hit, double least)
+{
+    obj_memory *m = memory_of_hit(p, hit);
+    uint64_t before = peak_for_hit(p, hit);
+    deltas d = change_for_hit(p, hit, true);
+    if (bytes_at_place(&d, obj_memory_peak_place(m)) < 0) {
+        add_deltas(m, &d, 1);
+        uint64_t after = peak_for_hit(p, hit);
+        if (after < before && (double)(before - after) >= least * (double)before)
+            return;
+        add_deltas(m, &d, -1);
+    }
+    change_object(p, hit, false);
 }
 
 static void make_worthwhile_changes(planner *p, double least)
 {
     for (uint32_t i = 0; i < p->hits->count; i++) {
-        uint32_t hit = p->order[i];
-        const obj_hit *h = &p->hits->data[hit];
-        uint64_t before = peak_for_hit(p, hit);
-        if (h->possible || !changes_memory(h) || shortens(h) || !is_compatible(p, h))
-            continue;
-        make_change(p, hit, true);
-        uint64_t after = peak_for_hit(p, hit);
-        if (after >= before || (double)(before - after) < least * (double)before)
-            make_change(p, hit, false);
+        const obj_hit *h = &p->hits->data[p->order[i]];
+        if (!h->possible && changes_memory(h) && !shortens(h) && is_compatible(p, h))
+            make_where_worthwhile(p, p->order[i], least);
     }
 }
 
@@ -218,12 +504,14 @@ static void leave_out_needless(planner *p)
 {
     for (size_t i = p->hits->count; i-- > 0;) {
         uint32_t hit = p->order[i];
-        uint64_t before = peak_for_hit(p, hit);
         if (!p->made[hit])
             continue;
-        make_change(p, hit, false);
-        if (peak_for_hit(p, hit) > before)
-            make_change(p, hit, true);
+        obj_memory *m = memory_of_hit(p, hit);
+        deltas d = change_for_hit(p, hit, false);
+        if (peak_with(m, &d) > peak_for_hit(p, hit))
+            change_object(p, hit, true);
+        else
+            add_deltas(m, &d, 1);
     }
 }
 
@@ -235,10 +523,9 @@ static void note_plan(planner *p)
         h->planned = p->made[i];
         if (!h->planned)
             continue;
-        uint64_t with = peak_for_hit(p, i);
-        make_change(p, i, false);
-        h->adds = peak_for_hit(p, i) - with;
-        make_change(p, i, true);
+        deltas d = change_for_hit(p, i, false);
+        h->adds = saved_of(peak_with(memory_of_hit(p, i), &d), peak_for_hit(p, i));
+        change_object(p, i, true);
     }
     for (uint32_t d = 0; d < p->trace->ndevices; d++)
         p->plan->devices[d].after = (uint64_t)obj_memory_peak(&p->memories[d]);
@@ -246,14 +533,14 @@ static void note_plan(planner *p)
 
 static bool list_steps(planner *p)
 {
-    for (uint32_t i = 0; i < p->hits->count; i++)
-        if (p->made[i])
-            make_change(p, i, false);
+    change_nothing(p);
+    load_memories(p);
     for (uint32_t i = 0; i < p->hits->count; i++) {
         uint32_t hit = p->order[i];
         if (!p->hits->data[hit].planned)
             continue;
-        make_change(p, hit, true);
+        deltas d = change_for_hit(p, hit, true);
+        add_deltas(memory_of_hit(p, hit), &d, 1);
         obj_step step = {hit, peak_for_hit(p, hit)};
         if (!wl_push(&p->plan->steps, step))
             return false;
@@ -280,8 +567,8 @@ static int effort_of(const obj_hit *h)
 
 typedef struct ranked {
     uint64_t saves, bytes;
+    uint16_t effort;
     bool shortens;
-    int effort;
     uint32_t hit;
 } ranked;
 
@@ -305,7 +592,7 @@ static bool order_hits(planner *p)
     ranked *rows = malloc((n + 1) * sizeof *rows);
     for (uint32_t i = 0; rows && i < n; i++) {
         const obj_hit *h = &p->hits->data[i];
-        rows[i] = (ranked){h->saves, h->bytes, shortens(h), effort_of(h), i};
+        rows[i] = (ranked){h->saves, h->bytes, (uint16_t)effort_of(h), shortens(h), i};
     }
     if (rows)
         qsort(rows, n, sizeof *rows, by_saving);
@@ -315,45 +602,40 @@ static bool order_hits(planner *p)
     return rows != NULL;
 }
 
-/* Counts the moments of a device's objects and hits, and writes them where there is room. */
-static uint32_t list_moments(const planner *p, uint32_t device, uint32_t *moments)
+static void mark_moments(planner *p)
 {
-    uint32_t n = 0;
     for (uint32_t i = 0; i < p->trace->objects.count; i++) {
         const obj_object *o = &p->trace->objects.data[i];
-        if (o->device != device || !o->counted)
+        if (!o->counted)
             continue;
-        moments[n++] = o->begin;
-        moments[n++] = o->end;
+        obj_memory_mark(memory_of_object(p, i), o->begin);
+        obj_memory_mark(memory_of_object(p, i), o->end);
     }
     for (uint32_t i = 0; i < p->hits->count; i++) {
-        const obj_hit *h = &p->hits->data[i];
-        if (p->trace->objects.data[h->object].device == device)
-            bounds_of_change(p->trace, h, &moments[n], &moments[n + 1]), n += 2;
+        uint32_t from, to;
+        bounds_of_change(p->trace, &p->hits->data[i], &from, &to);
+        obj_memory_mark(memory_of_hit(p, i), from);
+        obj_memory_mark(memory_of_hit(p, i), to);
     }
-    return n;
 }
 
 static bool begin_memories(planner *p)
 {
-    uint32_t *at = p->moments;
-    for (uint32_t d = 0; d < p->trace->ndevices; d++) {
-        uint32_t n = list_moments(p, d, at);
-        if (!obj_memory_init(&p->memories[d], at, n))
+    uint32_t n = p->trace->ndevices;
+    for (uint32_t d = 0; d < n; d++)
+        if (!obj_memory_init(&p->memories[d], (uint32_t)p->trace->ops.count))
             return false;
-        at += n;
-    }
-    for (uint32_t i = 0; i < p->trace->objects.count; i++) {
-        const obj_object *o = &p->trace->objects.data[i];
-        p->objects[i] = (changed){o->bytes, o->begin, o->end,   OBJ_NONE,
-                                  OBJ_NONE, OBJ_NONE, OBJ_NONE, false};
-        if (o->counted)
-            add_memory_of(p, i, 1);
-    }
-    for (uint32_t d = 0; d < p->trace->ndevices; d++) {
-        obj_device_peaks *peaks = &p->plan->devices[d];
-        peaks->before = peaks->after = (uint64_t)obj_memory_peak(&p->memories[d]);
-        peaks->moment = obj_memory_peak_moment(&p->memories[d]);
+    mark_moments(p);
+    for (uint32_t d = 0; d < n; d++)
+        if (!obj_memory_begin(&p->memories[d]))
+            return false;
+    change_nothing(p);
+    load_memories(p);
+    for (uint32_t d = 0; d < n; d++) {
+        const obj_memory *m = &p->memories[d];
+        uint64_t peak = (uint64_t)obj_memory_peak(m);
+        uint32_t moment = obj_memory_moment(m, obj_memory_peak_place(m));
+        p->plan->devices[d] = (obj_device_peaks){peak, peak, moment};
     }
     return true;
 }
@@ -362,12 +644,11 @@ static bool begin_plan(planner *p)
 {
     size_t objects = p->trace->objects.count, hits = p->hits->count;
     p->memories = calloc((size_t)p->trace->ndevices + 1, sizeof *p->memories);
-    p->moments = malloc((2 * (objects + hits) + 1) * sizeof *p->moments);
     p->objects = malloc((objects + 1) * sizeof *p->objects);
     p->made = calloc(hits + 1, sizeof *p->made);
     p->order = malloc((hits + 1) * sizeof *p->order);
     p->plan->devices = calloc((size_t)p->trace->ndevices + 1, sizeof *p->plan->devices);
-    return p->memories && p->moments && p->objects && p->made && p->order && p->plan->devices &&
+    return p->memories && p->objects && p->made && p->order && p->plan->devices &&
            begin_memories(p);
 }
 
@@ -376,10 +657,7 @@ bool obj_plan_savings(const obj_trace *trace, double least, obj_hits *hits, obj_
     planner p = {.trace = trace, .hits = hits, .plan = plan};
     *plan = (obj_plan){0};
     bool good = begin_plan(&p);
-    if (good) {
-        set_savings(&p);
-        good = order_hits(&p);
-    }
+    good = good && set_savings(&p) && order_hits(&p);
     if (good) {
         make_certain_changes(&p);
         make_worthwhile_changes(&p, least);
@@ -390,7 +668,6 @@ bool obj_plan_savings(const obj_trace *trace, double least, obj_hits *hits, obj_
     for (uint32_t d = 0; p.memories && d < trace->ndevices; d++)
         obj_memory_free(&p.memories[d]);
     free(p.memories);
-    free(p.moments);
     free(p.objects);
     free(p.made);
     free(p.order);
