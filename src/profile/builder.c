@@ -136,13 +136,9 @@ static wl_status close_profile_file(prof_builder *b, wl_error *err)
     return rc == SQLITE_OK ? WL_OK : db_fail(NULL, rc, "write the profile", err);
 }
 
-void prof_discard(prof_builder *b)
+/* All but the names of the file. */
+static void builder_clear(prof_builder *b)
 {
-    if (!b)
-        return;
-    if (b->sql)
-        close_profile_file(b, NULL);
-    publish_discard(b->temp);
     process_clear(&b->process);
     builder_modules_free(b);
     for (kernel *k = b->kernels; k; k = k->hh.next)
@@ -158,6 +154,19 @@ void prof_discard(prof_builder *b)
     sources_free(b->sources);
     symbols_free(b->symbols);
     wl_arena_free(b->arena);
+    b->sources = NULL;
+    b->symbols = NULL;
+    b->arena = NULL;
+}
+
+void prof_discard(prof_builder *b)
+{
+    if (!b)
+        return;
+    if (b->sql)
+        close_profile_file(b, NULL);
+    publish_discard(b->temp);
+    builder_clear(b);
     free(b->path);
     free(b);
 }
@@ -213,6 +222,7 @@ wl_status prof_finish(prof_builder *b, wl_error *err)
     status = status == WL_OK ? write_files(b, err) : status;
     status = status == WL_OK ? db_exec(b->sql, "COMMIT", err) : status;
     status = status == WL_OK ? close_profile_file(b, err) : status;
+    builder_clear(b); /* the check takes memory, too */
     if (status == WL_OK && b->options.check)
         status = b->options.check(b->temp, err);
     if (status == WL_OK) {

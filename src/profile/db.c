@@ -303,3 +303,33 @@ wl_status db_each(sqlite3 *sql, const char *text, const db_value *values, size_t
     wl_vec_free(&items);
     return status;
 }
+
+/* Some rows, with what they have in an arena of their own; *done after the last. */
+static wl_status read_some(db_row *row, bytes *items, size_t size, db_fill *fill, bool *done,
+                           wl_error *err)
+{
+    enum { SOME = 4096 };
+    wl_status status = WL_OK;
+    row->arena = wl_arena_new();
+    if (!row->arena)
+        return wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
+    for (int i = 0; i < SOME && status == WL_OK && !*done; i++) {
+        items->count = 0;
+        status = load_row(row, items, size, fill, done, err);
+    }
+    wl_arena_free(row->arena);
+    return status;
+}
+
+wl_status db_read(sqlite3 *sql, const char *text, size_t size, db_fill *fill, wl_error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    wl_status status = prepare_once(sql, text, &stmt, err);
+    bytes items = {0};
+    db_row row = {.stmt = stmt};
+    for (bool done = false; status == WL_OK && !done;)
+        status = read_some(&row, &items, size, fill, &done, err);
+    sqlite3_reset(stmt);
+    wl_vec_free(&items);
+    return status;
+}

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "profile/profile.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -13,6 +14,8 @@
 
 struct prof_db {
     sqlite3 *sql;
+    wl_arena *arena;        /* of the following; NULL: not loaded yet */
+    prof_launch_rows kinds; /* of all kernels: many ask for them */
 };
 
 /* The text of schema.sql. */
@@ -124,5 +127,8 @@ wl_status db_load(sqlite3 *sql, const char *text, const db_value *values, size_t
 wl_status db_each(sqlite3 *sql, const char *text, const db_value *values, size_t nvalues,
                   void *item, size_t size, db_fill *fill, bool (*take)(void *ctx, const void *item),
                   void *ctx, wl_error *err);
+
+/* Reads all rows of a statement and keeps none; fails as db_load() does. */
+wl_status db_read(sqlite3 *sql, const char *text, size_t size, db_fill *fill, wl_error *err);
 
 #endif

@@ -1,4 +1,5 @@
 /* Rows from tables: one statement and one filler a kind of row. */
+#include "base/hash.h"
 #include "ir/ops.h"
 #include "profile/blob.h"
 #include "profile/db.h"
@@ -180,40 +181,64 @@ typedef struct mix_rows {
     row_mix *rows;
 } mix_rows;
 
+typedef struct kept_mix { /* equal ones are kept once */
+    obs_mix mix;
+    UT_hash_handle hh;
+} kept_mix;
+
 /* A launch that has rows of its own, and its mix. */
 typedef struct launch_mix {
     uint32_t launch;
-    obs_mix mix;
+    const obs_mix *mix;
 } launch_mix;
 
-/* One element a launch; NULL without memory. The rows ascend by launch. */
-static launch_mix *group_mix(const mix_rows *rows, wl_arena *arena, uint32_t *count)
+static const obs_mix *keep_mix(kept_mix **all, const obs_mix *mix, wl_arena *arena)
 {
-    *count = 0;
-    for (uint32_t i = 0; i < rows->count; i++)
-        *count += i == 0 || rows->rows[i - 1].launch != rows->rows[i].launch;
-    launch_mix *mixes = wl_new_array(arena, launch_mix, *count + 1), *to = mixes;
-    for (uint32_t i = 0; mixes && i < rows->count; i++) {
-        const row_mix *m = &rows->rows[i];
-        to += i && rows->rows[i - 1].launch != m->launch;
-        to->launch = m->launch;
-        to->mix.warp_instructions[m->class] = m->warp_instructions;
-        to->mix.thread_instructions[m->class] = m->thread_instructions;
-    }
-    return mixes;
+    kept_mix *found = NULL;
+    HASH_FIND(hh, *all, mix, sizeof *mix, found);
+    if (found)
+        return &found->mix;
+    found = wl_new(arena, kept_mix);
+    if (!found)
+        return NULL;
+    found->mix = *mix;
+    HASH_ADD(hh, *all, mix, sizeof found->mix, found);
+    return found->hh.tbl ? &found->mix : NULL;
 }
 
-static wl_status load_mix(prof_db *db, uint32_t kernel, wl_arena *arena, prof_launch_rows *launches,
-                          wl_error *err)
+/* One element a launch, of `scratch`; NULL without memory. The rows ascend by launch. */
+static launch_mix *group_mix(const mix_rows *rows, wl_arena *scratch, wl_arena *arena,
+                             uint32_t *count)
+{
+    kept_mix *all = NULL;
+    launch_mix *mixes = wl_new_array(scratch, launch_mix, (size_t)rows->count + 1), *to = mixes;
+    bool room = mixes != NULL;
+    for (uint32_t i = 0; room && i < rows->count; to++) {
+        obs_mix mix = {0};
+        for (to->launch = rows->rows[i].launch;
+             i < rows->count && rows->rows[i].launch == to->launch; i++) {
+            mix.warp_instructions[rows->rows[i].class] = rows->rows[i].warp_instructions;
+            mix.thread_instructions[rows->rows[i].class] = rows->rows[i].thread_instructions;
+        }
+        to->mix = keep_mix(&all, &mix, arena);
+        room = to->mix != NULL;
+    }
+    HASH_CLEAR(hh, all);
+    *count = room ? (uint32_t)(to - mixes) : 0;
+    return room ? mixes : NULL;
+}
+
+static wl_status set_mixes(prof_db *db, uint32_t kernel, wl_arena *scratch, wl_arena *arena,
+                           prof_launch_rows *launches, wl_error *err)
 {
     static const obs_mix none;
     mix_rows rows;
     uint32_t count;
-    wl_status status = LOAD_ROWS(db, mix, arena, &rows, err,
+    wl_status status = LOAD_ROWS(db, mix, scratch, &rows, err,
                                  "mix WHERE launch IN (SELECT rows_of FROM launch_kinds "
                                  "WHERE " OF_KERNEL ") ORDER BY launch, class",
                                  db_int(kernel));
-    const launch_mix *mixes = status == WL_OK ? group_mix(&rows, arena, &count) : NULL;
+    const launch_mix *mixes = status == WL_OK ? group_mix(&rows, scratch, arena, &count) : NULL;
     if (!mixes) {
         return status != WL_OK ? status
                                : wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
@@ -221,17 +246,48 @@ static wl_status load_mix(prof_db *db, uint32_t kernel, wl_arena *arena, prof_la
     for (uint32_t i = 0; i < launches->count; i++) {
         prof_launch *l = &launches->rows[i];
         const launch_mix *found = bsearch(&l->rows_of, mixes, count, sizeof *mixes, compare_id);
-        l->mix = found ? &found->mix : &none;
+        l->mix = found ? found->mix : &none;
     }
     return WL_OK;
+}
+
+static wl_status load_kinds_of(prof_db *db, uint32_t kernel, wl_arena *arena, prof_launch_rows *out,
+                               wl_error *err)
+{
+    wl_arena *scratch = wl_arena_new();
+    if (!scratch)
+        return wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
+    wl_status status = LOAD_ROWS(db, launch_kinds, arena, out, err,
+                                 "launch_kinds WHERE " OF_KERNEL "ORDER BY first", db_int(kernel));
+    status = status == WL_OK ? set_mixes(db, kernel, scratch, arena, out, err) : status;
+    wl_arena_free(scratch);
+    return status;
+}
+
+/* They are asked for by many, and kept. */
+static wl_status load_all_kinds(prof_db *db, wl_error *err)
+{
+    if (db->arena)
+        return WL_OK;
+    db->arena = wl_arena_new();
+    if (!db->arena)
+        return wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
+    wl_status status = load_kinds_of(db, PROF_ALL, db->arena, &db->kinds, err);
+    if (status != WL_OK) {
+        wl_arena_free(db->arena);
+        db->arena = NULL;
+    }
+    return status;
 }
 
 wl_status prof_load_launch_kinds(prof_db *db, uint32_t kernel, wl_arena *arena,
                                  prof_launch_rows *out, wl_error *err)
 {
-    wl_status status = LOAD_ROWS(db, launch_kinds, arena, out, err,
-                                 "launch_kinds WHERE " OF_KERNEL "ORDER BY first", db_int(kernel));
-    return status == WL_OK ? load_mix(db, kernel, arena, out, err) : status;
+    if (kernel != PROF_ALL)
+        return load_kinds_of(db, kernel, arena, out, err);
+    wl_status status = load_all_kinds(db, err);
+    *out = status == WL_OK ? db->kinds : (prof_launch_rows){0};
+    return status;
 }
 
 typedef struct time_rows {

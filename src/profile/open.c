@@ -212,6 +212,7 @@ void prof_close(prof_db *db)
 {
     if (db) {
         db_close(db->sql);
+        wl_arena_free(db->arena);
         free(db);
     }
 }

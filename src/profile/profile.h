@@ -33,6 +33,11 @@ typedef struct prof_db prof_db;
  * says what to do. */
 wl_status prof_open(const char *path, prof_db **out, wl_error *err);
 void prof_close(prof_db *db); /* NULL is allowed */
+/* How many kinds of launches there are. */
+wl_status prof_count_kinds(prof_db *db, uint64_t *out, wl_error *err);
+/* Reads what there is of launches and calls, as those who load it do, and keeps none of it: memory
+ * does not grow with it. */
+wl_status prof_read_launches(prof_db *db, wl_error *err);
 /* Whether a profile can have this name: SQLite takes names of some 500 bytes, with all folders.
  * WL_ARG where not. */
 wl_status prof_check_path(const char *path, wl_error *err);
@@ -702,7 +707,8 @@ wl_status prof_load_passed(prof_db *db, wl_arena *arena, prof_passed_rows *out, 
 /* Every launch: where there are many, prof_load_launch_kinds says the same in few rows. */
 wl_status prof_load_launches(prof_db *db, uint32_t kernel, wl_arena *arena, prof_launch_rows *out,
                              wl_error *err);
-/* A row for all launches that are alike. */
+/* A row for all launches that are alike; of PROF_ALL, and of prof_load_launches then, some lies in
+ * the profile: it is good until that is closed. */
 wl_status prof_load_launch_kinds(prof_db *db, uint32_t kernel, wl_arena *arena,
                                  prof_launch_rows *out, wl_error *err);
 /* By kernel, launch, pc, object, space; kernel and launch may be PROF_ALL. */

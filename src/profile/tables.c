@@ -151,3 +151,10 @@ wl_status table_load(sqlite3 *sql, table_id table, const char *from, const db_va
     return db_load(sql, text, values, nvalues, tables[table].size, tables[table].fill, arena, count,
                    rows, err);
 }
+
+wl_status table_read(sqlite3 *sql, table_id table, const char *from, wl_error *err)
+{
+    char text[MAX_STATEMENT];
+    snprintf(text, sizeof text, "SELECT %s FROM %s", tables[table].read, from);
+    return db_read(sql, text, tables[table].size, tables[table].fill, err);
+}

@@ -27,5 +27,7 @@ wl_status table_prepare(sqlite3 *sql, table_id table, sqlite3_stmt **out, wl_err
  * ones, and conditions on them. */
 wl_status table_load(sqlite3 *sql, table_id table, const char *from, const db_value *values,
                      size_t nvalues, wl_arena *arena, uint32_t *count, void *rows, wl_error *err);
+/* Reads them and keeps none. */
+wl_status table_read(sqlite3 *sql, table_id table, const char *from, wl_error *err);
 
 #endif

@@ -63,12 +63,28 @@ static wl_error err;
     }
 EACH_LOAD(LOAD, LOAD_OF_KERNEL)
 
+static wl_status load_all_kinds(prof_db *db, wl_arena *arena, uint32_t id)
+{
+    prof_launch_rows rows;
+    (void)id;
+    wl_status status = prof_load_launch_kinds(db, PROF_ALL, arena, &rows, &err);
+    assert_true(status != WL_OK || rows.count > 0);
+    return status;
+}
+
+static wl_status read_launches(prof_db *db, wl_arena *arena, uint32_t id)
+{
+    (void)arena;
+    (void)id;
+    return prof_read_launches(db, &err);
+}
+
 static const struct {
     const char *name;
     wl_status (*load)(prof_db *db, wl_arena *arena, uint32_t id);
 } loads[] = {
 #define ROW(name, type) {#name, load_##name},
-    EACH_LOAD(ROW, ROW)};
+    EACH_LOAD(ROW, ROW){"all launch_kinds", load_all_kinds}, {"rows of launches", read_launches}};
 
 static void reading(void **state)
 {

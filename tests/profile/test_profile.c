@@ -591,6 +591,40 @@ static void damage_is_told(void **state)
     unlink(story_path("damaged.wlprof"));
 }
 
+/* What is read without being kept is looked at all the same. */
+static void rows_are_read(void **state)
+{
+    (void)state;
+    static const char *const damaged[] = {
+        "UPDATE launch_kinds SET grid_x = -1", "UPDATE launch_times SET number = -1",
+        "UPDATE calls SET stream = 'x'",       "UPDATE mix SET class = 99",
+        "UPDATE blocks SET ninsns = -1",       "UPDATE instructions SET space = 99",
+        "UPDATE heats SET block = 'x'",        "UPDATE contents SET nrows = -1",
+        "UPDATE samples SET why = -1",
+    };
+    for (size_t i = 0; i <= sizeof damaged / sizeof *damaged; i++) {
+        bool whole = i == sizeof damaged / sizeof *damaged;
+        prof_db *db;
+        changed("read.wlprof", whole ? "SELECT 1" : damaged[i]);
+        story_expect(prof_open(story_path("read.wlprof"), &db, &err), &err);
+        wl_status status = prof_read_launches(db, &err);
+        if (status != (whole ? WL_OK : WL_CORRUPT))
+            fail_msg("%s: %s", whole ? "as it is" : damaged[i], wl_status_text(status));
+        uint64_t kinds = 0, rows = 0;
+        prof_launch_rows all;
+        wl_arena *arena = wl_arena_new();
+        story_expect(prof_count_kinds(db, &kinds, &err), &err);
+        if (whole) {
+            story_expect(prof_load_launch_kinds(db, PROF_ALL, arena, &all, &err), &err);
+            rows = all.count;
+        }
+        assert_true(kinds > 0 && (!whole || kinds == rows));
+        wl_arena_free(arena);
+        prof_close(db);
+    }
+    unlink(story_path("read.wlprof"));
+}
+
 static void text_is_always_utf8(void **state)
 {
     (void)state;
@@ -706,6 +740,7 @@ int main(void)
         cmocka_unit_test(copies),
         cmocka_unit_test(strangers_are_refused),
         cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(rows_are_read),
         cmocka_unit_test(text_is_always_utf8),
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(cut_off_is_noted),
