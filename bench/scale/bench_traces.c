@@ -239,7 +239,7 @@ static void measure_shape(const shape *s, uint32_t operations)
     uint32_t *levels = obj_order(&m.trace);
     check_made(levels != NULL);
     seconds[0] = since(&at);
-    check_made(obj_lives_of(&m.trace, levels, &lives));
+    check_made(obj_lives_of(&m.trace, levels, &thresholds, &lives));
     seconds[1] = since(&at);
     check_made(obj_find_patterns(&m.trace, levels, &lives, NULL, &thresholds, &hits));
     seconds[2] = since(&at);

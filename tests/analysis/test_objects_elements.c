@@ -77,9 +77,10 @@ static uint32_t launch_on(uint32_t object, uint32_t elements)
 
 static void measure(void)
 {
+    ana_thresholds thresholds = ana_thresholds_default();
     levels = obj_order(&t);
     assert_non_null(levels);
-    assert_true(obj_lives_of(&t, levels, &lives));
+    assert_true(obj_lives_of(&t, levels, &thresholds, &lives));
     extents = obj_extents_of(&t, &lives, read_set, NULL);
     assert_non_null(extents);
 }

@@ -290,6 +290,37 @@ static void compare_life(const obj_trace *t, const obj_lives *lives, uint32_t ob
     assert_int_equal(life->accesses > 0, any);
 }
 
+static bool has_gap(const obj_lives *lives, uint32_t object, uint32_t from, uint32_t to)
+{
+    for (size_t i = 0; i < lives->gaps.count; i++) {
+        const obj_gap *gap = &lives->gaps.data[i];
+        if (gap->object == object && gap->from == from && gap->to == to)
+            return true;
+    }
+    return false;
+}
+
+/* Two operations that access the object, none of which is between them; what happens between two of
+ * which nothing is known nobody knows. `least`: calls in between. */
+static uint32_t compare_gaps(const obj_trace *t, const uint32_t *levels, const obj_lives *lives,
+                             uint32_t object, uint32_t least)
+{
+    uint32_t last = OBJ_NONE, count = 0;
+    bool certain, last_certain = false;
+    for (uint32_t i = 0; i < t->ops.count; i++) {
+        if (!may_access(t, i, object, &certain))
+            continue;
+        bool known = last != OBJ_NONE && (certain || last_certain);
+        bool far = known && levels[i] > levels[last] + least;
+        if (far != has_gap(lives, object, last, i))
+            fail_msg("object %u, operations %u to %u: %d", object, last, i, far);
+        count += far;
+        last = i;
+        last_certain = certain;
+    }
+    return count;
+}
+
 /* ---- reuse: the walk over all objects ---- */
 
 typedef enum status { INITIAL, IN_USE, DONE, REUSED } status;
@@ -518,6 +549,24 @@ static bool goes_with(const obj_hits *hits, const bool *chosen, const obj_hit *h
     return true;
 }
 
+/* All gaps of a bundle that no choice had so far, where two or more of them lower the peak together. */
+static void choose_gaps(const obj_trace *t, const obj_hits *hits, uint32_t bundle, bool *chosen)
+{
+    bool *with = calloc(hits->count + 1, sizeof *with);
+    uint32_t more = 0;
+    for (size_t i = 0; i < hits->count; i++) {
+        const obj_hit *h = &hits->data[i];
+        bool joins = h->pattern == ANA_TEMPORARY_IDLENESS && h->bundle == bundle && !h->possible &&
+                     !chosen[i] && goes_with(hits, chosen, h);
+        with[i] = chosen[i] || joins;
+        more += joins;
+    }
+    uint64_t before = peak_with(t, hits, chosen), after = peak_with(t, hits, with);
+    if (more > 1 && after < before && (double)(before - after) >= 0.01 * (double)before)
+        memcpy(chosen, with, hits->count * sizeof *chosen);
+    free(with);
+}
+
 static void choose_naively(const obj_trace *t, const obj_hits *hits, const uint32_t *order,
                            bool *chosen)
 {
@@ -533,6 +582,8 @@ static void choose_naively(const obj_trace *t, const obj_hits *hits, const uint3
         uint64_t after = peak_with(t, hits, chosen);
         chosen[order[i]] = after < before && (double)(before - after) >= 0.01 * (double)before;
     }
+    for (uint32_t i = 0; i < hits->count; i++)
+        choose_gaps(t, hits, i, chosen);
     for (size_t i = hits->count; i-- > 0;) {
         uint64_t before = peak_with(t, hits, chosen);
         bool was = chosen[order[i]];
@@ -578,9 +629,13 @@ static void compare_trace(const obj_trace *t, const ana_thresholds *thresholds, 
     for (uint32_t i = 0; i < t->ops.count; i++)
         if (obj_is_work(t->ops.data[i].kind))
             assert_int_equal(levels[i], expected[i]);
-    assert_true(obj_lives_of(t, levels, &lives));
-    for (uint32_t i = 0; i < t->objects.count; i++)
+    assert_true(obj_lives_of(t, levels, thresholds, &lives));
+    size_t gaps = 0;
+    for (uint32_t i = 0; i < t->objects.count; i++) {
         compare_life(t, &lives, i);
+        gaps += compare_gaps(t, levels, &lives, i, (uint32_t)thresholds->idle_calls);
+    }
+    assert_int_equal(lives.gaps.count, gaps);
     compare_reuses(t, levels, &lives);
     assert_true(obj_find_patterns(t, levels, &lives, NULL, thresholds, &hits));
     assert_true(obj_plan_savings(t, 0.01, &hits, &plan));

@@ -44,7 +44,7 @@ static void analyse(void)
     ana_thresholds thresholds = ana_thresholds_default();
     levels = obj_order(&t);
     assert_non_null(levels);
-    assert_true(obj_lives_of(&t, levels, &lives));
+    assert_true(obj_lives_of(&t, levels, &thresholds, &lives));
     assert_true(obj_find_patterns(&t, levels, &lives, NULL, &thresholds, &hits));
     assert_true(obj_shortage_of(&t, &hits, &t.refusals.data[0], &shortage));
 }

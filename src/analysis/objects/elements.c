@@ -71,7 +71,7 @@ static void note_visits(measurer *m)
     }
 }
 
-static int by_course(const void *a, const void *b)
+static int by_object_and_place(const void *a, const void *b)
 {
     const visit *x = a, *y = b;
     if (x->object != y->object)
@@ -184,7 +184,7 @@ static void measure_object(measurer *m, visit *visits, size_t n)
     e->used = all.used;
     measure_hole(&all, e);
     wl_spans_free(&all.spans);
-    qsort(visits, n, sizeof *visits, by_course);
+    qsort(visits, n, sizeof *visits, by_object_and_place);
     if (e->known && n > 1 && !m->failed)
         cut_slices(m, visits, n, e);
 }
@@ -208,7 +208,7 @@ obj_extent *obj_extents_of(const obj_trace *trace, const obj_lives *lives, obj_r
         note_visits(&m);
     size_t n = m.failed ? 0 : m.visits.count;
     if (n)
-        qsort(m.visits.data, n, sizeof *m.visits.data, by_course);
+        qsort(m.visits.data, n, sizeof *m.visits.data, by_object_and_place);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && m.visits.data[end].object == m.visits.data[i].object;)
             end++;

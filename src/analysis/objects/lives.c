@@ -17,12 +17,20 @@ typedef struct clock {
     uint32_t unmeasured; /* operations */
 } clock;
 
+/* Bytes a second that copies move from the device to the host, and to the device. */
+typedef struct link_rates {
+    double out, in;
+} link_rates;
+
 typedef struct watcher {
     const obj_trace *trace;
     const uint32_t *levels;
     last_access *last;
     clock *clocks; /* before each operation */
     wl_vec(uint32_t) unknown;
+    const ana_thresholds *thresholds;
+    link_rates link;
+    bool failed;
     obj_lives *out;
 } watcher;
 
@@ -35,17 +43,32 @@ static bool is_longer_gap(const obj_gap *a, const obj_gap *b)
     return a->calls > b->calls;
 }
 
-static void note_gap(watcher *w, obj_life *life, uint32_t from, uint32_t to)
+/* Long enough for copies out and in again, where that is known; else for many calls. */
+static bool is_long_gap(const watcher *w, const obj_gap *gap)
 {
+    if (gap->calls < w->thresholds->idle_calls)
+        return false;
+    return gap->seconds > 0 ? gap->seconds >= gap->copies
+                            : gap->calls >= w->thresholds->idle_calls_untimed;
+}
+
+static void note_gap(watcher *w, uint32_t object, uint32_t from, uint32_t to)
+{
+    obj_life *life = &w->out->rows[object];
+    double bytes = (double)w->trace->objects.data[object].bytes;
     uint32_t before = w->levels[from], after = w->levels[to];
     const clock *begin = &w->clocks[from + 1], *end = &w->clocks[to];
     bool measured = begin->unmeasured == end->unmeasured;
-    obj_gap gap = {.from = from,
+    obj_gap gap = {.object = object,
+                   .from = from,
                    .to = to,
                    .calls = after > before + 1 ? after - before - 1 : 0,
-                   .seconds = measured ? end->seconds - begin->seconds : -1};
+                   .seconds = measured ? end->seconds - begin->seconds : -1,
+                   .copies = bytes / w->link.out + bytes / w->link.in};
     if (gap.calls && is_longer_gap(&gap, &life->idle))
         life->idle = gap;
+    if (is_long_gap(w, &gap))
+        w->failed |= !wl_push(&w->out->gaps, gap);
 }
 
 static void touch_object(watcher *w, uint32_t object, uint32_t op)
@@ -53,7 +76,7 @@ static void touch_object(watcher *w, uint32_t object, uint32_t op)
     obj_life *life = &w->out->rows[object];
     last_access *last = &w->last[object];
     if (last->op != OBJ_NONE && last->op != op)
-        note_gap(w, life, last->op, op);
+        note_gap(w, object, last->op, op);
     if (life->first == OBJ_NONE)
         life->first = op;
     life->last = last->op = op;
@@ -78,7 +101,9 @@ static void catch_up(watcher *w, uint32_t object)
     if (last->seen >= end)
         return;
     w->out->rows[object].possibly = true;
-    touch_object(w, object, w->unknown.data[last->seen]);
+    bool same = w->unknown.data[last->seen] == last->op; /* it names the object as well */
+    if (last->seen + same < end)
+        touch_object(w, object, w->unknown.data[last->seen + same]);
     w->out->rows[object].last = last->op = newest;
     last->write = OBJ_NONE;
     last->seen = end;
@@ -152,15 +177,49 @@ static bool begin_lives(watcher *w)
         w->out->rows[i] = (obj_life){.first = OBJ_NONE,
                                      .last = OBJ_NONE,
                                      .queue = OBJ_NONE,
-                                     .idle = {OBJ_NONE, OBJ_NONE, 0, -1}};
+                                     .idle = {OBJ_NONE, OBJ_NONE, OBJ_NONE, 0, -1, 0}};
     }
     return true;
 }
 
-bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, obj_lives *out)
+typedef struct moved_bytes {
+    double bytes, seconds;
+} moved_bytes;
+
+static void add_measured(moved_bytes *sum, double bytes, double seconds)
+{
+    sum->bytes += bytes;
+    sum->seconds += seconds;
+}
+
+static double rate_of_link(const moved_bytes *sum, double otherwise)
+{
+    return sum->seconds > 0 ? sum->bytes / sum->seconds : otherwise;
+}
+
+static link_rates measure_link(const obj_trace *trace, double otherwise)
+{
+    enum { LARGE = 1 << 20 };
+    moved_bytes out = {0}, in = {0};
+    for (uint32_t i = 0; i < trace->ops.count; i++) {
+        const obj_op *op = &trace->ops.data[i];
+        uint32_t count;
+        const obj_access *a = obj_accesses(trace, op, &count);
+        if (op->kind == OBJ_COPY && count == 1 && op->seconds > 0 && a->bytes >= LARGE)
+            add_measured(a->how == OBJ_READ ? &out : &in, (double)a->bytes, (double)op->seconds);
+    }
+    return (link_rates){rate_of_link(&out, otherwise), rate_of_link(&in, otherwise)};
+}
+
+bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, const ana_thresholds *thresholds,
+                  obj_lives *out)
 {
     *out = (obj_lives){0};
-    watcher w = {.trace = trace, .levels = levels, .out = out};
+    watcher w = {.trace = trace,
+                 .levels = levels,
+                 .thresholds = thresholds,
+                 .link = measure_link(trace, thresholds->link_rate),
+                 .out = out};
     bool good = begin_lives(&w);
     for (uint32_t i = 0; good && i < trace->ops.count; i++)
         good = watch_op(&w, i);
@@ -169,11 +228,12 @@ bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, obj_lives *out
     free(w.last);
     free(w.clocks);
     wl_vec_free(&w.unknown);
-    return good;
+    return good && !w.failed;
 }
 
 void obj_lives_free(obj_lives *lives)
 {
     free(lives->rows);
     wl_vec_free(&lives->dead);
+    wl_vec_free(&lives->gaps);
 }

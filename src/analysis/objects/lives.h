@@ -2,12 +2,15 @@
 #ifndef WL_ANALYSIS_OBJECTS_LIVES_H
 #define WL_ANALYSIS_OBJECTS_LIVES_H
 
+#include "analysis/finding.h"
 #include "analysis/objects/trace.h"
 
 typedef struct obj_gap { /* between two accesses that follow each other; OBJ_NONE: there is none */
-    uint32_t from, to;   /* operations */
-    uint32_t calls;      /* calls that run in between: levels without these two */
-    double seconds;      /* of what ran in between; negative: some of it was not measured */
+    uint32_t object;
+    uint32_t from, to; /* operations */
+    uint32_t calls;    /* calls that run in between: levels without these two */
+    double seconds;    /* of what ran in between; negative: some of it was not measured */
+    double copies;     /* seconds that copies of the object out and in again take */
 } obj_gap;
 
 typedef struct obj_dead_write { /* a copy or set that the next one covers, unread */
@@ -30,10 +33,14 @@ typedef struct obj_life {
 typedef struct obj_lives {
     obj_life *rows; /* by object */
     wl_vec(obj_dead_write) dead;
+    wl_vec(obj_gap) gaps; /* those long enough for an object to be given back, by `to` */
 } obj_lives;
 
-/* `levels` is obj_order()'s. False when memory is exhausted; obj_lives_free() is due either way. */
-bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, obj_lives *out);
+/* `levels` is obj_order()'s. A gap is long enough where copies out and in again fit into it, as
+ * fast as those of the trace that have a mebibyte or more were, where any was measured (else,
+ * where its time was not measured, by its calls). False when memory is exhausted; obj_lives_free() is due either way. */
+bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, const ana_thresholds *thresholds,
+                  obj_lives *out);
 void obj_lives_free(obj_lives *lives);
 
 #endif

@@ -1,12 +1,7 @@
 /* Objects that waste memory, and copies that nobody reads: makes drafts of what the trace of each
  * process shows. docs/objects.md */
 #include "analysis/detect.h"
-#include "analysis/objects/load.h"
-#include "analysis/objects/order.h"
 #include "analysis/objects/teller.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define TEXT(...) wl_arena_printf(t->input->arena, __VA_ARGS__)
 
@@ -49,7 +44,13 @@ static void add_numbers(const tell_state *t, const tell_bundle *b, ana_draft *d)
     if (h->from != OBJ_NONE && h->to != OBJ_NONE)
         ana_add_evidence(d, "calls", "calls in between", h->calls, "");
     if (h->keeps)
-        add_extent(&t->extents[h->object], h, d);
+        add_extent(&t->found.extents[h->object], h, d);
+    if (h->pattern == ANA_TEMPORARY_IDLENESS && h->seconds > 0) {
+        ana_add_evidence(d, "idle_ms", "time in between", 1e3 * h->seconds, "ms");
+        ana_add_evidence(d, "copies_ms", "copies out and in again", 1e3 * h->copies, "ms");
+    }
+    if (b->hits > b->objects)
+        ana_add_evidence(d, "times", "such times", b->hits, "");
     ana_add_evidence(d, "saved_bytes", "saved at the peak by itself", (double)h->saves, "bytes");
     if (b->step)
         ana_add_evidence(d, "plan_bytes", "of what the whole plan saves", (double)b->adds, "bytes");
@@ -67,7 +68,7 @@ static bool draft_bundle(tell_state *t, const tell_bundle *b)
                                      b->objects - 1)
                               : "";
     d->scope = ANA_SCOPE_OBJECT;
-    d->object = t->trace.objects.data[h->object].id;
+    d->object = t->found.trace.objects.data[h->object].id;
     d->excess = d->alone = excess_of_bundle(b);
     d->certainty = h->possible ? ANA_CERTAINTY_POSSIBLE : ANA_CERTAINTY_COUNTED;
     d->kind = says.kind;
@@ -83,29 +84,30 @@ static bool draft_bundle(tell_state *t, const tell_bundle *b)
 
 static void add_to_bundle(const tell_state *t, uint32_t hit, tell_bundle *b)
 {
-    const obj_hit *h = &t->hits.data[hit];
+    const obj_hit *h = &t->found.hits.data[hit];
     uint32_t step = t->steps[hit];
-    b->objects++;
+    b->objects += !b->hits++ || b->newest != h->object;
+    b->newest = h->object;
     b->writes += h->count;
     b->bytes += h->bytes;
     b->adds = h->adds > b->adds ? h->adds : b->adds;
     if (step && (!b->step || step < b->step)) {
         b->step = step;
-        b->peak = t->plan.steps.data[step - 1].peak;
+        b->peak = t->found.plan.steps.data[step - 1].peak;
     }
 }
 
 static bool draft_hits(tell_state *t)
 {
-    size_t n = t->hits.count;
+    size_t n = t->found.hits.count;
     tell_bundle *bundles = wl_new_array(t->input->scratch, tell_bundle, n + 1);
     t->steps = wl_new_array(t->input->scratch, uint32_t, n + 1);
     bool good = bundles && t->steps;
-    for (size_t i = 0; good && i < t->plan.steps.count; i++)
-        t->steps[t->plan.steps.data[i].hit] = (uint32_t)i + 1;
+    for (size_t i = 0; good && i < t->found.plan.steps.count; i++)
+        t->steps[t->found.plan.steps.data[i].hit] = (uint32_t)i + 1;
     for (uint32_t i = 0; good && i < n; i++) {
-        tell_bundle *b = &bundles[t->hits.data[i].bundle];
-        b->first = &t->hits.data[t->hits.data[i].bundle];
+        tell_bundle *b = &bundles[t->found.hits.data[i].bundle];
+        b->first = &t->found.hits.data[t->found.hits.data[i].bundle];
         add_to_bundle(t, i, b);
     }
     for (size_t i = 0; good && i < n; i++)
@@ -116,71 +118,35 @@ static bool draft_hits(tell_state *t)
 
 static void count_copies(const tell_state *t)
 {
-    for (size_t i = 0; i < t->trace.ops.count; i++) {
-        const obj_op *op = &t->trace.ops.data[i];
+    for (size_t i = 0; i < t->found.trace.ops.count; i++) {
+        const obj_op *op = &t->found.trace.ops.data[i];
         uint32_t count;
-        const obj_access *a = obj_accesses(&t->trace, op, &count);
+        const obj_access *a = obj_accesses(&t->found.trace, op, &count);
         if ((op->kind == OBJ_COPY || op->kind == OBJ_SET) && count)
             t->drafts->copied += (double)a->bytes;
     }
 }
 
-/* The spans of the profile; their arena is the reader's. */
-typedef struct spans_reader {
-    tell_state *teller;
-    wl_arena *arena;
-} spans_reader;
-
-static bool read_spans(void *ctx, uint32_t elements, wl_span_reader *out)
+static void note_peaks(const tell_state *t)
 {
-    spans_reader *r = ctx;
-    wl_arena_free(r->arena);
-    r->arena = wl_arena_new();
-    if (!r->arena)
-        return false;
-    r->teller->status = prof_load_spans(r->teller->input->program->db, elements, r->arena, out,
-                                        r->teller->err);
-    return r->teller->status == WL_OK;
-}
-
-static bool measure_extents(tell_state *t)
-{
-    spans_reader reader = {.teller = t};
-    t->extents = obj_extents_of(&t->trace, &t->lives, read_spans, &reader);
-    wl_arena_free(reader.arena);
-    return t->extents != NULL;
-}
-
-static bool analyse_trace(tell_state *t)
-{
-    const ana_thresholds *limits = t->input->program->thresholds;
-    uint32_t *levels = obj_order(&t->trace);
-    bool good = levels && obj_lives_of(&t->trace, levels, &t->lives) && measure_extents(t) &&
-                obj_find_patterns(&t->trace, levels, &t->lives, t->extents, limits, &t->hits) &&
-                obj_plan_savings(&t->trace, limits->min_share, &t->hits, &t->plan) &&
-                draft_hits(t) && tell_refusals(t);
-    for (uint32_t d = 0; good && d < t->trace.ndevices; d++) {
-        uint64_t after = t->plan.devices[d].after;
+    for (uint32_t d = 0; d < t->found.trace.ndevices; d++) {
+        uint64_t after = t->found.plan.devices[d].after;
         t->drafts->peak_after = after > t->drafts->peak_after ? after : t->drafts->peak_after;
     }
-    count_copies(t);
-    free(levels);
-    return good;
 }
 
 static wl_status analyse_process(const ana_input *input, const obj_kinds *kinds, uint32_t process,
                                  ana_drafts *drafts, wl_error *err)
 {
     tell_state t = {.input = input, .drafts = drafts, .err = err, .status = WL_OK};
-    wl_status status = obj_load_trace(input->program, kinds, process, input->scratch, &t.trace,
-                                      err);
-    if (status == WL_OK && !analyse_trace(&t) && t.status == WL_OK)
-        status = ana_nomem(err);
-    obj_trace_free(&t.trace);
-    free(t.extents);
-    obj_lives_free(&t.lives);
-    wl_vec_free(&t.hits);
-    obj_plan_free(&t.plan);
+    wl_status status = obj_analyse(input->program, kinds, process, input->scratch, &t.found, err);
+    if (status == WL_OK && !(draft_hits(&t) && tell_refusals(&t)))
+        status = t.status == WL_OK ? ana_nomem(err) : t.status;
+    if (status == WL_OK) {
+        note_peaks(&t);
+        count_copies(&t);
+    }
+    obj_analysis_free(&t.found);
     return status == WL_OK ? t.status : status;
 }
 

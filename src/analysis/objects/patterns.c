@@ -84,28 +84,6 @@ static bool find_leak(finder *f, uint32_t object)
     return wl_push(f->hits, hit);
 }
 
-/* Long enough for copies out and in again, where that is known; else for many calls. */
-static bool is_long_gap(const finder *f, const obj_gap *gap, uint64_t bytes)
-{
-    if (gap->from == OBJ_NONE || gap->calls < f->t->idle_calls)
-        return false;
-    return gap->seconds > 0 ? gap->seconds >= 2 * (double)bytes / f->t->link_rate
-                            : gap->calls >= f->t->idle_calls_untimed;
-}
-
-static bool find_idle(finder *f, uint32_t object)
-{
-    const obj_gap *gap = &f->lives->rows[object].idle;
-    obj_hit hit = hit_of(f, ANA_TEMPORARY_IDLENESS, object);
-    if (!is_long_gap(f, gap, hit.bytes))
-        return true;
-    hit.from = gap->from;
-    hit.to = gap->to;
-    hit.calls = gap->calls;
-    hit.seconds = gap->seconds;
-    return wl_push(f->hits, hit);
-}
-
 /* ---- elements ---- */
 
 static uint64_t unused_at_ends(const obj_extent *e)
@@ -162,15 +140,39 @@ static bool find_in_elements(finder *f, uint32_t object)
 
 /* ---- lives ---- */
 
+/* Does a call of the program's allocate it, in memory of its own? */
+static bool is_allocated(const obj_object *o)
+{
+    return o->counted && !o->fixed && o->allocate != OBJ_NONE;
+}
+
 static bool find_in_life(finder *f, uint32_t object)
 {
-    const obj_object *o = &f->trace->objects.data[object];
-    if (!o->counted || o->fixed || o->allocate == OBJ_NONE)
+    if (!is_allocated(&f->trace->objects.data[object]))
         return true;
     if (!f->lives->rows[object].accesses)
         return find_unused(f, object) && find_leak(f, object);
     return find_early(f, object) && find_late(f, object) && find_leak(f, object) &&
-           find_idle(f, object) && find_in_elements(f, object);
+           find_in_elements(f, object);
+}
+
+/* ---- idleness ---- */
+
+/* Gaps of the operations that may access anything are none: nobody knows what they use. */
+static bool find_idle(finder *f)
+{
+    for (size_t i = 0; i < f->lives->gaps.count; i++) {
+        const obj_gap *gap = &f->lives->gaps.data[i];
+        obj_hit hit = hit_of(f, ANA_TEMPORARY_IDLENESS, gap->object);
+        hit.from = gap->from;
+        hit.to = gap->to;
+        hit.calls = gap->calls;
+        hit.seconds = gap->seconds;
+        hit.copies = gap->copies;
+        if (is_allocated(&f->trace->objects.data[gap->object]) && !wl_push(f->hits, hit))
+            return false;
+    }
+    return true;
 }
 
 /* ---- dead writes ---- */
@@ -321,7 +323,7 @@ bool obj_find_patterns(const obj_trace *trace, const uint32_t *levels, const obj
     }
     for (uint32_t i = 0; good && i < trace->objects.count; i++)
         good = find_in_life(&f, i);
-    good = good && find_dead_writes(&f) && find_reusable(&f);
+    good = good && find_idle(&f) && find_dead_writes(&f) && find_reusable(&f);
     free(f.leaks);
     free(f.syncs);
     return good;

@@ -15,7 +15,9 @@ typedef struct obj_hit {
     uint32_t from, to;
     uint32_t calls; /* that run between these */
     uint32_t count; /* LEAK: objects that its site leaks; DEAD_WRITE: writes of the object */
-    double seconds; /* TEMPORARY_IDLENESS: of what runs in between; negative: not measured */
+    /* TEMPORARY_IDLENESS: of what runs in between (negative: not measured), and of copies out and in
+     * again. */
+    double seconds, copies;
     uint64_t bytes; /* of the object; DEAD_WRITE: written */
     uint64_t keeps; /* OVERALLOCATION, STRUCTURED_ACCESS: bytes that are enough; else 0 */
     bool possible;  /* what was not seen may rule it out */

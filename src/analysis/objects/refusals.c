@@ -65,7 +65,7 @@ static const char *rooms_words(tell_state *t, const obj_shortage *s)
     const char *text = "";
     for (size_t i = 0; text && i < s->rooms.count; i++)
         text = TEXT("%s%s%s (%s)", text, i ? ", " : "",
-                    change_words(t, &t->hits.data[s->rooms.data[i].hit]),
+                    change_words(t, &t->found.hits.data[s->rooms.data[i].hit]),
                     tell_bytes(t, s->rooms.data[i].bytes));
     return text;
 }
@@ -104,11 +104,11 @@ static bool set_refusal_part(tell_state *t, const refused *r, ana_draft *d)
                           .nrooms = (uint32_t)s->rooms.count,
                           .rooms = wl_new_array(arena, ana_room, s->rooms.count + 1)};
     for (size_t i = 0; part->held && i < s->held.count; i++)
-        part->held[i] = (ana_held){t->trace.objects.data[s->held.data[i].object].id,
+        part->held[i] = (ana_held){t->found.trace.objects.data[s->held.data[i].object].id,
                                    s->held.data[i].count, s->held.data[i].bytes};
     for (size_t i = 0; part->rooms && i < s->rooms.count; i++) {
-        const obj_hit *h = &t->hits.data[s->rooms.data[i].hit];
-        part->rooms[i] = (ana_room){h->pattern, t->trace.objects.data[h->object].id,
+        const obj_hit *h = &t->found.hits.data[s->rooms.data[i].hit];
+        part->rooms[i] = (ana_room){h->pattern, t->found.trace.objects.data[h->object].id,
                                     s->rooms.data[i].bytes};
     }
     d->refusal = part;
@@ -169,7 +169,7 @@ static bool look_at_refusal(tell_state *t, const obj_refusal *refusal, refused *
     wl_status status = prof_load_call(t->input->program->db, refusal->call, t->input->scratch,
                                       &r.call, t->err);
     t->status = status == WL_OK ? t->status : status;
-    bool good = obj_shortage_of(&t->trace, &t->hits, refusal, &r.shortage);
+    bool good = obj_shortage_of(&t->found.trace, &t->found.hits, refusal, &r.shortage);
     if (status == WL_OK && good)
         return add_to_places(places, n, &r);
     obj_shortage_free(&r.shortage);
@@ -178,12 +178,12 @@ static bool look_at_refusal(tell_state *t, const obj_refusal *refusal, refused *
 
 bool tell_refusals(tell_state *t)
 {
-    size_t count = t->trace.refusals.count;
+    size_t count = t->found.trace.refusals.count;
     uint32_t n = 0;
     refused *places = calloc(count + 1, sizeof *places);
     bool good = places != NULL;
     for (size_t i = 0; good && i < count; i++)
-        good = look_at_refusal(t, &t->trace.refusals.data[i], places, &n);
+        good = look_at_refusal(t, &t->found.trace.refusals.data[i], places, &n);
     for (uint32_t i = 0; i < n; i++) {
         good = good && draft_refusal(t, &places[i]);
         obj_shortage_free(&places[i].shortage);

@@ -349,7 +349,7 @@ static bool list_given_back(planner *p, const bundled *rows, size_t n, uint32_t 
 
 /* Takes away what is given back between two places, or undoes that; gives what is so for all of
  * them, and is left alone. */
-static int64_t give_back(planner *p, obj_memory *m, uint32_t first, uint32_t end, int sign)
+static int64_t release_planner(planner *p, obj_memory *m, uint32_t first, uint32_t end, int sign)
 {
     int64_t all = 0;
     for (size_t i = 0; i < p->given_back.count; i++) {
@@ -376,9 +376,9 @@ static bool find_peak_with_bundle(planner *p, const bundled *rows, size_t n, uin
     if (there == 0)
         return true;
     obj_memory_above(m, (int64_t)*peak - there, &first, &end);
-    int64_t all = give_back(p, m, first, end, 1);
+    int64_t all = release_planner(p, m, first, end, 1);
     *peak = (uint64_t)(obj_memory_most(m, first, end) - all);
-    give_back(p, m, first, end, -1);
+    release_planner(p, m, first, end, -1);
     return true;
 }
 
@@ -497,6 +497,59 @@ static void make_worthwhile_changes(planner *p, double least)
         if (!h->possible && changes_memory(h) && !shortens(h) && is_compatible(p, h))
             make_where_worthwhile(p, p->order[i], least);
     }
+}
+
+static int by_bundle_number(const void *a, const void *b, void *hits_)
+{
+    const obj_hits *hits = hits_;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (hits->data[x].bundle != hits->data[y].bundle)
+        return hits->data[x].bundle < hits->data[y].bundle ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Adds what the changes make of memory, once more or, where `sign` is -1, no longer. */
+static void add_gaps(planner *p, const uint32_t *hits, size_t n, int sign)
+{
+    for (size_t i = 0; i < n; i++) {
+        deltas d = change_for_hit(p, hits[i], sign > 0);
+        add_deltas(memory_of_hit(p, hits[i]), &d, 1);
+    }
+}
+
+/* `hits` stand together and none is made: all of them, where that lowers the peak. */
+static void make_gaps_together(planner *p, const uint32_t *hits, size_t n, double least)
+{
+    uint64_t before = peak_for_hit(p, hits[0]);
+    add_gaps(p, hits, n, 1);
+    uint64_t after = peak_for_hit(p, hits[0]);
+    if (after >= before || (double)(before - after) < least * (double)before)
+        add_gaps(p, hits, n, -1);
+}
+
+/* Where several moments are as high as the peak, one gap alone lowers nothing: those that stand
+ * together are tried together. False when memory is exhausted. */
+static bool make_worthwhile_gaps(planner *p, double least)
+{
+    size_t n = 0;
+    uint32_t *left = malloc((p->hits->count + 1) * sizeof *left);
+    for (uint32_t i = 0; left && i < p->hits->count; i++) {
+        const obj_hit *h = &p->hits->data[i];
+        if (h->pattern == ANA_TEMPORARY_IDLENESS && !h->possible && !p->made[i] &&
+            is_compatible(p, h))
+            left[n++] = i;
+    }
+    if (left && n)
+        qsort_r(left, n, sizeof *left, by_bundle_number, p->hits);
+    for (size_t i = 0, end; left && i < n; i = end) {
+        for (end = i + 1;
+             end < n && p->hits->data[left[end]].bundle == p->hits->data[left[i]].bundle;)
+            end++;
+        if (end - i > 1)
+            make_gaps_together(p, &left[i], end - i, least);
+    }
+    free(left);
+    return left != NULL;
 }
 
 /* From the last in order on: what makes no difference to the peak is not needed. */
@@ -661,6 +714,9 @@ bool obj_plan_savings(const obj_trace *trace, double least, obj_hits *hits, obj_
     if (good) {
         make_certain_changes(&p);
         make_worthwhile_changes(&p, least);
+        good = make_worthwhile_gaps(&p, least);
+    }
+    if (good) {
         leave_out_needless(&p);
         note_plan(&p);
         good = list_steps(&p);

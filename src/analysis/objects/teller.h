@@ -4,16 +4,12 @@
 #define WL_ANALYSIS_OBJECTS_TELLER_H
 
 #include "analysis/input.h"
-#include "analysis/objects/savings.h"
+#include "analysis/objects/analysis.h"
 
 typedef struct tell_state {
     const ana_input *input;
     ana_drafts *drafts;
-    obj_trace trace;
-    obj_lives lives;
-    obj_extent *extents; /* by object; NULL: nothing is known of elements */
-    obj_hits hits;
-    obj_plan plan;
+    obj_analysis found;
     uint32_t *steps; /* by hit: its place in the plan, from 1; 0: none */
     wl_error *err;
     wl_status status;
@@ -22,7 +18,8 @@ typedef struct tell_state {
 /* What a process has in the hits that stand together (obj_hit.bundle). */
 typedef struct tell_bundle {
     const obj_hit *first;
-    uint32_t objects, writes;
+    uint32_t hits, objects, writes;
+    uint32_t newest; /* object of its last hit */
     uint64_t bytes, adds;
     uint32_t step; /* of the plan, the first of theirs; 0: none */
     uint64_t peak; /* with that step */

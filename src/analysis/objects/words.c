@@ -19,7 +19,7 @@ const char *tell_bytes(const tell_state *t, uint64_t bytes)
 
 const char *tell_object(const tell_state *t, uint32_t object)
 {
-    const obj_object *o = &t->trace.objects.data[object];
+    const obj_object *o = &t->found.trace.objects.data[object];
     const prof_object *row = prof_find_object(&t->input->program->objects, o->id);
     return row ? row->name : "another object";
 }
@@ -50,7 +50,7 @@ static const char *op_words(tell_state *t, uint32_t at)
 {
     static const char *const kinds[] = {"the allocation", "the free", "the copy", "the memset",
                                         "the launch"};
-    const obj_op *op = &t->trace.ops.data[at];
+    const obj_op *op = &t->found.trace.ops.data[at];
     const char *kernel = op->kind == OBJ_LAUNCH ? kernel_words(t, op) : NULL;
     return tell_place(t, op->call,
                       kernel ? wl_arena_printf(t->input->arena, "the launch of %s", kernel)
@@ -93,7 +93,7 @@ static tell_words tell_late(tell_state *t, const tell_bundle *b)
 static tell_words tell_redundant(tell_state *t, const tell_bundle *b)
 {
     const obj_hit *h = b->first;
-    const obj_object *other = &t->trace.objects.data[h->other];
+    const obj_object *other = &t->found.trace.objects.data[h->other];
     const char *name = tell_object(t, h->other);
     return (tell_words){
         TEXT("Its first use, %s, comes after the last use of %s, %s; it has %s, and %s %s.",
@@ -109,7 +109,7 @@ static tell_words tell_unused(tell_state *t, const tell_bundle *b)
 {
     return (tell_words){
         TEXT("No copy, no set and no kernel accesses its %s%s.", tell_bytes(t, b->first->bytes),
-             t->lives.rows[b->first->object].possibly
+             t->found.lives.rows[b->first->object].possibly
                  ? ", as far as is known: of some launches meanwhile not all accesses are"
                  : ""),
         "Leave out the allocation of " ANA_OBJECT ".", REMEDY_LEAVE_OUT};
@@ -150,8 +150,9 @@ static tell_words tell_idle(tell_state *t, const tell_bundle *b)
 {
     const obj_hit *h = b->first;
     const char *before = op_words(t, h->from), *after = op_words(t, h->to);
-    return (tell_words){TEXT("Between %s and %s, %s run without using its %s.", before, after,
-                             calls_words(t, h->calls), tell_bytes(t, h->bytes)),
+    const char *often = b->hits > b->objects ? TEXT(" It lies idle so %u times.", b->hits) : "";
+    return (tell_words){TEXT("Between %s and %s, %s run without using its %s.%s", before, after,
+                             calls_words(t, h->calls), tell_bytes(t, h->bytes), often),
                         TEXT("Copy " ANA_OBJECT
                              " to the host and free it after %s; allocate it again and copy "
                              "it back before %s.",
@@ -174,7 +175,7 @@ static tell_words tell_dead(tell_state *t, const tell_bundle *b)
 /* What has to be changed with the object, whose copies and sets move more than is kept of it. */
 static const char *copies_words(tell_state *t, const obj_hit *h)
 {
-    const obj_moved *host = &t->extents[h->object].by_host;
+    const obj_moved *host = &t->found.extents[h->object].by_host;
     return host->op != OBJ_NONE && host->bytes > h->keeps
                ? TEXT(" %s moves %s of it, and has to be shortened with it.",
                       upper_words(t, host->op), tell_bytes(t, host->bytes))
@@ -184,7 +185,7 @@ static const char *copies_words(tell_state *t, const obj_hit *h)
 static tell_words tell_overallocation(tell_state *t, const tell_bundle *b)
 {
     const obj_hit *h = b->first;
-    const obj_extent *e = &t->extents[h->object];
+    const obj_extent *e = &t->found.extents[h->object];
     const char *enough = tell_bytes(t, h->keeps), *all = tell_bytes(t, h->bytes);
     uint64_t hole = e->hole.first * OBJ_ELEMENT_BYTES;
     const char *summary =
@@ -215,7 +216,7 @@ static tell_words tell_overallocation(tell_state *t, const tell_bundle *b)
 static tell_words tell_structured(tell_state *t, const tell_bundle *b)
 {
     const obj_hit *h = b->first;
-    const obj_extent *e = &t->extents[h->object];
+    const obj_extent *e = &t->found.extents[h->object];
     return (tell_words){
         TEXT("Launches access its %s in %u slices of at most %s, one after another, and "
              "come back to none.%s",
@@ -249,17 +250,17 @@ const char *tell_reservations(tell_state *t, const tell_bundle *b)
                 h->pattern == ANA_UNUSED_ALLOCATION;
     if (!h->possible)
         return "";
-    if (ends && obj_ends_by_shortage(&t->trace))
+    if (ends && obj_ends_by_shortage(&t->found.trace))
         return " After that an allocation failed, and the process ended: what it would have used "
                "later is not known.";
-    if (t->trace.objects.data[h->object].seen_by_host)
+    if (t->found.trace.objects.data[h->object].seen_by_host)
         return " Uses that were not observed may rule it out: those of managed memory by the host, "
                "and "
                "those of arrays by textures and surfaces.";
     if (h->keeps)
         return TEXT(" But %s reads %s of it for another object.",
-                    op_words(t, t->extents[h->object].on_device.op),
-                    tell_bytes(t, t->extents[h->object].on_device.bytes));
+                    op_words(t, t->found.extents[h->object].on_device.op),
+                    tell_bytes(t, t->found.extents[h->object].on_device.bytes));
     return h->pattern == ANA_REDUNDANT_ALLOCATION
                ? " Their streams do not wait for each other: without that the two uses may overlap."
                : "";

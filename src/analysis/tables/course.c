@@ -338,7 +338,7 @@ static bool analyse_course(coursing *c)
 {
     const ana_thresholds *limits = c->program->thresholds;
     c->levels = obj_order(&c->trace);
-    if (!c->levels || !obj_lives_of(&c->trace, c->levels, &c->lives))
+    if (!c->levels || !obj_lives_of(&c->trace, c->levels, limits, &c->lives))
         return false;
     c->extents = obj_extents_of(&c->trace, &c->lives, read_spans_of_course, c);
     return c->extents &&
