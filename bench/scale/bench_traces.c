@@ -207,10 +207,11 @@ static const shape shapes[] = {
 
 static void begin_trace(maker *m)
 {
-    check_made(obj_trace_init(&m->trace) && wl_push(&m->trace.queues, (obj_queue){0, 0}));
+    check_made(obj_trace_init(&m->trace) &&
+               wl_push(&m->trace.queues, (obj_queue){.kind = OBJ_QUEUE_THREAD}));
     for (uint32_t i = 0; i < STREAMS; i++) {
         uint32_t kind = i ? OBJ_QUEUE_BLOCKING + i % 2 : OBJ_QUEUE_LEGACY;
-        check_made(wl_push(&m->trace.queues, (obj_queue){kind, 0}));
+        check_made(wl_push(&m->trace.queues, (obj_queue){.kind = kind}));
     }
     m->trace.nevents = EVENTS;
     m->trace.ncontexts = m->trace.ndevices = 1;
