@@ -29,6 +29,7 @@ case ${1:-} in
     bench memory $build/bin/bench_memory "$scratch"
     bench memory-page node bench/report/memory.mjs "$scratch/memory.html" --limits
     bench scale bench/scale/scale.py $build
+    bench traces $build/bin/bench_traces
     ;;
 short)
     bench emulator $build/bin/bench_emulator -r 1
@@ -41,6 +42,7 @@ short)
     bench memory $build/bin/bench_memory "$scratch" 2000
     bench memory-page node bench/report/memory.mjs "$scratch/memory.html"
     bench scale-launches bench/scale/scale.py $build launches 200
+    bench traces $build/bin/bench_traces 100000
     ;;
 *)
     echo "usage: tools/bench.sh [short]" >&2

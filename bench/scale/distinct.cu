@@ -1,4 +1,4 @@
-// Launches no two of which are alike: distinct [LAUNCHES] (1,000,000). Each is given another number, which goes into its addresses and values.
+// Launches no two of which are alike: distinct [LAUNCHES] (100,000). Each is given another number, which goes into its addresses and values.
 #include <cstdio>
 #include <cstdlib>
 
@@ -12,7 +12,7 @@ __global__ void step(float *x, int n, int turn)
 int main(int argc, char **argv)
 {
     constexpr int LENGTH = 64;
-    int launches = argc > 1 ? std::atoi(argv[1]) : 1000000;
+    int launches = argc > 1 ? std::atoi(argv[1]) : 100000;
     float *x;
     cudaMalloc(&x, LENGTH * sizeof(float));
     cudaMemset(x, 0, LENGTH * sizeof(float));

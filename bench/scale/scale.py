@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Time and memory of warplens at scale, against the emulation alone: scale.py PREFIX
-[launches|equal|objects [ARGUMENT]]
+[launches|equal|distinct|objects [ARGUMENT]]
 
 PREFIX is where warplens lies, e.g. build/release. Each step runs once, as a process of its own;
 memory is the peak of its resident set, which is never shown below this program's own 14 MB.
@@ -17,7 +17,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CASES = ["launches", "equal", "objects"]
+CASES = ["launches", "equal", "distinct", "objects"]
 
 
 class Run:
