@@ -126,7 +126,7 @@ static void add_delta(deltas *d, uint32_t from, uint32_t to, int64_t bytes)
 }
 
 /* From one extent to another: only the ends, or the size, where the rest stays as it is. */
-static void add_difference(deltas *d, const extent *before, const extent *after)
+static void add_extents_apart(deltas *d, const extent *before, const extent *after)
 {
     uint32_t least = before->from < after->from ? before->from : after->from;
     uint32_t most = before->to > after->to ? before->to : after->to;
@@ -193,7 +193,7 @@ static deltas change_for_hit(planner *p, uint32_t hit, bool make)
     extent before = extent_of_memory(p, owner);
     change_object(p, hit, make);
     extent after = extent_of_memory(p, owner);
-    add_difference(&d, &before, &after);
+    add_extents_apart(&d, &before, &after);
     return d;
 }
 
@@ -349,7 +349,7 @@ static bool list_given_back(planner *p, const bundled *rows, size_t n, uint32_t 
 
 /* Takes away what is given back between two places, or undoes that; gives what is so for all of
  * them, and is left alone. */
-static int64_t release_planner(planner *p, obj_memory *m, uint32_t first, uint32_t end, int sign)
+static int64_t give_back_bundle(planner *p, obj_memory *m, uint32_t first, uint32_t end, int sign)
 {
     int64_t all = 0;
     for (size_t i = 0; i < p->given_back.count; i++) {
@@ -376,9 +376,9 @@ static bool find_peak_with_bundle(planner *p, const bundled *rows, size_t n, uin
     if (there == 0)
         return true;
     obj_memory_above(m, (int64_t)*peak - there, &first, &end);
-    int64_t all = release_planner(p, m, first, end, 1);
+    int64_t all = give_back_bundle(p, m, first, end, 1);
     *peak = (uint64_t)(obj_memory_most(m, first, end) - all);
-    release_planner(p, m, first, end, -1);
+    give_back_bundle(p, m, first, end, -1);
     return true;
 }
 
