@@ -300,7 +300,7 @@ static bool has_gap(const obj_lives *lives, uint32_t object, uint32_t from, uint
     return false;
 }
 
-/* Two operations that access the object, none of which is between them; what happens between two of
+/* Two operations that access the object, with none in between. What happens between two of
  * which nothing is known nobody knows. `least`: calls in between. */
 static uint32_t compare_gaps(const obj_trace *t, const uint32_t *levels, const obj_lives *lives,
                              uint32_t object, uint32_t least)

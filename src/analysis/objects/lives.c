@@ -5,10 +5,11 @@
 #include <stdlib.h>
 
 typedef struct last_access {
-    uint32_t op;    /* OBJ_NONE: none yet */
-    uint32_t write; /* the last copy or set that wrote it, unread so far; OBJ_NONE: none */
-    obj_access to;  /* what that wrote */
-    uint32_t seen;  /* unknown operations before this place in the list are dealt with */
+    uint32_t gap, ngaps; /* the newest of the object's in obj_lives.gaps; how many there are */
+    uint32_t op;         /* OBJ_NONE: none yet */
+    uint32_t write;      /* the last copy or set that wrote it, unread so far; OBJ_NONE: none */
+    obj_access to;       /* what that wrote */
+    uint32_t seen;       /* unknown operations before this place in the list are dealt with */
 } last_access;
 
 /* How much had run before an operation. */
@@ -28,6 +29,7 @@ typedef struct watcher {
     last_access *last;
     clock *clocks; /* before each operation */
     wl_vec(uint32_t) unknown;
+    uint32_t most_gaps; /* of an object */
     const ana_thresholds *thresholds;
     link_rates link;
     bool failed;
@@ -52,6 +54,28 @@ static bool is_long_gap(const watcher *w, const obj_gap *gap)
                             : gap->calls >= w->thresholds->idle_calls_untimed;
 }
 
+/* Where an object has as many as are kept, the newest of them makes room for a longer one. */
+static void keep_gap(watcher *w, const obj_gap *gap)
+{
+    last_access *last = &w->last[gap->object];
+    obj_gap *gaps = w->out->gaps.data;
+    if (last->ngaps < w->most_gaps) {
+        w->failed |= !wl_push(&w->out->gaps, *gap);
+        last->gap = (uint32_t)w->out->gaps.count - 1;
+        last->ngaps++;
+    } else if (is_longer_gap(gap, &gaps[last->gap])) {
+        gaps[last->gap] = *gap;
+    }
+}
+
+static int by_end(const void *a, const void *b)
+{
+    const obj_gap *x = a, *y = b;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    return x->object < y->object ? -1 : x->object > y->object;
+}
+
 static void note_gap(watcher *w, uint32_t object, uint32_t from, uint32_t to)
 {
     obj_life *life = &w->out->rows[object];
@@ -68,7 +92,7 @@ static void note_gap(watcher *w, uint32_t object, uint32_t from, uint32_t to)
     if (gap.calls && is_longer_gap(&gap, &life->idle))
         life->idle = gap;
     if (is_long_gap(w, &gap))
-        w->failed |= !wl_push(&w->out->gaps, gap);
+        keep_gap(w, &gap);
 }
 
 static void touch_object(watcher *w, uint32_t object, uint32_t op)
@@ -211,6 +235,12 @@ static link_rates measure_link(const obj_trace *trace, double otherwise)
     return (link_rates){rate_of_link(&out, otherwise), rate_of_link(&in, otherwise)};
 }
 
+static uint32_t most_gaps_of(size_t objects)
+{
+    size_t most = OBJ_MOST_GAPS / (objects + 1);
+    return most > OBJ_LEAST_GAPS ? (uint32_t)most : OBJ_LEAST_GAPS;
+}
+
 bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, const ana_thresholds *thresholds,
                   obj_lives *out)
 {
@@ -218,6 +248,7 @@ bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, const ana_thre
     watcher w = {.trace = trace,
                  .levels = levels,
                  .thresholds = thresholds,
+                 .most_gaps = most_gaps_of(trace->objects.count),
                  .link = measure_link(trace, thresholds->link_rate),
                  .out = out};
     bool good = begin_lives(&w);
@@ -225,6 +256,8 @@ bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, const ana_thre
         good = watch_op(&w, i);
     for (uint32_t o = 0; good && o < trace->objects.count; o++)
         catch_up(&w, o);
+    if (out->gaps.count)
+        qsort(out->gaps.data, out->gaps.count, sizeof *out->gaps.data, by_end);
     free(w.last);
     free(w.clocks);
     wl_vec_free(&w.unknown);

@@ -30,10 +30,14 @@ typedef struct obj_life {
     obj_gap idle; /* the longest: by seconds where all are measured, else by calls */
 } obj_life;
 
+enum { OBJ_MOST_GAPS = 1000000, OBJ_LEAST_GAPS = 4 };
+
 typedef struct obj_lives {
     obj_life *rows; /* by object */
     wl_vec(obj_dead_write) dead;
-    wl_vec(obj_gap) gaps; /* those long enough for an object to be given back, by `to` */
+    /* Those long enough for an object to be given back, by `to`: of each object at most as many as let
+     * OBJ_MOST_GAPS be enough for all, but OBJ_LEAST_GAPS. */
+    wl_vec(obj_gap) gaps;
 } obj_lives;
 
 /* `levels` is obj_order()'s. A gap is long enough where copies out and in again fit into it, as
