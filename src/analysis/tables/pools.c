@@ -60,7 +60,7 @@ typedef struct change { /* a member comes or goes */
     bool freed;
 } change;
 
-static int by_course(const void *a, const void *b)
+static int by_order_of_change(const void *a, const void *b)
 {
     const change *x = a, *y = b;
     if (x->order != y->order)
@@ -175,7 +175,7 @@ static bool add_program_pool(const member *members, uint32_t n, wl_arena *arena,
     }
     if (!changes)
         return false;
-    qsort(changes, count, sizeof *changes, by_course);
+    qsort(changes, count, sizeof *changes, by_order_of_change);
     return describe_moment(members, n, replay_pool(changes, count, out), arena, out);
 }
 
