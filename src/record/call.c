@@ -1,6 +1,7 @@
 /* Calls: begun, numbered, written at once, held for a while or kept until the next record. */
 #include "inject/python.h"
 #include "inject/stack.h"
+#include "record/cupy.h"
 #include "record/record.h"
 
 #include <stddef.h>
@@ -165,6 +166,8 @@ static void write_call(rec_call *call)
         hold_writer(call->record.end_ns);
     rec_call_number(call);
     call->record.id = call->id;
+    if (call->record.kind == CAP_CALL_ALLOC)
+        rec_cupy_look();
     if (call->record.result)
         call->record.flags |= CAP_CALL_FAILED;
     REC_WRITE(call, &call->record);

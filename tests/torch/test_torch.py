@@ -33,8 +33,8 @@ def compile_library(name, *needs):
         os.path.join(PACKAGES, f"lib{name}.so"), *libraries)
 
 
-def line_of(comment):
-    with open(TRAIN, encoding="utf-8") as file:
+def line_of(comment, path=TRAIN):
+    with open(path, encoding="utf-8") as file:
         return 1 + [line.rstrip().endswith("# " + comment) for line in file].index(True)
 
 
@@ -102,6 +102,24 @@ class Emulated(unittest.TestCase):
             rows = profile.execute("SELECT line FROM v_calls WHERE kind = 'launch'").fetchall()
         lines = [line_of(comment) + 1 for comment in ("the activation", "the result")]
         self.assertEqual([line for line, in rows], lines * 2)
+
+
+class Arrays(unittest.TestCase):
+    """CuPy's, by a hook among its own."""
+
+    def test_arrays_of_cupy(self):
+        shutil.copytree(os.path.join(HERE, "packages", "cupy"), os.path.join(PACKAGES, "cupy"), dirs_exist_ok=True)
+        program, path = os.path.join(HERE, "arrays.py"), os.path.join(WORK, "arrays.wlprof")
+        done = run(WARPLENS, "profile", "-f", "-o", path, "--backend", "emulate", "--keep-exitcode", "--", sys.executable, program)
+        self.assertEqual(done.stdout, "['warplens']\n")
+        profile = json.loads(run(WARPLENS, "export", "--type", "json", "-o", "-", path).stdout)
+        segment, *arrays = profile["objects"]
+        self.assertEqual([(o["tag"], o["bytes"], os.path.basename(o["file"]), o["line"], o["parent"]) for o in arrays], [
+            ("array", 3072, "arrays.py", line_of("the first", program), segment["id"]),
+            ("array", 1024, "arrays.py", line_of("the sum", program), segment["id"]),
+            ("array", 1024, "arrays.py", line_of("the sum", program), segment["id"])])
+        self.assertTrue(all(o["freed_how"] == "program" for o in arrays))
+        self.assertEqual(profile["memory"]["pools"][0]["most_used_bytes"], 4096)
 
 
 class Inline(Emulated):

@@ -1,0 +1,1 @@
+"""A package, as CuPy has it."""
