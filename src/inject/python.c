@@ -48,6 +48,7 @@ typedef struct member { /* PyMemberDef */
 static struct {
     const layout *at;
     void *(*thread)(void);
+    int (*ends)(void); /* the interpreter does: states of threads are freed under them */
     int (*line)(void *code, int offset);
     long (*length)(void *text);
     uint32_t (*character)(void *text, long index);
@@ -114,10 +115,13 @@ static void find_python(void)
     *(void **)&python.line = dlsym(RTLD_DEFAULT, "PyCode_Addr2Line");
     *(void **)&python.length = dlsym(RTLD_DEFAULT, "PyUnicode_GetLength");
     *(void **)&python.character = dlsym(RTLD_DEFAULT, "PyUnicode_ReadChar");
+    *(void **)&python.ends = dlsym(RTLD_DEFAULT, "Py_IsFinalizing"); /* since 3.13 */
+    if (!python.ends)
+        *(void **)&python.ends = dlsym(RTLD_DEFAULT, "_Py_IsFinalizing");
     python.code_type = (uint64_t)dlsym(RTLD_DEFAULT, "PyCode_Type");
     const layout *at = version ? layout_of(version()) : NULL;
-    if (!at || !python.thread || !python.line || !python.length || !python.character ||
-        !python.code_type || !find_members() ||
+    if (!at || !python.thread || !python.ends || !python.line || !python.length ||
+        !python.character || !python.code_type || !find_members() ||
         !dl_iterate_phdr(find_code_range, *(void **)&python.thread))
         return;
     python.code_bytes = *(const uint64_t *)(python.code_type + TYPE_BASIC_SIZE);
@@ -394,7 +398,7 @@ uint32_t inj_python_frames(uint64_t *pcs, uint32_t count, uint32_t limit)
     position rows[CAP_MAX_STACK];
     const layout *at = python_layout();
     positions found = {.limit = limit < CAP_MAX_STACK ? limit : CAP_MAX_STACK, .rows = rows};
-    if (!at)
+    if (!at || python.ends())
         return count;
     if (!walk_frames(at, &found)) {
         __atomic_store_n(&python.at, NULL, __ATOMIC_RELEASE);
