@@ -217,6 +217,14 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
         fprintf(out, "call %u free %" PRIu64 " of %" PRIu64 "\n", r->refusal.call, r->refusal.free,
                 r->refusal.total);
         break;
+    case CAP_POOL_STATE:
+        fprintf(out, "%u call %u reserved %" PRIu64 " used %" PRIu64 "\n", r->pool_state.pool,
+                r->pool_state.call, r->pool_state.reserved, r->pool_state.used);
+        break;
+    case CAP_PLACE:
+        fprintf(out, "%u line %u of %s in %s\n", r->place.number, r->place.line, r->place.file,
+                r->place.function);
+        break;
     case CAP_ANNOTATION:
         fprintf(out, "object %u tag %s elements of %u bytes\n", r->annotation.object,
                 r->annotation.tag, r->annotation.element_bytes);
