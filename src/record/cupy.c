@@ -21,6 +21,7 @@ enum { WITH_TUPLE = 1 }; /* METH_VARARGS */
 enum { AS_FILE = 257 };  /* Py_file_input */
 
 static struct {
+    int (*is_initialized)(void);
     int (*add_pending_call)(int (*)(void *), void *);
     object *(*modules)(void);
     object *(*item)(object *, const char *);
@@ -41,6 +42,7 @@ static bool find_functions(void)
         const char *name;
         void **to;
     } wanted[] = {
+        {"Py_IsInitialized", (void **)&py.is_initialized},
         {"Py_AddPendingCall", (void **)&py.add_pending_call},
         {"PyImport_GetModuleDict", (void **)&py.modules},
         {"PyDict_GetItemString", (void **)&py.item},
@@ -168,7 +170,7 @@ void rec_cupy_look(void)
         return;
     if (!looked && !find_functions())
         __atomic_store_n(&state, OVER, __ATOMIC_RELEASE);
-    else if (py.add_pending_call(look_for_cupy, NULL) != 0)
+    else if (!py.is_initialized() || py.add_pending_call(look_for_cupy, NULL) != 0)
         __atomic_store_n(&state, LOOKING, __ATOMIC_RELEASE);
     looked = true;
 }
