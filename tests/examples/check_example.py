@@ -4,11 +4,12 @@
     check_example.py --warplens CMD --work DIR SOURCE.cu [--nvcc NVCC [--flags "..."] | --program
     PROGRAM]
 
-A comment "finds: <pattern> <object>, ..." in the source names the findings at its line; "(<gain>)"
-behind one says that mending it gains little, and why. "advises: <words>" says that the advice of a
-finding has these words, "never advises: <words>" that none has. The example must pass its own
-check, fail it when no kernel runs, and give these findings and no others, but for memory that is
-left to the end of the process: the examples are no longer than what they show.
+A comment "finds: <pattern> <object>, ..." in the source, or in a header of its folder, names the
+findings at its line, or at the next one where it has a line of its own; "(<gain>)" behind one says
+that mending it gains little, and why. "advises: <words>" says that the advice of a finding has
+these words, "never advises: <words>" that none has. The example must pass its own check, fail it
+when no kernel runs, and give these findings and no others, but for memory that is left to the end
+of the process: the examples are no longer than what they show.
 """
 import argparse
 import json
@@ -21,25 +22,41 @@ MARKER = re.compile(r"//\s*finds:\s*(.*)")
 ADVICE = re.compile(r"//\s*(never )?advises:\s*(.*)")
 
 
+def sources_of(path):
+    """The source and what it includes of its folder."""
+    paths, queue = [], [path]
+    while queue:
+        at = queue.pop()
+        paths.append(at)
+        with open(at) as f:
+            names = re.findall(r'^#include "([^"/]+)"', f.read(), re.MULTILINE)
+        queue += [p for p in (os.path.join(os.path.dirname(at), n) for n in names) if p not in paths + queue]
+    return paths
+
+
 def expected(source):
-    with open(source) as f:
-        return {(*(one.split() + ["(full)"])[:3], n) for n, line in enumerate(f, 1) for m in [MARKER.search(line)] if m
-                for one in m[1].split(",")}
+    rows = set()
+    for path in sources_of(source):
+        with open(path) as f:
+            rows |= {(*(one.split() + ["(full)"])[:3], "%s:%d" % (os.path.basename(path), n + line.lstrip().startswith("//")))
+                     for n, line in enumerate(f, 1) for m in [MARKER.search(line)] if m for one in m[1].split(",")}
+    return rows
 
 
 def found(stats, source):
     """(pattern, object, gain, line) of every finding; a finding counts at each of its lines in the
-    source."""
-    name = os.path.basename(source)
+    source and its headers."""
+    names = {os.path.basename(path) for path in sources_of(source)}
     rows = set()
     for f in stats["findings"]:
         if f["verdict"] == "at-exit":
             continue
-        lines = [at["line"] for at in f.get("lines", []) if os.path.basename(at.get("file", "")) == name]
+        lines = ["%s:%d" % (os.path.basename(at["file"]), at["line"]) for at in f.get("lines", [])
+                 if os.path.basename(at.get("file", "")) in names]
         objects = [o["name"] for o in stats["objects"] if o["id"] == f["object"]] if isinstance(f.get("object"), int) \
             else [f.get("object", "-")]
         variable = re.split(r"[ (]", objects[0])[0] if objects else "?"
-        rows |= {(f["pattern"], variable, "(%s)" % f["verdict"], line) for line in lines or [0]}
+        rows |= {(f["pattern"], variable, "(%s)" % f["verdict"], line) for line in lines or ["no line"]}
     return rows
 
 
@@ -57,7 +74,8 @@ def run(command, **options):
 
 def profile(o, program, name, *arguments):
     path = os.path.join(o.work, name + ".wlprof")
-    done = run([o.warplens, "profile", "-q", "-f", "-o", path, "--", program, *arguments])
+    probes = ["--probes", o.probes] if o.probes else []
+    done = run([o.warplens, "profile", "-q", "-f", *probes, "-o", path, "--", program, *arguments])
     return path, done
 
 
@@ -68,43 +86,64 @@ def fail(text, done=None):
     sys.exit(1)
 
 
-def build(o):
-    program = os.path.join(o.work, os.path.basename(o.source)[:-3])
-    done = run([o.nvcc, "-g", "-lineinfo", *o.flags.split(), "-o", program, o.source])
+def build(o, source):
+    program = os.path.join(o.work, os.path.basename(source)[:-3])
+    done = run([o.nvcc, "-g", "-lineinfo", *o.flags.split(), "-o", program, source])
     if done.returncode:
         fail("nvcc", done)
     return program
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("source")
-    for name in ("warplens", "work", "nvcc", "program"):
-        parser.add_argument("--" + name)
-    parser.add_argument("--flags", default="")
-    o = parser.parse_args()
-    os.makedirs(o.work, exist_ok=True)
-    program = o.program or build(o)
-    _, control = profile(o, program, "control", "--skip-kernel")
+def measure(o, program):
+    """What stats gives of the program, which must pass its own check, and fail it without
+    kernels."""
+    name = os.path.basename(program)
+    _, control = profile(o, program, name + "_control", "--skip-kernel")
     if control.returncode != 1 or "wrong" not in control.stdout:
         fail("without its kernel the example does not notice a wrong result", control)
-    path, done = profile(o, program, "profile")
+    path, done = profile(o, program, name)
     if done.returncode or "ok" not in done.stdout:
         fail("the example's own check", done)
-    stats = run([o.warplens, "stats", "--format", "json", path])
+    thresholds = ["--set-threshold=" + t for t in o.thresholds.split()]
+    stats = run([o.warplens, "stats", "--format", "json", *thresholds, path])
     if stats.returncode:
         fail("stats", stats)
-    want, got = expected(o.source), found(json.loads(stats.stdout), o.source)
-    wrong = wrong_advice(json.loads(stats.stdout), o.source)
+    return json.loads(stats.stdout)
+
+
+def compare(stats, source):
+    """Are the findings those that the source names?"""
+    want, got = expected(source), found(stats, source)
+    wrong = wrong_advice(stats, source)
     for line in wrong:
         print("FAIL: the advice is otherwise:", line)
     for row in sorted(want - got):
-        print("FAIL: not found: %s on %s %s in line %d" % row)
+        print("FAIL: not found: %s on %s %s in %s" % row)
     for row in sorted(got - want):
-        print("FAIL: found, but not expected: %s on %s %s in line %d" % row)
-    if want != got or wrong:
+        print("FAIL: found, but not expected: %s on %s %s in %s" % row)
+    if want == got and not wrong:
+        print("%s: %d findings as expected" % (os.path.basename(source), len(want)))
+    return want == got and not wrong
+
+
+def options(**more):
+    parser = argparse.ArgumentParser()
+    for name in ("warplens", "work", "nvcc", "program"):
+        parser.add_argument("--" + name)
+    for name in ("flags", "probes", "thresholds"):
+        parser.add_argument("--" + name, default="")
+    for name, settings in more.items():
+        parser.add_argument(name, **settings)
+    o = parser.parse_args()
+    os.makedirs(o.work, exist_ok=True)
+    return o
+
+
+def main():
+    o = options(source={})
+    if not compare(measure(o, o.program or build(o, o.source)), o.source):
         sys.exit(1)
-    print("%s: %d findings as expected" % (os.path.basename(o.source), len(want)))
 
 
-main()
+if __name__ == "__main__":
+    main()

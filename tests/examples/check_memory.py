@@ -1,44 +1,45 @@
 #!/usr/bin/env python3
-"""Profiles a program that wastes device memory, and the same program mended as advised: the peak
-that is predicted of the first is the one that the second has, to the byte.
+"""Profiles a program that wastes device memory, and the same program mended as advised: the
+patterns are found, and the peak that is predicted of the first is the one that the second has, to
+the byte.
 
-    check_memory.py --warplens CMD --nvcc NVCC --work DIR WASTEFUL.cu MENDED.cu
+    check_memory.py --warplens CMD --nvcc NVCC --work DIR [--probes A,B] [--thresholds "A=1 ..."]
+        [--patterns "PATTERN OBJECT|..."] WASTEFUL.cu MENDED.cu
+
+Each is an example, too: the findings are those that the comments in its source name. That elements
+are accessed unevenly counts as found, too, where another finding on the object has it as evidence.
 """
-import argparse
-import json
-import os
-import subprocess
+import re
 import sys
 
-
-def run(command):
-    done = subprocess.run(command, capture_output=True, check=False, text=True, timeout=240)
-    if done.returncode:
-        print("FAIL:", command, "\nstdout:", done.stdout[-3000:], "\nstderr:", done.stderr[-3000:])
-        sys.exit(1)
-    return done.stdout
+import check_example
 
 
-def stats(o, source):
-    program = os.path.join(o.work, os.path.basename(source)[:-3])
-    run([o.nvcc, "-g", "-lineinfo", "-o", program, source])
-    run([o.warplens, "profile", "-q", "-f", "-o", program + ".wlprof", "--", program])
-    return json.loads(run([o.warplens, "stats", "--format", "json", program + ".wlprof"]))
+def patterns_of(stats):
+    """{"pattern object"} of the findings."""
+    found = set()
+    for f in stats["findings"]:
+        variable = re.split(r"[ (]", str(f.get("object", "-")))[0]
+        found.add("%s %s" % (f["pattern"], variable))
+        if "variation" in f.get("evidence", {}):
+            found.add("non-uniform-access %s" % variable)
+    return found
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("warplens", "nvcc", "work"):
-        parser.add_argument("--" + name, required=True)
-    parser.add_argument("wasteful")
-    parser.add_argument("mended")
-    o = parser.parse_args()
-    os.makedirs(o.work, exist_ok=True)
-    wasteful, mended = stats(o, o.wasteful)["memory"], stats(o, o.mended)["memory"]
+    o = check_example.options(**{"wasteful": {}, "mended": {}, "--patterns": {"default": ""}})
+    wasteful, mended = (check_example.measure(o, check_example.build(o, s)) for s in (o.wasteful, o.mended))
+    good = [check_example.compare(s, source) for s, source in ((wasteful, o.wasteful), (mended, o.mended))]
+    for pattern in sorted(set(filter(None, o.patterns.split("|"))) - patterns_of(wasteful)):
+        print("FAIL: not found:", pattern)
+        good.append(False)
+    before, after = wasteful["memory"], mended["memory"]
     print("%d bytes at the peak, %d predicted; mended %d, %d predicted" % (
-        wasteful["peak_bytes"], wasteful["peak_bytes_after"], mended["peak_bytes"], mended["peak_bytes_after"]))
-    if not wasteful["peak_bytes_after"] == mended["peak_bytes"] == mended["peak_bytes_after"] < wasteful["peak_bytes"]:
+        before["peak_bytes"], before["peak_bytes_after"], after["peak_bytes"], after["peak_bytes_after"]))
+    if not before["peak_bytes_after"] == after["peak_bytes"] == after["peak_bytes_after"] < before["peak_bytes"]:
         print("FAIL: what is predicted is not what the mended program takes")
+        good.append(False)
+    if not all(good):
         sys.exit(1)
 
 

@@ -1,0 +1,40 @@
+/* All arrays are allocated before anything runs, with those of a test that is not made; what was coded stays to the
+ * end. */
+#include "huffman.h"
+
+int main(int argc, char **argv)
+{
+    return run_huffman(argc, argv, [](const unsigned *words, const code *codes, unsigned *packed, unsigned n, bool launch) {
+        size_t bytes = n * sizeof(unsigned), blocks = n / THREADS;
+        std::vector<unsigned> offsets(blocks + 1);
+        unsigned *d_source, *d_dest, *d_packed, *d_offsets, *d_cw32, *d_cw32len, *d_cw32idx;
+        code *d_codes;
+        CHECK(cudaMalloc(&d_source, bytes)); // finds: late-deallocation d_source
+        CHECK(cudaMalloc(&d_dest, bytes));
+        // finds: early-allocation d_packed, overallocation d_packed, redundant-allocation d_packed
+        CHECK(cudaMalloc(&d_packed, bytes));
+        CHECK(cudaMalloc(&d_offsets, (blocks + 1) * sizeof(unsigned)));
+        CHECK(cudaMalloc(&d_codes, SYMBOLS * sizeof(code)));
+        CHECK(cudaMalloc(&d_cw32, bytes)); // finds: unused-allocation d_cw32
+        CHECK(cudaMalloc(&d_cw32len, bytes)); // finds: unused-allocation d_cw32len
+        CHECK(cudaMalloc(&d_cw32idx, bytes)); // finds: unused-allocation d_cw32idx
+        CHECK(cudaMemcpy(d_source, words, bytes, cudaMemcpyHostToDevice));
+        CHECK(cudaMemcpy(d_codes, codes, SYMBOLS * sizeof(code), cudaMemcpyHostToDevice));
+        if (launch)
+            encode<<<blocks, THREADS>>>(d_source, d_codes, d_dest, d_offsets);
+        CHECK(cudaMemcpy(offsets.data(), d_offsets, blocks * sizeof(unsigned), cudaMemcpyDeviceToHost));
+        add_up(offsets);
+        CHECK(cudaMemcpy(d_offsets, offsets.data(), (blocks + 1) * sizeof(unsigned), cudaMemcpyHostToDevice));
+        if (launch)
+            pack<<<blocks, THREADS>>>(d_dest, d_offsets, d_packed);
+        CHECK(cudaMemcpy(packed, d_packed, bytes, cudaMemcpyDeviceToHost));
+        CHECK(cudaFree(d_source));
+        CHECK(cudaFree(d_dest));
+        CHECK(cudaFree(d_packed));
+        CHECK(cudaFree(d_offsets));
+        CHECK(cudaFree(d_codes));
+        CHECK(cudaFree(d_cw32));
+        CHECK(cudaFree(d_cw32len));
+        CHECK(cudaFree(d_cw32idx));
+    });
+}
