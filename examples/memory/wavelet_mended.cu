@@ -8,7 +8,7 @@ static void transform_all(float *in, float *out, int side, bool launch)
     for (int level = 0, size = side; level < LEVELS; level++, size /= 2) {
         if (launch)
             transform<<<blocks_of(size), dim3(WIDE, HIGH)>>>(in, out, size, side);
-        CHECK(cudaMemcpy2DAsync(in, pitch, out, pitch, size / 2 * sizeof(float), size / 2, cudaMemcpyDeviceToDevice));
+        CHECK(cudaMemcpy2D(in, pitch, out, pitch, size / 2 * sizeof(float), size / 2, cudaMemcpyDeviceToDevice));
     }
 }
 
