@@ -121,9 +121,10 @@ inline int rows_of(const tables &t)
                             t.energies.begin());
 }
 
-__global__ void look_up(const particle *particles, const float *energies, const point *points,
-                        const int *index_grid, const float *concs, float *results, int rows,
-                        int count)
+__global__ __launch_bounds__(THREADS) void look_up(const particle *particles, const float *energies,
+                                                   const point *points, const int *index_grid,
+                                                   const float *concs, float *results, int rows,
+                                                   int count)
 {
     int i = blockIdx.x * THREADS + threadIdx.x;
     if (i < count)
