@@ -138,6 +138,25 @@ def inline_start(root):
     return f"{float(last['start_no_times_ms']) - float(last['start_native_ms']):.0f}"
 
 
+# ---- examples/memory: peaks that a test holds ----
+
+
+def reductions(root):
+    """By how many percent the peak of each mended program is lower."""
+    return {row["program"]: 100 - 100 * int(row["mended_bytes"]) / int(row["peak_bytes"])
+            for row in rows(root, "examples/memory/pairs.csv")}
+
+
+def pairs(choose):
+    return lambda root: f"{choose(reductions(root)):.0f}"
+
+
+def pair_figures():
+    figures = {f"pairs.{name}": pairs(lambda all_, name=name: all_[name]) for name in reductions(ROOT)}
+    return {**figures, "pairs.least": pairs(lambda all_: min(all_.values())),
+            "pairs.most": pairs(lambda all_: max(all_.values()))}
+
+
 FIGURES = {
     "overhead.kernels": overhead_kernels,
     **overheads(),
@@ -154,6 +173,7 @@ FIGURES = {
     "inline.launch.cold": inline("cold_no_times_us", 0),
     "inline.launch.library": inline("launch_library_us", 2),
     "inline.start": inline_start,
+    **pair_figures(),
 }
 
 

@@ -3,7 +3,7 @@
 
     run.py                          as much as goes into 240 s, with the compilation
     run.py --repeat 1 --programs hydro,conv
-    run.py --stand-in RUNTIME       without a GPU: all of this, with the emulator as driver; its times say nothing
+    run.py --stand-in RUNTIME       without a GPU: the emulator as driver; times say nothing
     run.py --report                 only writes the page anew, from OUT/results.csv
 
 Every program is compiled twice: as it is, for the process's time and what warplens says of memory,

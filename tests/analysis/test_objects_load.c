@@ -185,6 +185,51 @@ static void what_is_not_seen(void **state)
     assert_int_equal(all.peak_after, 3 * MIB); /* what is possible only is no part of the plan */
 }
 
+/* What is copied in long before it is used can be put off, with its allocation. */
+static void idle_since_copied_in(void **state)
+{
+    (void)state;
+    ana_findings all;
+    begin();
+    allocate(1, CAP_OBJECT_DEVICE);
+    call("cudaMemcpy", CAP_CALL_COPY, 0, 1);
+    allocate(2, CAP_OBJECT_DEVICE);
+    for (uint32_t i = 0; i < 20; i++)
+        call("cudaMemset", CAP_CALL_SET, 0, 2), call("cudaMemcpy", CAP_CALL_COPY, 2, 0);
+    free_object(2);
+    launch(1);
+    free_object(1);
+    end(&all);
+    const ana_finding *f = finding_of(&all, ANA_TEMPORARY_IDLENESS, 1);
+    assert_non_null(f);
+    expect_text(f->remedy, "Put off the copy, and the allocation of " ANA_OBJECT
+                           ", until just before the launch of scale. What is copied must still be "
+                           "there, and the same.");
+    assert_int_equal(all.peak_after, MIB);
+}
+
+/* What a kernel made has to be kept somewhere meanwhile. */
+static void idle_since_launch(void **state)
+{
+    (void)state;
+    ana_findings all;
+    begin();
+    allocate(1, CAP_OBJECT_DEVICE);
+    launch(1);
+    allocate(2, CAP_OBJECT_DEVICE);
+    for (uint32_t i = 0; i < 20; i++)
+        call("cudaMemcpy", CAP_CALL_COPY, 0, 2), call("cudaMemcpy", CAP_CALL_COPY, 2, 0);
+    free_object(2);
+    launch(2);
+    free_object(1);
+    end(&all);
+    const ana_finding *f = finding_of(&all, ANA_TEMPORARY_IDLENESS, 1);
+    assert_non_null(f);
+    expect_text(f->remedy, "Copy " ANA_OBJECT
+                           " to the host and free it after the launch of scale; allocate it again "
+                           "and copy it back before the launch of scale.");
+}
+
 /* What a program does not free before it ends is one finding of little gain. */
 static void left_to_the_end(void **state)
 {
@@ -245,6 +290,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(program, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_not_seen, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(idle_since_copied_in, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(idle_since_launch, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(left_to_the_end, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(refused, arena_set_up, tear_down),
     };

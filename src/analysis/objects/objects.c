@@ -91,7 +91,7 @@ static void add_to_bundle(const tell_state *t, uint32_t hit, tell_bundle *b)
     b->writes += h->count;
     b->bytes += h->bytes;
     b->adds = h->adds > b->adds ? h->adds : b->adds;
-    if (step && (!b->step || step < b->step)) {
+    if (step > b->step) {
         b->step = step;
         b->peak = t->found.plan.steps.data[step - 1].peak;
     }

@@ -21,7 +21,7 @@ typedef struct tell_bundle {
     uint32_t hits, objects, writes;
     uint32_t newest; /* object of its last hit */
     uint64_t bytes, adds;
-    uint32_t step; /* of the plan, the first of theirs; 0: none */
+    uint32_t step; /* of the plan, the last of theirs; 0: none */
     uint64_t peak; /* with that step */
 } tell_bundle;
 

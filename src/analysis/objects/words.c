@@ -146,13 +146,32 @@ static tell_words tell_leak(tell_state *t, const tell_bundle *b)
                         REMEDY_FREE_SOONER};
 }
 
+/* Is it a copy from the host, or a set, before anything else accesses the object? Then it can be put
+ * off, and there is nothing to copy out. */
+static bool is_first_fill(const tell_state *t, const obj_hit *h)
+{
+    const obj_op *op = &t->trace.ops.data[h->from];
+    uint32_t count;
+    const obj_access *a = obj_accesses(&t->trace, op, &count);
+    return h->from == t->lives.rows[h->object].first && count == 1 && a->how == OBJ_WRITE &&
+           (op->kind == OBJ_COPY || op->kind == OBJ_SET);
+}
+
 static tell_words tell_idle(tell_state *t, const tell_bundle *b)
 {
     const obj_hit *h = b->first;
     const char *before = op_words(t, h->from), *after = op_words(t, h->to);
     const char *often = b->hits > b->objects ? TEXT(" It lies idle so %u times.", b->hits) : "";
-    return (tell_words){TEXT("Between %s and %s, %s run without using its %s.%s", before, after,
-                             calls_words(t, h->calls), tell_bytes(t, h->bytes), often),
+    const char *summary = TEXT("Between %s and %s, %s run without using its %s.%s", before, after,
+                               calls_words(t, h->calls), tell_bytes(t, h->bytes), often);
+    if (is_first_fill(t, h) && b->hits <= b->objects)
+        return (tell_words){summary,
+                            TEXT("Put off %s, and the allocation of " ANA_OBJECT
+                                 ", until just before %s. What is copied must still be there, "
+                                 "and the same.",
+                                 before, after),
+                            REMEDY_ALLOCATE_LATER};
+    return (tell_words){summary,
                         TEXT("Copy " ANA_OBJECT
                              " to the host and free it after %s; allocate it again and copy "
                              "it back before %s.",
