@@ -150,10 +150,10 @@ static tell_words tell_leak(tell_state *t, const tell_bundle *b)
  * off, and there is nothing to copy out. */
 static bool is_first_fill(const tell_state *t, const obj_hit *h)
 {
-    const obj_op *op = &t->trace.ops.data[h->from];
+    const obj_op *op = &t->found.trace.ops.data[h->from];
     uint32_t count;
-    const obj_access *a = obj_accesses(&t->trace, op, &count);
-    return h->from == t->lives.rows[h->object].first && count == 1 && a->how == OBJ_WRITE &&
+    const obj_access *a = obj_accesses(&t->found.trace, op, &count);
+    return h->from == t->found.lives.rows[h->object].first && count == 1 && a->how == OBJ_WRITE &&
            (op->kind == OBJ_COPY || op->kind == OBJ_SET);
 }
 
