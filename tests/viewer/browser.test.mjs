@@ -1307,6 +1307,13 @@ test("memory shows its peak, what the plan saves, and objects with the largest f
     await counts(page, ".selected", 0);
   }));
 
+test("an allocation that failed stands before the curve, with what was in use then", () =>
+  visit("#memory", async (page) => {
+    await sees(page, ".failed", /cudaMalloc \(demo\.cu:64\) failed: it asked for 8 MiB when 3 MiB of 8 MiB were free/);
+    await page.click(".failed >> text=what was in use");
+    await sees(page, ".selected .facts", /memory in use after it\s+5 MiB/);
+  }));
+
 test("what is ticked is replayed: the peak follows", () =>
   visit("#memory", async (page) => {
     const ticked = (text) => sees(page, ".peaks dd >> nth=2", text);

@@ -275,11 +275,9 @@ function Worth({ m, finding }: { m: Model; finding: Finding }) {
   );
 }
 
-/** Whether it is about when an object lives, not about what a kernel accesses. */
+/** Whether it is about when objects live, not about what a kernel accesses. */
 const isAboutMemory = (f: Finding): boolean =>
-  f.object !== undefined &&
-  f.kernel === undefined &&
-  (f.unit === "bytes" || f.unit === "copied bytes");
+  f.kernel === undefined && (f.unit === "bytes" || f.unit === "copied bytes");
 
 interface Props {
   m: Model;
@@ -445,9 +443,11 @@ export function FindingDetail({ m, group, finding }: Props) {
         {finding.object !== undefined && m.mapsOf.has(finding.object) && (
           <a href={mapOf(m, finding, finding.object)}>Heat map of the object</a>
         )}
-        {finding.object !== undefined && isAboutMemory(finding) && (
+        {isAboutMemory(finding) && (
           <a href={href("memory", finding.object)}>
-            Its life among the others, and what the change saves
+            {finding.object === undefined
+              ? "What was in use, and what would make room"
+              : "Its life among the others, and what the change saves"}
           </a>
         )}
       </p>

@@ -97,6 +97,25 @@ function drawPeaks(context: Context, s: MemoryState, x0: number, width: number, 
   for (const peak of s.peaks) drawPeak(context, s, peak, x0, width, ink);
 }
 
+/** Where allocations failed for want of memory. */
+function drawFailures(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
+  const axis = s.axis.value;
+  context.strokeStyle = ink.bad;
+  context.fillStyle = ink.bad;
+  context.textBaseline = "top";
+  for (const r of s.failures) {
+    const x = Math.min(axis.x(axis.place[r.at] ?? axis.end, width), width - 1);
+    if (x < 0 || x > width) continue;
+    const text = r.bytes === undefined ? "out of memory" : `out of memory: ${bytes(r.bytes)} more`;
+    const left = x <= width - context.measureText(text).width - 8;
+    context.setLineDash([2, 2]);
+    context.strokeRect(x0 + x, TOP, 0, CURVE);
+    context.setLineDash([]);
+    context.textAlign = left ? "left" : "right";
+    context.fillText(text, x0 + x + (left ? 4 : -4), TOP + 4);
+  }
+}
+
 function drawCurves(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
   const top = s.now.peak || 1;
   const y = (v: number) => TOP + CURVE * (1 - v / top);
@@ -281,6 +300,7 @@ export function CurvePane({ s }: { s: MemoryState }) {
     drawAxis(context, s, x0, plot, ink);
     drawLanes(context, s, lanes, x0, plot, ink);
     drawPeaks(context, s, x0, plot, ink);
+    drawFailures(context, s, x0, plot, ink);
     drawMarks(context, s, x0, plot, height, ink);
   };
   const selected = s.selection.value;

@@ -74,6 +74,33 @@ function Pointed({ s }: { s: MemoryState }) {
   );
 }
 
+const MOST_FAILURES = 3; // that are told one by one
+
+/** Allocations that failed for want of memory: what they asked for, and what there was. */
+function FailedAllocations({ s }: { s: MemoryState }) {
+  const { failures } = s;
+  if (failures.length === 0) return null;
+  return (
+    <ul class="tight failed">
+      {failures.slice(0, MOST_FAILURES).map((r, i) => (
+        <li key={i} class="warntext">
+          <span class="mono">{r.call ?? "an allocation"}</span> failed: it asked for{" "}
+          {r.bytes === undefined ? "memory" : bytes(r.bytes)} when {bytes(r.free)} of{" "}
+          {bytes(r.total)} were free.{" "}
+          {r.at > 0 && (
+            <button type="button" class="plainlink" onClick={() => s.select({ op: r.at - 1 })}>
+              what was in use
+            </button>
+          )}
+        </li>
+      ))}
+      {failures.length > MOST_FAILURES && (
+        <li class="muted">and {plural(failures.length - MOST_FAILURES, "more allocation")}</li>
+      )}
+    </ul>
+  );
+}
+
 /** The selection that the address asks for. */
 function useAddress(s: MemoryState): void {
   const { id, query } = route.value;
@@ -91,6 +118,7 @@ function Panes({ m, d, device }: { m: Model; d: CourseData; device: number }) {
   return (
     <div class="mempanes">
       <div class="mempictures">
+        <FailedAllocations s={s} />
         <SightTools s={s} />
         <CurvePane s={s} />
         <Pointed s={s} />

@@ -2,6 +2,7 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import { COUNTED, type CourseData, NONE } from "../../data/course";
 import { lifeName, opPlace } from "../../data/coursewords";
 import type { Model } from "../../data/model";
+import type { FailedAllocation } from "../../data/payload";
 import { aliveAt, boundsOf, type Curve, nothing, planned, replay } from "../../data/whatif";
 import { Axis, callPlaces, timePlaces } from "../../widgets/timeline/axis";
 
@@ -143,6 +144,11 @@ export class MemoryState {
       saving: (a: number, b: number) => worth(a, b) || size(a, b) || first(a, b),
     }[order];
     return kept.sort(compare);
+  }
+
+  /** Allocations on the device that failed for want of memory. */
+  get failures(): FailedAllocation[] {
+    return this.d.row.refusals.filter((r) => r.device === this.device);
   }
 
   /** The hits of an object. */
