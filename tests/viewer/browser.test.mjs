@@ -1310,6 +1310,8 @@ test("memory shows its peak, what the plan saves, and objects with the largest f
 test("an allocation that failed stands before the curve, with what was in use then", () =>
   visit("#memory", async (page) => {
     await sees(page, ".failed", /cudaMalloc \(demo\.cu:64\) failed: it asked for 8 MiB when 3 MiB of 8 MiB were free/);
+    await page.click("text=Tick the plan");
+    await sees(page, ".failed", /With what is ticked 6 MiB would have been free, still too little/);
     await page.click(".failed >> text=what was in use");
     await sees(page, ".selected .facts", /memory in use after it\s+5 MiB/);
   }));
@@ -1414,7 +1416,7 @@ test("a finding about memory begins with its object and leads to its life, not t
     return { payload, parts };
   });
   await visit("#finding/1", async (page) => {
-    await sees(page, ".headline .who", /^d_C/);
+    await sees(page, ".headline .who", /^d_C[^·]*·[^·]*$/);
     await becomes(() => page.locator(".more a").allInnerTexts(), ["Its life among the others, and what the change saves"]);
     await page.click(".more a");
     await sees(page, ".selected h2", /d_C/);

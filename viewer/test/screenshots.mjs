@@ -22,6 +22,7 @@ const VIEWS = [
   { name: "object", hash: "#object/2?map=1,2", cell: { x: 150, y: 47 } },
   { name: "object-dark", hash: "#object/6", colorScheme: "dark", cell: { x: 150, y: 120 } },
   { name: "object-narrow", hash: "#object/2", size: NARROW },
+  { name: "memory", hash: "#memory/6", tick: true },
   { name: "banks", hash: "#object/8?mode=owner", cell: { x: 140, y: 200 } },
 ];
 
@@ -36,11 +37,12 @@ mkdirSync(out, { recursive: true });
 const path = option("--report") ?? (await report(folder, "fixture"));
 const context = await launch(browser, folder);
 const blank = await context.newPage();
-for (const { name, hash, colorScheme = "light", size = WIDE, cell } of VIEWS) {
+for (const { name, hash, colorScheme = "light", size = WIDE, cell, tick } of VIEWS) {
   const { page } = await open(context, path, hash);
   await page.setViewportSize(size);
   await page.emulateMedia({ colorScheme });
   await page.waitForSelector(hash.startsWith("#object") ? ".heatbox canvas" : ".coverage");
+  if (tick) await page.click("text=Tick the plan");
   if (cell) await page.click(".heatbox canvas", { position: cell });
   if (size === NARROW && hash.startsWith("#object")) {
     await page

@@ -380,7 +380,7 @@ function Header({ m, group, finding }: Props) {
             {others > 0 && `, and ${others} more allocated there`}
           </span>
         )}
-        <span class="dot">·</span>
+        {(finding.kernel !== undefined || isAboutObject(finding)) && <span class="dot">·</span>}
         <Place m={m} file={line?.file} line={line?.line} link />
       </p>
       <Figures group={group} finding={finding} />

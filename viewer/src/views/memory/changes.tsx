@@ -154,17 +154,19 @@ export function PeaksPane({ s }: { s: MemoryState }) {
 export function ChangesPane({ s }: { s: MemoryState }) {
   const all = useSignal(false);
   const listed = listedChanges(s);
-  const shown = all.value ? listed : listed.slice(0, MOST);
+  const worth = listed.filter(({ change, step }) => step > 0 || change.saves > 0);
+  const shown = all.value ? listed : worth.slice(0, MOST);
+  const rest = listed.length - shown.length;
   return (
     <section class="changes" aria-labelledby="changes-title">
       <h2 id="changes-title">What would lower the peak</h2>
-      {listed.length === 0 && <p class="muted">Nothing was found that would.</p>}
+      {worth.length === 0 && <p class="muted">Nothing was found that would by itself.</p>}
       <ul>
         {shown.map((l) => (
           <ChangeRow key={l.index} s={s} listed={l} />
         ))}
       </ul>
-      {shown.length < listed.length && (
+      {rest > 0 && (
         <button
           type="button"
           class="showall"
@@ -172,7 +174,9 @@ export function ChangesPane({ s }: { s: MemoryState }) {
             all.value = true;
           }}
         >
-          Show all {exact(listed.length)} changes
+          {worth.length > MOST
+            ? `Show all ${plural(listed.length, "change")}`
+            : `Show ${exact(rest)} more, which ${rest === 1 ? "saves" : "save"} nothing by ${rest === 1 ? "itself" : "themselves"}`}
         </button>
       )}
     </section>

@@ -52,9 +52,15 @@ function different(heights: Float64Array, others: Float64Array): Float64Array {
   return heights.map((h, x) => (differs(x) || differs(x - 1) || differs(x + 1) ? h : -1));
 }
 
+/** Where an amount of memory stands. */
+const heightIn =
+  (s: MemoryState) =>
+  (v: number): number =>
+    TOP + CURVE * (1 - v / s.top);
+
 function drawScale(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
-  const top = s.now.peak || 1;
-  const y = (v: number) => TOP + CURVE * (1 - v / top);
+  const { top } = s;
+  const y = heightIn(s);
   context.textAlign = "right";
   context.textBaseline = "middle";
   for (const t of byteTicks(top, 4)) {
@@ -81,7 +87,7 @@ function drawPeak(
   const x = axis.x(axis.place[moment] ?? -1, width);
   if (size === 0 || x < -1 || x > width) return;
   const highest = moment === s.now.moment;
-  const top = TOP + CURVE * (1 - size / (s.now.peak || 1));
+  const top = heightIn(s)(size);
   context.fillStyle = ink.bad;
   context.globalAlpha = highest ? 1 : 0.6;
   context.fillRect(Math.round(x0 + x), top - 4, highest ? 1.5 : 1, TOP + CURVE - top + 4);
@@ -97,28 +103,51 @@ function drawPeaks(context: Context, s: MemoryState, x0: number, width: number, 
   for (const peak of s.peaks) drawPeak(context, s, peak, x0, width, ink);
 }
 
-/** Where allocations failed for want of memory. */
+/** Allocations that failed for want of memory: what they asked for, on top of what was in use. */
 function drawFailures(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
   const axis = s.axis.value;
+  const y = heightIn(s);
   context.strokeStyle = ink.bad;
   context.fillStyle = ink.bad;
-  context.textBaseline = "top";
-  for (const r of s.failures) {
-    const x = Math.min(axis.x(axis.place[r.at] ?? axis.end, width), width - 1);
-    if (x < 0 || x > width) continue;
-    const text = r.bytes === undefined ? "out of memory" : `out of memory: ${bytes(r.bytes)} more`;
-    const left = x <= width - context.measureText(text).width - 8;
-    context.setLineDash([2, 2]);
-    context.strokeRect(x0 + x, TOP, 0, CURVE);
+  context.textBaseline = "bottom";
+  for (const { at, bytes: asked = 0 } of s.failures) {
+    const place = axis.place[at] ?? axis.end;
+    const x = Math.min(axis.x(place, width), width - 1);
+    const wide = Math.max(3, axis.x(axis.place[at + 1] ?? place, width) - x);
+    if (x + wide < 0 || x > width) continue;
+    const used = s.usedBefore(at);
+    const top = Math.max(TOP, y(used + asked));
+    context.setLineDash([3, 2]);
+    context.strokeRect(x0 + x, top, Math.min(wide, width - x), y(used) - top);
     context.setLineDash([]);
+    context.globalAlpha = 0.12;
+    context.fillRect(x0 + x, top, Math.min(wide, width - x), y(used) - top);
+    context.globalAlpha = 1;
+    const text = asked > 0 ? `failed: ${bytes(asked)} more` : "failed";
+    const left = x <= width - context.measureText(text).width - 4;
     context.textAlign = left ? "left" : "right";
-    context.fillText(text, x0 + x + (left ? 4 : -4), TOP + 4);
+    context.fillText(text, x0 + x + (left ? 1 : -1), top - 1);
   }
 }
 
+/** What the device has, where the scale reaches so far. */
+function drawDevice(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
+  const total = s.failures[0]?.total;
+  if (total === undefined || total > s.top) return;
+  const y = Math.round(heightIn(s)(total)) + 0.5;
+  context.strokeStyle = ink.text;
+  context.beginPath();
+  context.moveTo(x0, y);
+  context.lineTo(x0 + width, y);
+  context.stroke();
+  context.fillStyle = ink.text;
+  context.textAlign = "left";
+  context.textBaseline = "bottom";
+  context.fillText(`the device has ${bytes(total)}`, x0 + 4, y - 1);
+}
+
 function drawCurves(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
-  const top = s.now.peak || 1;
-  const y = (v: number) => TOP + CURVE * (1 - v / top);
+  const y = heightIn(s);
   const now = columns(s, s.now, width);
   outline(context, now, x0, y);
   context.strokeStyle = ink.used;
@@ -301,6 +330,7 @@ export function CurvePane({ s }: { s: MemoryState }) {
     drawLanes(context, s, lanes, x0, plot, ink);
     drawPeaks(context, s, x0, plot, ink);
     drawFailures(context, s, x0, plot, ink);
+    drawDevice(context, s, x0, plot, ink);
     drawMarks(context, s, x0, plot, height, ink);
   };
   const selected = s.selection.value;

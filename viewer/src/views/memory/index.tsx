@@ -3,7 +3,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { type CourseData, loadCourse } from "../../data/course";
 import { lifeName, opWords } from "../../data/coursewords";
 import type { Model } from "../../data/model";
-import type { Course } from "../../data/payload";
+import type { Course, FailedAllocation } from "../../data/payload";
 import { href, route } from "../../state/route";
 import { bytes, plural } from "../../widgets/format";
 import { ChangesPane, PeaksPane } from "./changes";
@@ -76,6 +76,16 @@ function Pointed({ s }: { s: MemoryState }) {
 
 const MOST_FAILURES = 3; // that are told one by one
 
+/** What the changes that are ticked would have left free for an allocation that failed. */
+function freeWhatIf(s: MemoryState, r: FailedAllocation): string {
+  const whatIf = s.whatIf.value;
+  if (!whatIf) return "";
+  const used = r.at > 0 ? (whatIf.bytes[r.at - 1] as number) : 0;
+  const free = r.free + s.usedBefore(r.at) - used;
+  const enough = r.bytes === undefined ? "" : free >= r.bytes ? ", enough" : ", still too little";
+  return `With what is ticked ${bytes(free)} would have been free${enough}. `;
+}
+
 /** Allocations that failed for want of memory: what they asked for, and what there was. */
 function FailedAllocations({ s }: { s: MemoryState }) {
   const { failures } = s;
@@ -86,7 +96,7 @@ function FailedAllocations({ s }: { s: MemoryState }) {
         <li key={i} class="warntext">
           <span class="mono">{r.call ?? "an allocation"}</span> failed: it asked for{" "}
           {r.bytes === undefined ? "memory" : bytes(r.bytes)} when {bytes(r.free)} of{" "}
-          {bytes(r.total)} were free.{" "}
+          {bytes(r.total)} were free. {freeWhatIf(s, r)}
           {r.at > 0 && (
             <button type="button" class="plainlink" onClick={() => s.select({ op: r.at - 1 })}>
               what was in use

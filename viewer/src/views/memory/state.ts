@@ -17,6 +17,7 @@ export interface Narrowing {
   least: number; // bytes
 }
 
+const MOST_OVER = 3; // times the peak
 const MANY = 100; // objects: at first only those at the peak are listed
 const MOST_CODES = 250; // of kernels, in a byte
 
@@ -149,6 +150,18 @@ export class MemoryState {
   /** Allocations on the device that failed for want of memory. */
   get failures(): FailedAllocation[] {
     return this.d.row.refusals.filter((r) => r.device === this.device);
+  }
+
+  /** Bytes in use when an operation comes. */
+  usedBefore(op: number): number {
+    return op > 0 ? (this.now.bytes[op - 1] as number) : 0;
+  }
+
+  /** The upper end of the curve's scale: what was asked for in vain is in it, unless that is very much. */
+  get top(): number {
+    const wanted = this.failures.map((r) => this.usedBefore(r.at) + (r.bytes ?? 0));
+    const most = MOST_OVER * this.now.peak;
+    return Math.max(this.now.peak, ...wanted.filter((w) => w <= most)) || 1;
   }
 
   /** The hits of an object. */
