@@ -219,15 +219,14 @@ static wl_status look_at_group(work *w, ana_drafts *drafts, wl_error *err)
 
 wl_status ana_detect_frequency(const ana_input *input, ana_drafts *drafts, wl_error *err)
 {
-    prof_use_rows uses;
-    wl_status status = prof_load_uses(input->program->db, input->kernel->id, input->scratch, &uses,
-                                      err);
-    for (uint32_t g = 0; g < input->ngroups && status == WL_OK && uses.count; g++) {
+    const prof_use_rows *uses = &input->uses;
+    wl_status status = WL_OK;
+    for (uint32_t g = 0; g < input->ngroups && status == WL_OK && uses->count; g++) {
         const ana_group *group = &input->groups[g];
         bool in_device_memory = group->space == ACC_GLOBAL && group->info;
         work w = {.input = input,
                   .group = group,
-                  .use = in_device_memory ? most_used(&uses, group) : NULL};
+                  .use = in_device_memory ? most_used(uses, group) : NULL};
         status = look_at_group(&w, drafts, err);
     }
     return status;
