@@ -225,12 +225,39 @@ static void launches_are_folded(void **state)
     assert_int_equal(c->ops[3].level, 4);
 }
 
+/* The allocation of 4 MiB fails when the fourth operation is next. */
+static void refused_allocations(void **state)
+{
+    (void)state;
+    ana_findings findings;
+    begin();
+    allocate(1);
+    allocate(2);
+    launch(1);
+    cap_record r = story_call(++calls, "cudaMalloc", CAP_CALL_ALLOC);
+    r.call.ordinal = ++ordinals;
+    r.call.bytes = 4 * MIB;
+    r.call.result = 2;
+    add(r);
+    add((cap_record){.type = CAP_REFUSAL, .refusal = {calls, MIB / 4, 6 * MIB}});
+    call("cudaMemset", CAP_CALL_SET, 0, 2);
+    free_object(1);
+    free_object(2);
+    const ana_course *c = end(&findings);
+    assert_int_equal(c->nrefusals, 1);
+    const ana_course_refusal *refusal = &c->refusals[0];
+    assert_true(refusal->at == 3 && refusal->device == 0);
+    assert_true(refusal->bytes == 4 * MIB && refusal->free == MIB / 4 && refusal->total == 6 * MIB);
+    assert_int_equal(c->nops, 6); /* what failed is no operation */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(operations_and_objects, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(changes_and_peaks, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(launches_are_folded, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(refused_allocations, arena_set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1309,7 +1309,7 @@ test("memory shows its peak, what the plan saves, and objects with the largest f
 
 test("an allocation that failed stands before the curve, with what was in use then", () =>
   visit("#memory", async (page) => {
-    await sees(page, ".failed", /cudaMalloc \(demo\.cu:64\) failed: it asked for 8 MiB when 3 MiB of 8 MiB were free/);
+    await sees(page, ".failed", /cudaMalloc \(demo\.cu:64\) failed: it asked for 8 MiB when 3 MiB of 140 GiB were free/);
     await page.click("text=Tick the plan");
     await sees(page, ".failed", /With what is ticked 6 MiB would have been free, still too little/);
     await page.click(".failed >> text=what was in use");
