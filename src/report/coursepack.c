@@ -299,6 +299,8 @@ json_t *rep_pack_course(const rep_data *data, const ana_course *course, wl_arena
     json_t *row = json_object();
     rep_put_count(row, K(page_course, process), course->process);
     rep_put_count(row, K(page_course, operations), course->nops);
+    if (course->left_out)
+        rep_put_count(row, K(page_course, left_out), course->left_out);
     rep_put_count(row, K(page_course, objects), course->nobjects);
     put_course_lists(row, data, arena, course);
     rep_put_count(row, K(page_course, part), parts->count);

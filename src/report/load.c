@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { MOST_OPERATIONS = 500000 /* of a process, that a report holds one by one */ };
+
 /* Of so many launches that those that are alike are in one row. */
 static bool are_grouped(const prof_launch_rows *kinds)
 {
@@ -137,7 +139,7 @@ wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned part
     if (status == WL_OK && (parts & REP_PART_LAUNCH_ROWS))
         status = load_launch_rows(profile, arena, out, err);
     if (status == WL_OK && (parts & REP_PART_COURSES))
-        status = ana_course_table(profile, findings, arena, &out->courses, err);
+        status = ana_course_table(profile, findings, MOST_OPERATIONS, arena, &out->courses, err);
     if (status == WL_OK && (parts & REP_PART_SOURCES))
         status = load_sources(profile, arena, out, err);
     if (status == WL_OK && (parts & REP_PART_TIMELINE))

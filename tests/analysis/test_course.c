@@ -72,7 +72,7 @@ static void launch(uint32_t id)
     add(r);
 }
 
-static const ana_course *end(ana_findings *findings)
+static const ana_course *end_with(ana_findings *findings, uint32_t most)
 {
     ana_courses courses;
     ana_thresholds thresholds = ana_thresholds_default();
@@ -81,9 +81,14 @@ static const ana_course *end(ana_findings *findings)
     story_expect(prof_finish(builder, &err), &err);
     story_expect(prof_open(story_path("course.wlprof"), &db, &err), &err);
     story_expect(ana_find(db, &thresholds, arena, findings, &err), &err);
-    story_expect(ana_course_table(db, findings, arena, &courses, &err), &err);
+    story_expect(ana_course_table(db, findings, most, arena, &courses, &err), &err);
     assert_int_equal(courses.count, 1);
     return &courses.rows[0];
+}
+
+static const ana_course *end(ana_findings *findings)
+{
+    return end_with(findings, UINT32_MAX);
 }
 
 static const ana_course_change *change_of(const ana_course *c, ana_pattern pattern, uint32_t id)
@@ -225,6 +230,34 @@ static void launches_are_folded(void **state)
     assert_int_equal(c->ops[3].level, 4);
 }
 
+/* Of too many operations only those are left that something refers to. */
+static void too_many_operations(void **state)
+{
+    (void)state;
+    static const uint8_t kinds[] = {OBJ_ALLOCATE, OBJ_ALLOCATE, OBJ_LAUNCH, OBJ_COPY,
+                                    OBJ_COPY,     OBJ_LAUNCH,   OBJ_FREE,   OBJ_FREE};
+    ana_findings findings;
+    begin();
+    allocate(1);
+    allocate(2);
+    launch(1);
+    call("cudaMemcpy", CAP_CALL_COPY, 0, 2);
+    call("cudaMemcpy", CAP_CALL_COPY, 2, 0);
+    launch(2);
+    call("cudaMemcpy", CAP_CALL_COPY, 2, 0);
+    call("cudaMemcpy", CAP_CALL_COPY, 2, 0);
+    launch(3);
+    free_object(1);
+    free_object(2);
+    const ana_course *c = end_with(&findings, 10);
+    expect_kinds(c, kinds, sizeof kinds);
+    assert_int_equal(c->left_out, 3);
+    const ana_course_object *one = &c->objects[0], *two = &c->objects[1];
+    assert_true(one->first == 2 && one->last == 5 && one->free == 6);
+    assert_true(two->begin == 1 && two->first == 3 && two->last == 4 && two->end == 7);
+    assert_int_equal(c->devices[0].moment, 1);
+}
+
 /* The allocation of 4 MiB fails when the fourth operation is next. */
 static void refused_allocations(void **state)
 {
@@ -257,6 +290,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(operations_and_objects, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(changes_and_peaks, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(launches_are_folded, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(too_many_operations, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(refused_allocations, arena_set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

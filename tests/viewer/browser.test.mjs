@@ -1422,3 +1422,19 @@ test("a finding about memory begins with its object and leads to its life, not t
     await sees(page, ".selected h2", /d_C/);
   }, of_memory);
 });
+
+test("a course of which operations are left out says so", async () => {
+  const cut = await report(folder, "cut", ({ payload, parts }) => {
+    payload.memory.courses[0].left_out = 1234;
+    return { payload, parts };
+  });
+  await visit("#memory", (page) => sees(page, ".who", /24 operations, 1,234 more left out, at which nothing begins or ends/), cut);
+});
+
+test("a program without device memory has nothing to show of it", async () => {
+  const none = await report(folder, "none", ({ payload, parts }) => {
+    payload.memory.courses = [];
+    return { payload, parts };
+  });
+  await visit("#memory", (page) => sees(page, ".empty", /allocated no device memory/), none);
+});

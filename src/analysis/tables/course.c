@@ -18,6 +18,7 @@ typedef struct coursing {
     obj_plan plan;
     uint32_t *levels;
     uint32_t *row_of; /* by operation of the trace */
+    uint32_t most;    /* rows of operations */
     prof_call_time_rows times;
     wl_arena *arena, *spans; /* spans: of the extent that is measured */
     ana_course *out;
@@ -106,21 +107,82 @@ static void join_ops(ana_course_op *to, const ana_course_op *next)
     to->seconds = measured ? to->seconds + next->seconds : -1;
 }
 
+static void need_op(bool *needed, size_t count, uint32_t op)
+{
+    if (op < count)
+        needed[op] = true;
+}
+
+/* The operations that anything refers to: without the others all can be replayed. */
+static bool *list_needed(const coursing *c)
+{
+    size_t n = c->trace.ops.count;
+    bool *needed = calloc(n + 1, sizeof *needed);
+    for (uint32_t i = 0; needed && i < c->trace.objects.count; i++) {
+        const obj_object *o = &c->trace.objects.data[i];
+        const obj_life *life = &c->lives.rows[i];
+        const uint32_t ops[] = {o->allocate, o->free, o->begin, o->end, life->first, life->last};
+        for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
+            need_op(needed, n, ops[k]);
+    }
+    for (uint32_t i = 0; needed && i < c->hits.count; i++) {
+        need_op(needed, n, c->hits.data[i].from);
+        need_op(needed, n, c->hits.data[i].to);
+    }
+    for (uint32_t i = 0; needed && i < c->trace.refusals.count; i++)
+        need_op(needed, n, c->trace.refusals.data[i].at);
+    return needed;
+}
+
+/* Whether the operation gets a row of its own. `last`: the row before it; NULL: there is none. */
+static bool begins_row(const coursing *c, const bool *needed, uint32_t at,
+                       const ana_course_op *last, const ana_course_op *row)
+{
+    return needed ? needed[at] : !last || !does_the_same(&c->trace, last, row);
+}
+
+/* By operation its row; *rows of them. `out` may be NULL: then they are only counted. */
+static void make_rows(const coursing *c, const bool *needed, ana_course_op *out, uint32_t *row_of,
+                      uint32_t *rows)
+{
+    ana_course_op last = {0};
+    *rows = 0;
+    for (uint32_t i = 0; i < c->trace.ops.count; i++) {
+        ana_course_op row = row_of_op(c, i);
+        bool begins = begins_row(c, needed, i, *rows ? &last : NULL, &row);
+        if (begins)
+            last = row;
+        if (begins && out)
+            out[*rows] = row;
+        else if (out && !needed)
+            join_ops(&out[*rows - 1], &row);
+        *rows += begins;
+        row_of[i] = *rows ? *rows - 1 : 0;
+    }
+}
+
 static bool fill_ops(coursing *c)
 {
     size_t n = c->trace.ops.count;
     ana_course *out = c->out;
-    out->ops = wl_new_array(c->arena, ana_course_op, n + 1);
+    bool *needed = NULL;
     c->row_of = malloc((n + 1) * sizeof *c->row_of);
-    for (uint32_t i = 0; out->ops && c->row_of && i < n; i++) {
-        ana_course_op row = row_of_op(c, i);
-        if (out->nops && does_the_same(&c->trace, &out->ops[out->nops - 1], &row))
-            join_ops(&out->ops[out->nops - 1], &row);
-        else
-            out->ops[out->nops++] = row;
-        c->row_of[i] = out->nops - 1;
+    if (!c->row_of)
+        return false;
+    make_rows(c, NULL, NULL, c->row_of, &out->nops);
+    if (out->nops > c->most) {
+        needed = list_needed(c);
+        if (!needed)
+            return false;
+        uint32_t all = out->nops;
+        make_rows(c, needed, NULL, c->row_of, &out->nops);
+        out->left_out = all - out->nops;
     }
-    return out->ops && c->row_of;
+    out->ops = wl_new_array(c->arena, ana_course_op, (size_t)out->nops + 1);
+    if (out->ops)
+        make_rows(c, needed, out->ops, c->row_of, &out->nops);
+    free(needed);
+    return out->ops != NULL;
 }
 
 static uint32_t row_of_moment(const coursing *c, uint32_t op)
@@ -382,7 +444,8 @@ static wl_status add_course(coursing *c, const obj_kinds *kinds, wl_arena *scrat
 }
 
 static wl_status fill_courses(const ana_program *program, const ana_findings *findings,
-                              wl_arena *scratch, wl_arena *arena, ana_courses *out, wl_error *err)
+                              uint32_t most, wl_arena *scratch, wl_arena *arena, ana_courses *out,
+                              wl_error *err)
 {
     obj_kinds kinds;
     uint32_t last = 0;
@@ -395,6 +458,7 @@ static wl_status fill_courses(const ana_program *program, const ana_findings *fi
         last = process;
         coursing c = {.program = program,
                       .findings = findings,
+                      .most = most,
                       .arena = arena,
                       .out = &out->rows[out->count++],
                       .err = err,
@@ -405,8 +469,8 @@ static wl_status fill_courses(const ana_program *program, const ana_findings *fi
     return status;
 }
 
-wl_status ana_course_table(prof_db *profile, const ana_findings *findings, wl_arena *arena,
-                           ana_courses *out, wl_error *err)
+wl_status ana_course_table(prof_db *profile, const ana_findings *findings, uint32_t most,
+                           wl_arena *arena, ana_courses *out, wl_error *err)
 {
     ana_thresholds defaults = ana_thresholds_default();
     ana_program program = {.db = profile,
@@ -418,7 +482,7 @@ wl_status ana_course_table(prof_db *profile, const ana_findings *findings, wl_ar
     if (status == WL_OK)
         status = prof_load_launch_kinds(profile, PROF_ALL, scratch, &program.launches, err);
     if (status == WL_OK)
-        status = fill_courses(&program, findings, scratch, arena, out, err);
+        status = fill_courses(&program, findings, most, scratch, arena, out, err);
     wl_arena_free(scratch);
     return status;
 }

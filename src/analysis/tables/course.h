@@ -83,6 +83,7 @@ typedef struct ana_course_device {
 
 typedef struct ana_course {
     uint32_t process;
+    uint32_t left_out; /* rows of operations, beside `ops` */
     uint32_t nops, nsets, naccesses, nobjects, nqueues, ndevices, nhits, nchanges, nrefusals;
     ana_course_op *ops;
     obj_set *sets;
@@ -102,8 +103,10 @@ typedef struct ana_courses {
     ana_course *rows; /* of the processes that had an object, by process */
 } ana_courses;
 
-/* With the numbers of `findings`, and by the thresholds by which these were judged. */
-wl_status ana_course_table(prof_db *profile, const ana_findings *findings, wl_arena *arena,
-                           ana_courses *out, wl_error *err);
+/* With the numbers of `findings`, and by the thresholds by which these were judged. Where a process has
+ * more than `most` rows of operations, only those are in its course at which something begins, ends
+ * or was found: it can be replayed as before. */
+wl_status ana_course_table(prof_db *profile, const ana_findings *findings, uint32_t most,
+                           wl_arena *arena, ana_courses *out, wl_error *err);
 
 #endif

@@ -696,6 +696,9 @@ export interface CourseColumns {
 export interface Course {
   process: number; // In the order of their start, from 1.
   operations: number; // Rows of them.
+  /** Rows that found no room: none at which memory is allocated, freed, or accessed first or
+   * last. */
+  left_out?: number;
   objects: number;
   devices: CourseDevice[];
   queues: Queue[];

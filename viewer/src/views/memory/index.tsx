@@ -5,7 +5,7 @@ import { lifeName, opWords } from "../../data/coursewords";
 import type { Model } from "../../data/model";
 import type { Course, FailedAllocation } from "../../data/payload";
 import { href, route } from "../../state/route";
-import { bytes, plural } from "../../widgets/format";
+import { bytes, exact, plural } from "../../widgets/format";
 import { ChangesPane, PeaksPane } from "./changes";
 import { CurvePane } from "./curve";
 import { DetailPane } from "./detail";
@@ -200,6 +200,8 @@ export function MemoryView({ m }: { m: Model }) {
           {nameOf(m, course, device)}
           {whole !== undefined && `, which has ${bytes(whole)}`} ·{" "}
           {plural(course.objects, "object")} · {plural(course.operations, "operation")}
+          {course.left_out !== undefined &&
+            `, ${exact(course.left_out)} more left out, at which nothing begins or ends`}
         </p>
         <Chooser m={m} at={at} />
       </header>
