@@ -1314,6 +1314,8 @@ test("an allocation that failed stands before the curve, with what was in use th
     await sees(page, ".failed", /With what is ticked 6 MiB would have been free, still too little/);
     await page.click(".failed >> text=what was in use");
     await sees(page, ".selected .facts", /memory in use after it\s+5 MiB/);
+    await page.click(".zoomers >> text=peak");
+    await sees(page, ".selected .facts", /order \(demo\.cu:65\)/);
   }));
 
 test("what is ticked is replayed: the peak follows", () =>

@@ -99,8 +99,16 @@ function drawPeak(
   context.fillText(text, x0 + x + (left ? 2 : -2), top - 6);
 }
 
+const APART = 130; // pixels between two peaks that both have names
+
+/** The highest, and the others that do not stand beside it. */
 function drawPeaks(context: Context, s: MemoryState, x0: number, width: number, ink: CourseInk) {
-  for (const peak of s.peaks) drawPeak(context, s, peak, x0, width, ink);
+  const axis = s.axis.value;
+  const x = (op: number) => axis.x(axis.place[op] ?? -1, width);
+  for (const peak of s.peaks) {
+    const apart = Math.abs(x(peak.moment) - x(s.now.moment)) >= APART;
+    if (peak.moment === s.now.moment || apart) drawPeak(context, s, peak, x0, width, ink);
+  }
 }
 
 /** Allocations that failed for want of memory: what they asked for, on top of what was in use. */
@@ -188,7 +196,7 @@ function drawAxis(context: Context, s: MemoryState, x0: number, width: number, i
     const x = axis.x(t, width);
     const text = s.byTime.value ? (t === 0 ? "0" : seconds(t)) : exact(t);
     const half = context.measureText(text).width / 2;
-    context.textAlign = x + half > width ? "right" : "center";
+    context.textAlign = x + half > width ? "right" : x < half ? "left" : "center";
     context.fillRect(Math.round(x0 + x), y, 1, 4);
     context.fillText(text, Math.min(x0 + x, x0 + width), y + 6);
   }

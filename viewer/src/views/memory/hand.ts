@@ -88,6 +88,7 @@ export class Hand {
     const steps = ZOOM_KEYS[e.key];
     if (steps !== undefined) axis.zoomBy(steps);
     else if (e.key === "0") axis.showAll();
+    else if (e.key === "p" && this.s.now.moment !== NONE) this.s.toPeak();
     else if (e.key === "Escape") this.s.select(undefined);
     else if (e.key === "," || e.key === "<") axis.panBy(-0.2);
     else if (e.key === "." || e.key === ">") axis.panBy(0.2);
@@ -111,7 +112,6 @@ export class Hand {
       ArrowLeft: Math.max(0, at - 1),
       Home: 0,
       End: last,
-      p: s.now.moment === NONE ? 0 : s.now.moment,
     };
     const op = to[e.key];
     if (op !== undefined) s.select({ op });

@@ -189,6 +189,19 @@ export class MemoryState {
     return this.codes.get(kernel) ?? 1;
   }
 
+  /** Selects the operation at the peak, and shows the time in which what is in use then lives. */
+  toPeak(): void {
+    const axis = this.axis.peek();
+    const { begin, end } = this.d.lives;
+    const objects = [...this.peakObjects];
+    const place = (op: number) => axis.place[Math.min(op, axis.count)] as number;
+    const from = place(Math.min(...objects.map((o) => begin[o] as number)));
+    const to = place(Math.max(...objects.map((o) => end[o] as number)));
+    const margin = (to - from) / 20;
+    axis.show(from - margin, to + margin);
+    this.select({ op: this.now.moment });
+  }
+
   /** Makes it the selection; the operation comes into sight. */
   select(what: Selection): void {
     this.selection.value = what;

@@ -98,11 +98,7 @@ export function SightTools({ s }: { s: MemoryState }) {
         <button type="button" disabled={zoom <= 1} onClick={() => axis.showAll()}>
           all
         </button>
-        <button
-          type="button"
-          disabled={s.now.peak === 0}
-          onClick={() => s.select({ op: s.now.moment })}
-        >
+        <button type="button" disabled={s.now.peak === 0} onClick={() => s.toPeak()}>
           peak
         </button>
       </span>
