@@ -17,8 +17,10 @@ typedef struct site {
     const call_info *call;
     uint32_t file, line;
     const char *function, *variable;
-    uint32_t kernel; /* that allocated it; 0: the host did */
-    bool script;     /* the place is in what an interpreter runs */
+    uint32_t kernel;           /* that allocated it; 0: the host did */
+    uint32_t frame;            /* of the stack, where it is kept */
+    const stack_frame *caller; /* that tells it from others of its place; NULL: none does */
+    bool script;               /* the place is in what an interpreter runs */
 } site;
 
 typedef struct sites {
@@ -111,8 +113,89 @@ static bool name_sites(sites *s)
         row->line = f->line;
         row->function = f->function;
         row->script = f->script;
+        row->frame = name.frame;
     }
     return true;
+}
+
+/* ---- helpers that several callers use ---- */
+
+enum { MOST_CALLERS = 8 };
+
+typedef struct shared_place { /* objects of one line and variable */
+    const char *key;
+    uint32_t seen,
+        differs;         /* levels of callers: that was looked at; where they differ, 0: nowhere */
+    uint32_t file, line; /* of the first object's caller at the level */
+    UT_hash_handle hh;
+} shared_place;
+
+/* The application's frame `level` calls outwards of where the object is kept; NULL: there is none. */
+static const stack_frame *caller_at(const site *row, uint32_t level)
+{
+    const stack *calls = row->call->stack;
+    uint32_t i = row->frame + 1;
+    for (; i < calls->count; i++) {
+        const stack_frame *f = &calls->frames[i];
+        if (f->file && f->line && !f->system && --level == 0)
+            return f;
+    }
+    return NULL;
+}
+
+static shared_place *place_shared_by(sites *s, shared_place **all, const site *row)
+{
+    shared_place *place = NULL;
+    const char *key = wl_arena_printf(s->arena, "%u %u %s", row->file, row->line, row->variable);
+    if (!key)
+        return NULL;
+    HASH_FIND_STR(*all, key, place);
+    if (place || !(place = wl_new(s->arena, shared_place)))
+        return place;
+    place->key = key;
+    HASH_ADD_KEYPTR(hh, *all, place->key, strlen(place->key), place);
+    return place->hh.tbl ? place : NULL;
+}
+
+static void compare_callers(shared_place *place, const site *row, uint32_t level)
+{
+    const stack_frame *f = caller_at(row, level);
+    uint32_t file = f ? f->file : 0, line = f ? f->line : 0;
+    bool first = place->seen < level;
+    if (!first && !place->differs && (place->file != file || place->line != line))
+        place->differs = level;
+    if (first) {
+        place->seen = level;
+        place->file = file;
+        place->line = line;
+    }
+}
+
+static bool is_called(const site *row)
+{
+    return has_site(row) && row->line && !row->object->tag[0];
+}
+
+/* The innermost callers by which objects of one place differ. */
+static bool find_callers(sites *s)
+{
+    shared_place *all = NULL;
+    bool good = true;
+    for (uint32_t level = 1; level <= MOST_CALLERS && good; level++)
+        for (size_t i = 0; i < s->count && good; i++) {
+            shared_place *place = is_called(&s->rows[i]) ? place_shared_by(s, &all, &s->rows[i])
+                                                         : NULL;
+            good = place || !is_called(&s->rows[i]);
+            if (place && (!place->differs || place->differs == level))
+                compare_callers(place, &s->rows[i], level);
+        }
+    for (size_t i = 0; i < s->count && good; i++) {
+        shared_place *place = is_called(&s->rows[i]) ? place_shared_by(s, &all, &s->rows[i]) : NULL;
+        if (place && place->differs)
+            s->rows[i].caller = caller_at(&s->rows[i], place->differs);
+    }
+    HASH_CLEAR(hh, all);
+    return good;
 }
 
 /* What the program itself calls an object, nobody knows better. */
@@ -338,9 +421,22 @@ static const char *file_name_of(const sites *s, const site *row)
     return sources_name(sources_path(s->b->sources, row->file));
 }
 
+/* "x" and " (helper.h:12, called at main.cu:40)" */
+static base_name name_by_caller(sites *s, const site *row)
+{
+    const char *what = row->variable[0] ? row->variable : row->call->api;
+    return (base_name){what,
+                       wl_arena_printf(s->arena, " (%s:%u, called at %s:%u)", file_name_of(s, row),
+                                       row->line,
+                                       sources_name(sources_path(s->b->sources, row->caller->file)),
+                                       row->caller->line)};
+}
+
 static base_name name_at_place(sites *s, const site *row)
 {
     bool named = row->variable[0];
+    if (row->caller)
+        return name_by_caller(s, row);
     return (base_name){named ? row->variable : row->call->api,
                        wl_arena_printf(s->arena, named ? " (%s:%u)" : " at %s:%u",
                                        file_name_of(s, row), row->line)};
@@ -552,8 +648,8 @@ wl_status builder_objects(prof_builder *b, wl_error *err)
     sites s = {.b = b, .arena = b->process.arena};
     if (b->process.objects.count == 0)
         return WL_OK;
-    bool good = begin_sites(&s, &b->process) && name_sites(&s) && guess_places(&s) &&
-                set_symbols(&s);
+    bool good = begin_sites(&s, &b->process) && name_sites(&s) && find_callers(&s) &&
+                guess_places(&s) && set_symbols(&s);
     wl_status status = good ? place_heap(&s, err) : NOMEM(err);
     if (status == WL_OK)
         name_by_tags(&s);

@@ -95,6 +95,16 @@ struct Net {
 
 __global__ void copy(const float *in, float *out) { out[threadIdx.x] = in[threadIdx.x]; }
 
+static int use(float *p)
+{
+    copy<<<1, 32>>>(p, p);
+    return p != nullptr;
+}
+
+static int first_phase() { return use(allocate_floats(41 * KB)); }
+
+static int second_phase() { return use(allocate_floats(42 * KB)); }
+
 int main()
 {
     float *dX, *dY, *dA, *dB, *out, *other, *wide, *parts[2];
@@ -157,5 +167,6 @@ int main()
     copy<<<1, 32>>>(A.values, out);
     cudaDeviceSynchronize();
     return !(a && b && first && second && other && wide && x.get() && y.get() && owned && t.size() && u.size() && held.m_dev_ptr_ &&
+             first_phase() && second_phase() &&
              from_other_file && reserved && net.scratch && made.get() && smart && listed[1] && through_function);
 }
