@@ -9,7 +9,7 @@
 
 typedef struct stats_options {
     char *format, *table, *kernel, **settings;
-    int width, findings, finding, all, list_thresholds;
+    int width, findings, finding, all, list_thresholds, objects;
     ana_thresholds thresholds;
 } stats_options;
 
@@ -77,7 +77,10 @@ static int show_text(const cli_profile *profile, const stats_options *o, wl_erro
                profile->findings.ngroups);
         return CLI_USAGE;
     }
-    return cli_finish(stdout, "the output", rep_text(&profile->data, &text, stdout, err), err);
+    return cli_finish(stdout, "the output",
+                      o->objects ? rep_objects(&profile->data, &text, stdout, err)
+                                 : rep_text(&profile->data, &text, stdout, err),
+                      err);
 }
 
 /* Refuses what is not allowed, and what would have no effect. */
@@ -85,8 +88,9 @@ static int check_stats_options(const stats_options *o, rep_table *table)
 {
     const char *format = o->format ? o->format : "text";
     bool text = strcmp(format, "text") == 0, csv = strcmp(format, "csv") == 0;
+    bool json = strcmp(format, "json") == 0;
     wl_error why = {0};
-    if (!text && !csv && strcmp(format, "json") != 0)
+    if (!text && !csv && !json)
         return cli_usage_error("stats", "--format is text, json or csv, not '%s'", format);
     if (o->table && !find_stats_table(o->table, table))
         return cli_usage_error(
@@ -101,7 +105,15 @@ static int check_stats_options(const stats_options *o, rep_table *table)
                                format);
     if (o->findings < 0 || o->finding < 0 || o->width < 0)
         return cli_usage_error("stats", "-n, --finding and --width take numbers from 1");
-    if (o->list_thresholds && (!text || o->kernel || o->findings || o->finding || o->all))
+    if (o->objects && !text && (json || o->table))
+        return cli_usage_error("stats", "--objects has no effect with %s; csv shows that table",
+                               json ? "--format json" : "--table");
+    if (o->objects && (o->kernel || o->findings || o->finding))
+        return cli_usage_error("stats", "-k, -n and --finding have no effect with --objects");
+    if (o->objects && csv)
+        *table = REP_TABLE_OBJECTS;
+    if (o->list_thresholds &&
+        (!text || o->objects || o->kernel || o->findings || o->finding || o->all))
         return cli_usage_error("stats", "--thresholds shows nothing of a profile: of the other "
                                         "options only --set-threshold and --width have an effect");
     if (o->finding && (o->all || o->findings))
@@ -111,14 +123,21 @@ static int check_stats_options(const stats_options *o, rep_table *table)
     return CLI_OK;
 }
 
+static unsigned stats_parts(const stats_options *o)
+{
+    bool text = !o->format || strcmp(o->format, "text") == 0;
+    return !text        ? REP_PART_LAUNCH_ROWS | REP_PART_COURSES
+           : o->objects ? REP_PART_COURSES
+                        : REP_PART_SOURCES;
+}
+
 static int show_stats(const char *path, const stats_options *o, rep_table table)
 {
     bool json = o->format && strcmp(o->format, "json") == 0;
     bool csv = o->format && strcmp(o->format, "csv") == 0;
     cli_profile profile;
     wl_error err = {0};
-    if (!cli_profile_open(path, &o->thresholds,
-                          json || csv ? REP_PART_LAUNCH_ROWS : REP_PART_SOURCES, &profile))
+    if (!cli_profile_open(path, &o->thresholds, stats_parts(o), &profile))
         return CLI_FAILED;
     int status = json
                      ? cli_finish(stdout, "the output", rep_json(&profile.data, stdout, &err), &err)
@@ -154,6 +173,8 @@ int cmd_stats(int argc, const char **argv)
         {"finding", '\0', POPT_ARG_INT, &o.finding, 0, "Show only finding N", "N"},
         {"all", 'a', POPT_ARG_NONE, &o.all, 0,
          "Show every finding in full, and lines and kernels without findings", NULL},
+        {"objects", '\0', POPT_ARG_NONE, &o.objects, 0,
+         "Show only data objects: what made, accessed and freed each, and what was found", NULL},
         {"thresholds", '\0', POPT_ARG_NONE, &o.list_thresholds, 0,
          "List the thresholds of findings: value, default and meaning", NULL},
         CLI_SET_THRESHOLD(o.settings),

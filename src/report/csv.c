@@ -8,7 +8,7 @@ typedef struct csv {
     const rep_data *d;
     FILE *out;
     wl_arena *arena;
-    bool first;
+    bool first, failed;
 } csv;
 
 const char *rep_table_name(rep_table table)
@@ -214,9 +214,36 @@ static void samples(csv *c)
     }
 }
 
+/* NULL: nothing is known of its life. */
+static void life_cells(csv *c, const rep_life *life)
+{
+    static const rep_life none = {.idle_seconds = -1};
+    const rep_life *l = life ? life : &none;
+    known(c, life != NULL, l->at_peak);
+    text(c, l->allocated);
+    text(c, l->freed);
+    known(c, life != NULL, l->alive);
+    text(c, l->first);
+    text(c, l->last);
+    known(c, l->idle_calls > 0, l->idle_calls);
+    number_cell(c, l->idle_calls ? l->idle_seconds : -1);
+    text(c, rep_patterns_of(l, c->arena));
+    known(c, l->saves > 0, l->saves);
+}
+
 static void objects(csv *c)
 {
-    fputs("id,process,name,kind,space,kernel,bytes,file,line,function,freed,freed_how\r\n", c->out);
+    rep_lives lives;
+    if (!rep_lives_of(c->d, c->arena, &lives)) {
+        c->failed = true;
+        return;
+    }
+    fputs(
+        "id,process,name,kind,space,kernel,bytes,file,line,function,freed,freed_how,bytes_at_peak,"
+        "allocated_by,freed_by,calls_alive,first_access,last_access,idle_calls,idle_seconds,"
+        "patterns,"
+        "saves_bytes\r\n",
+        c->out);
     for (uint32_t i = 0; i < c->d->objects.count; i++) {
         const prof_object *o = &c->d->objects.rows[i];
         count_cell(c, o->id);
@@ -230,6 +257,7 @@ static void objects(csv *c)
         text(c, o->function[0] ? o->function : NULL);
         known(c, o->process > 0, o->freed);
         text(c, o->freed_how ? prof_freed_text(o->freed_how) : NULL);
+        life_cells(c, rep_life_of(&lives, o->id));
         end(c);
     }
 }
@@ -248,5 +276,5 @@ wl_status rep_csv(const rep_data *data, rep_table table, FILE *out, wl_error *er
         return wl_fail(err, WL_NOMEM, "not enough memory to write the table");
     writers[table](&c);
     wl_arena_free(c.arena);
-    return rep_done(out, false, err);
+    return rep_done(out, c.failed, err);
 }

@@ -117,6 +117,34 @@ bool rep_same_line(const rep_line *a, const rep_line *b);
 wl_status rep_lines_of(const rep_data *data, wl_arena *arena, rep_lines *out);
 uint64_t rep_excess(uint64_t now, uint64_t min); /* 0 where min is more */
 
+/* ---- lives of objects (lives.c) ---- */
+
+typedef struct rep_life {
+    uint32_t object;         /* prof_object */
+    uint64_t bytes, at_peak; /* at_peak: of its device; 0: it is not there then */
+    /* The calls that made and freed it, the first and the last that accessed it, as
+     * "square (stages.cu:16)"; NULL: there is none. `possibly`: of some accesses it is not known
+     * whether they were of this object. */
+    const char *allocated, *freed, *first, *last;
+    bool possibly;
+    uint64_t alive;      /* calls between its allocation and its end */
+    uint32_t idle_calls; /* as ana_course_object's */
+    double idle_seconds;
+    bool found; /* a finding is about it */
+    bool patterns[ANA_PATTERN_COUNT];
+    uint64_t saves; /* at the peak, following that of its findings which saves most */
+} rep_life;
+
+typedef struct rep_lives {
+    uint32_t count;
+    rep_life *rows; /* by object; none without REP_PART_COURSES */
+} rep_lives;
+
+bool rep_lives_of(const rep_data *data, wl_arena *arena, rep_lives *out); /* false: no memory */
+rep_life *rep_life_of(const rep_lives *lives, uint32_t object);           /* NULL: not known */
+const char *rep_patterns_of(const rep_life *life,
+                            wl_arena *arena); /* "leak, dead-write"; or NULL */
+
 /* ---- tables of a terminal (grid.c) ---- */
 
 typedef struct rep_column {

@@ -307,8 +307,40 @@ static void put_life(json_t *row, const rep_data *d, const prof_object *o)
         rep_put_text(row, K(object, made_by), rep_kernel_name(d, o->made_by_kernel));
 }
 
+static json_t *life_patterns_json(const rep_life *life)
+{
+    json_t *names = json_array();
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++)
+        if (life->patterns[p])
+            json_array_append_new(names, json_string(ana_pattern_get((ana_pattern)p)->name));
+    return names;
+}
+
+static void put_course(json_t *row, const rep_life *life)
+{
+    rep_put_count(row, K(object, bytes_at_peak), life->at_peak);
+    rep_put_text(row, K(object, allocated_by), life->allocated);
+    rep_put_text(row, K(object, freed_by), life->freed);
+    rep_put_count(row, K(object, calls_alive), life->alive);
+    rep_put_text(row, K(object, first_access), life->first);
+    rep_put_text(row, K(object, last_access), life->last);
+    if (life->possibly)
+        rep_put(row, K(object, accesses_possible), json_true());
+    if (life->idle_calls)
+        rep_put_count(row, K(object, idle_calls), life->idle_calls);
+    if (life->idle_calls && life->idle_seconds > 0)
+        rep_put_number(row, K(object, idle_seconds), life->idle_seconds);
+    if (life->found)
+        rep_put(row, K(object, patterns), life_patterns_json(life));
+    if (life->saves)
+        rep_put_count(row, K(object, saves_bytes), life->saves);
+}
+
 static void put_objects(rep_json_out *j, const rep_data *d)
 {
+    rep_lives lives = {0};
+    wl_arena *arena = wl_arena_new();
+    j->failed |= !arena || !rep_lives_of(d, arena, &lives);
     rep_json_array(j, K(output, objects));
     for (uint32_t i = 0; i < d->objects.count; i++) {
         const prof_object *o = &d->objects.rows[i];
@@ -323,11 +355,15 @@ static void put_objects(rep_json_out *j, const rep_data *d)
             rep_put_count(row, K(object, line), o->line);
         }
         put_life(row, d, o);
+        const rep_life *life = j->failed ? NULL : rep_life_of(&lives, o->id);
+        if (life)
+            put_course(row, life);
         if (rep_use_of(d, o->id))
             rep_put_use(row, rep_use_of(d, o->id), o->bytes);
         rep_json_row(j, row);
     }
     rep_json_array_end(j);
+    wl_arena_free(arena);
 }
 
 static void put_samples(rep_json_out *j, const rep_data *d)

@@ -82,7 +82,7 @@ enum {
     REP_PART_LAUNCH_ROWS = 1, /* rep_json, rep_csv */
     REP_PART_HEATS = 2,       /* rep_html */
     REP_PART_SOURCES = 4,     /* rep_text, rep_html */
-    REP_PART_COURSES = 16,    /* rep_html */
+    REP_PART_COURSES = 16,    /* rep_html, rep_objects; rep_json, rep_csv: lives of objects */
     /* rep_html, with all heat maps of the profile: without it those of a launch or two of each
      * kernel and object, so that the file can be mailed */
     REP_PART_ALL_HEATS = REP_PART_HEATS | 8,
@@ -110,6 +110,10 @@ wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *
 /* `advise`: what to change, what saves most first. Of the options width, color and all count. */
 wl_status rep_advise(const rep_data *data, const rep_text_options *options, FILE *out,
                      wl_error *err);
+
+/* `stats --objects`: the lives of objects. Needs REP_PART_COURSES. */
+wl_status rep_objects(const rep_data *data, const rep_text_options *options, FILE *out,
+                      wl_error *err);
 
 /* `stats --thresholds`: every threshold with its value, default and meaning. Of the options width and
  * color count. */

@@ -122,7 +122,8 @@ class Usage(Case):
                 self.assertEqual(done.returncode, 2, (command, setting))
                 self.assert_says(done, f"{command}: --set-threshold {setting}: ", text)
         for command in (["stats", "--thresholds", "x"], ["stats", "--thresholds", "--all"],
-                        ["stats", "--thresholds", "--format", "json"],
+                        ["stats", "--thresholds", "--format", "json"], ["stats", "--objects", "--format", "json", "x"],
+                        ["stats", "--objects", "-k", "a", "x"], ["stats", "--objects", "--thresholds"],
                         ["export", "--type", "sqlite", "--set-threshold", "idle_calls=3", "-o", "y", "x"]):
             self.assertEqual(run(WARPLENS, *command).returncode, 2, command)
 

@@ -251,8 +251,9 @@ static void test_columns_of_tables(void **state)
                  "/home/dev/src/transpose.cu,8,4,55,56,57,,,58,59,0,0,0,0,0,\r\n");
     expect_table(
         d, REP_TABLE_OBJECTS,
-        "1,61,d_x (a.cu:6),device,global,,62,/home/dev/src/transpose.cu,63,upload,1,program\r\n"
-        "3,,tile,shared,shared,second,67,,,,,\r\n");
+        "1,61,d_x "
+        "(a.cu:6),device,global,,62,/home/dev/src/transpose.cu,63,upload,1,program,,,,,,,,,,\r\n"
+        "3,,tile,shared,shared,second,67,,,,,,,,,,,,,,,\r\n");
     expect_table(d, REP_TABLE_SAMPLES, "11,73,74,75,outlier,76,71,77,78,156,1\r\n");
     expect_table(d, REP_TABLE_FINDINGS,
                  wl_arena_printf(arena,

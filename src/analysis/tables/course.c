@@ -222,6 +222,9 @@ static ana_course_object row_of_object(const coursing *c, uint32_t at)
                                .first = row_of_moment(c, life->first),
                                .last = row_of_moment(c, life->last),
                                .accesses = life->accesses,
+                               .idle_calls = life->idle.from == OBJ_NONE ? 0 : life->idle.calls,
+                               .idle_seconds = life->idle.from == OBJ_NONE ? -1
+                                                                           : life->idle.seconds,
                                .ended = o->ended,
                                .possibly = life->possibly,
                                .counted = o->counted,

@@ -45,6 +45,8 @@ typedef struct ana_course_object {
     uint32_t begin, end;     /* in use from this operation on, up to that one */
     uint32_t first, last;    /* operations that access it, certainly or possibly */
     uint32_t accesses;       /* certain ones */
+    uint32_t idle_calls;     /* in the longest time between two accesses; 0: there is none */
+    double idle_seconds;     /* of what ran then; negative: not measured */
     uint32_t ended;          /* obj_ended */
     bool possibly, counted, fixed, seen_by_host, pooled; /* as obj_life's and obj_object's */
 } ana_course_object;
