@@ -173,13 +173,9 @@ static void what_is_not_seen(void **state)
     free_object(3);
     free_object(1);
     end(&all);
-    const ana_finding *device = finding_of(&all, ANA_UNUSED_ALLOCATION, 2),
-                      *managed = finding_of(&all, ANA_UNUSED_ALLOCATION, 3);
-    assert_true(device && managed);
-    assert_int_equal(device->certainty, ANA_CERTAINTY_POSSIBLE);
-    expect_text(device->summary,
-                "No copy, no set and no kernel accesses its 1.0 MiB, as far as is known: of "
-                "some launches meanwhile not all accesses are.");
+    const ana_finding *managed = finding_of(&all, ANA_UNUSED_ALLOCATION, 3);
+    assert_null(finding_of(&all, ANA_UNUSED_ALLOCATION, 2));
+    assert_non_null(managed);
     assert_int_equal(managed->certainty, ANA_CERTAINTY_POSSIBLE);
     assert_true(strstr(managed->summary, "those of managed memory by the host") != NULL);
     assert_int_equal(all.peak_after, 3 * MIB); /* what is possible only is no part of the plan */

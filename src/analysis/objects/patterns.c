@@ -55,9 +55,8 @@ static bool find_late(finder *f, uint32_t object)
     const obj_object *o = &f->trace->objects.data[object];
     const obj_life *life = &f->lives->rows[object];
     obj_hit hit = hit_of(f, ANA_LATE_DEALLOCATION, object);
-    if (o->ended != OBJ_FREED && o->ended != OBJ_GIVEN_BACK)
+    if (f->cut_short || (o->ended != OBJ_FREED && o->ended != OBJ_GIVEN_BACK))
         return true;
-    hit.possible |= f->cut_short;
     hit.from = life->last;
     hit.to = o->free;
     hit.calls = o->free != OBJ_NONE ? levels_between(f, hit.from, hit.to)
@@ -67,18 +66,16 @@ static bool find_late(finder *f, uint32_t object)
 
 static bool find_unused(finder *f, uint32_t object)
 {
-    obj_hit hit = hit_of(f, ANA_UNUSED_ALLOCATION, object);
-    hit.possible |= f->lives->rows[object].possibly || f->cut_short;
-    return wl_push(f->hits, hit);
+    bool known = !f->lives->rows[object].possibly && !f->cut_short;
+    return !known || wl_push(f->hits, hit_of(f, ANA_UNUSED_ALLOCATION, object));
 }
 
 static bool find_leak(finder *f, uint32_t object)
 {
     const obj_object *o = &f->trace->objects.data[object];
     obj_hit hit = hit_of(f, ANA_LEAK, object);
-    if (o->ended != OBJ_LEAKED)
+    if (f->cut_short || o->ended != OBJ_LEAKED)
         return true;
-    hit.possible |= f->cut_short;
     hit.from = f->lives->rows[object].last;
     hit.count = f->leaks[o->site];
     return wl_push(f->hits, hit);
@@ -140,10 +137,11 @@ static bool find_in_elements(finder *f, uint32_t object)
 
 /* ---- lives ---- */
 
-/* Does a call of the program's allocate it, in memory of its own? */
+/* Does a call of the program's allocate it, in memory of its own? What the program divides is its own
+ * allocator's, which keeps memory on purpose. */
 static bool is_allocated(const obj_object *o)
 {
-    return o->counted && !o->fixed && o->allocate != OBJ_NONE;
+    return o->counted && !o->fixed && !o->divided && o->allocate != OBJ_NONE;
 }
 
 static bool find_in_life(finder *f, uint32_t object)
@@ -266,8 +264,7 @@ static bool find_redundant(finder *f, const uint32_t *reuses)
 
 static bool may_reuse(const obj_object *o, const obj_life *life)
 {
-    return o->counted && !o->fixed && !o->pooled && !o->seen_by_host && o->allocate != OBJ_NONE &&
-           life->accesses && !life->possibly;
+    return is_allocated(o) && !o->pooled && !o->seen_by_host && life->accesses && !life->possibly;
 }
 
 static bool find_reusable(finder *f)
@@ -290,8 +287,7 @@ static void count_leaks(finder *f)
 {
     for (uint32_t i = 0; i < f->trace->objects.count; i++) {
         const obj_object *o = &f->trace->objects.data[i];
-        bool leaks = o->ended == OBJ_LEAKED && o->counted && !o->fixed && o->allocate != OBJ_NONE;
-        f->leaks[o->site] += leaks;
+        f->leaks[o->site] += o->ended == OBJ_LEAKED && is_allocated(o);
     }
 }
 

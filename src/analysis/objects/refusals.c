@@ -40,7 +40,7 @@ static const char *refusal_summary(tell_state *t, const refused *r)
                                   held_words(t, &r->shortage))
                            : "";
     return TEXT("%s asked for %s when %s of the device's %s were free.%s%s",
-                tell_place(t, of->call, r->call.api), tell_bytes(t, of->bytes),
+                tell_place(t, of->call, "The allocation"), tell_bytes(t, of->bytes),
                 tell_bytes(t, of->free), tell_bytes(t, of->total), held, often);
 }
 

@@ -1,5 +1,4 @@
 /* The sentences of findings about objects. */
-#include "analysis/objects/shortage.h"
 #include "analysis/objects/teller.h"
 
 #define TEXT(...) wl_arena_printf(t->input->arena, __VA_ARGS__)
@@ -108,10 +107,7 @@ static tell_words tell_redundant(tell_state *t, const tell_bundle *b)
 static tell_words tell_unused(tell_state *t, const tell_bundle *b)
 {
     return (tell_words){
-        TEXT("No copy, no set and no kernel accesses its %s%s.", tell_bytes(t, b->first->bytes),
-             t->found.lives.rows[b->first->object].possibly
-                 ? ", as far as is known: of some launches meanwhile not all accesses are"
-                 : ""),
+        TEXT("No copy, no set and no kernel accesses its %s.", tell_bytes(t, b->first->bytes)),
         "Leave out the allocation of " ANA_OBJECT ".", REMEDY_LEAVE_OUT};
 }
 
@@ -265,13 +261,8 @@ tell_words tell_pattern(tell_state *t, const tell_bundle *b)
 const char *tell_reservations(tell_state *t, const tell_bundle *b)
 {
     const obj_hit *h = b->first;
-    bool ends = h->pattern == ANA_LATE_DEALLOCATION || h->pattern == ANA_LEAK ||
-                h->pattern == ANA_UNUSED_ALLOCATION;
     if (!h->possible)
         return "";
-    if (ends && obj_ends_by_shortage(&t->found.trace))
-        return " After that an allocation failed, and the process ended: what it would have used "
-               "later is not known.";
     if (t->found.trace.objects.data[h->object].seen_by_host)
         return " Uses that were not observed may rule it out: those of managed memory by the host, "
                "and "
