@@ -1,5 +1,8 @@
-"""A training step in PyTorch, timed by itself: train.py small|large STEPS. Prints a JSON object with the median of the
-steps in milliseconds, and what PyTorch's allocator says of memory. Run it bare, and under `warplens profile`."""
+"""A training step in PyTorch, timed by itself: train.py small|large STEPS.
+
+Prints a JSON object with the median of the steps in milliseconds, and what PyTorch's allocator says
+of memory. Run it bare, and under `warplens profile`.
+"""
 import json
 import sys
 import time

@@ -420,17 +420,49 @@ static void reuse_across_streams(void **state)
     assert_false(hit_of(ANA_REDUNDANT_ALLOCATION, b)->planned);
 }
 
+/* The host waits for the stream of the first in between: then the other may begin. Had it waited for
+ * another stream, that would say nothing. */
+static void reuse_after_a_wait(void **state)
+{
+    (void)state;
+    for (int right = 0; right < 2; right++) {
+        uint32_t one = tale_queue(&t, OBJ_QUEUE_FREE), two = tale_queue(&t, OBJ_QUEUE_FREE), a, b;
+        tale_allocate(&t, TALE_HOST, 100, &a);
+        tale_allocate(&t, TALE_HOST, 100, &b);
+        tale_launch(&t, one, OBJ_NONE, a);
+        tale_order(&t, OBJ_SYNC_STREAM, right ? one : two, 0);
+        tale_launch(&t, two, OBJ_NONE, OBJ_NONE);
+        tale_launch(&t, two, OBJ_NONE, b);
+        tale_free(&t, TALE_HOST, a);
+        tale_free(&t, TALE_HOST, b);
+        analyse();
+        const obj_hit *hit = hit_of(ANA_REDUNDANT_ALLOCATION, b);
+        assert_non_null(hit);
+        assert_int_equal(hit->possible, !right);
+        end(NULL);
+        tale_begin(&t);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(two_streams),      TEST(legacy_stream),
-        TEST(events_and_waits), TEST(nodes_of_a_graph),
-        TEST(stages),           TEST(unknown_launches),
-        TEST(certain_moves),    TEST(unused_and_leaks),
-        TEST(idleness),         TEST(idle_twice),
-        TEST(measured_link),    TEST(figure_3),
-        TEST(reuse_in_a_chain), TEST(reuse_across_streams),
+        TEST(two_streams),
+        TEST(legacy_stream),
+        TEST(events_and_waits),
+        TEST(nodes_of_a_graph),
+        TEST(stages),
+        TEST(unknown_launches),
+        TEST(certain_moves),
+        TEST(unused_and_leaks),
+        TEST(idleness),
+        TEST(idle_twice),
+        TEST(measured_link),
+        TEST(figure_3),
+        TEST(reuse_in_a_chain),
+        TEST(reuse_across_streams),
+        TEST(reuse_after_a_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,11 @@
 
 #include <stdlib.h>
 
+typedef struct wait { /* of the host */
+    uint32_t queue;   /* OBJ_NONE: for all of the context */
+    uint32_t op;
+} wait;
+
 typedef struct finder {
     const obj_trace *trace;
     const uint32_t *levels;
@@ -15,7 +20,7 @@ typedef struct finder {
     uint32_t end_level; /* one more than the last operation's */
     bool cut_short;     /* what objects would have been used for later is not known */
     uint32_t *leaks;    /* by site: objects that were never freed */
-    uint32_t *syncs;    /* operations after which all before them is over, ascending */
+    wait *syncs;        /* by queue, operation */
     size_t nsyncs;
 } finder;
 
@@ -212,25 +217,40 @@ static bool is_sync(const obj_trace *trace, const obj_op *op)
            (op->kind == OBJ_FREE && trace->queues.data[op->queue].kind == OBJ_QUEUE_THREAD);
 }
 
-static void list_syncs(finder *f)
+static int by_queue(const void *a, const void *b)
 {
-    for (uint32_t i = 0; i < f->trace->ops.count; i++)
-        if (is_sync(f->trace, &f->trace->ops.data[i]))
-            f->syncs[f->nsyncs++] = i;
+    const wait *x = a, *y = b;
+    if (x->queue != y->queue)
+        return x->queue < y->queue ? -1 : 1;
+    return x->op < y->op ? -1 : x->op > y->op;
 }
 
-/* Did the host wait for all of the context in between? */
-static bool has_sync_between(const finder *f, uint32_t from, uint32_t to)
+static void list_syncs(finder *f)
 {
+    for (uint32_t i = 0; i < f->trace->ops.count; i++) {
+        const obj_op *op = &f->trace->ops.data[i];
+        if (is_sync(f->trace, op))
+            f->syncs[f->nsyncs++] = (wait){OBJ_NONE, i};
+        else if (op->kind == OBJ_SYNC_STREAM)
+            f->syncs[f->nsyncs++] = (wait){op->queue, i};
+    }
+    if (f->nsyncs)
+        qsort(f->syncs, f->nsyncs, sizeof *f->syncs, by_queue);
+}
+
+/* Did the host wait in between for the queue, or, where that is OBJ_NONE, for all of the context? */
+static bool has_sync_between(const finder *f, uint32_t queue, uint32_t from, uint32_t to)
+{
+    const wait after = {queue, from + 1};
     size_t low = 0, high = f->nsyncs;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (f->syncs[middle] <= from)
+        if (by_queue(&f->syncs[middle], &after) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < f->nsyncs && f->syncs[low] < to;
+    return low < f->nsyncs && f->syncs[low].queue == queue && f->syncs[low].op < to;
 }
 
 /* Are all accesses of one object over before those of the other begin, whatever the levels are? */
@@ -239,8 +259,10 @@ static bool is_over_before(const finder *f, uint32_t object, uint32_t next)
     const obj_life *a = &f->lives->rows[object], *b = &f->lives->rows[next];
     const obj_op *last = &f->trace->ops.data[a->last], *first = &f->trace->ops.data[b->first];
     bool one_queue = a->queue != OBJ_NONE && a->queue == b->queue;
-    bool waited = a->queue != OBJ_NONE && last->waits && last->thread == first->thread;
-    return a->last < b->first && (one_queue || waited || has_sync_between(f, a->last, b->first));
+    bool waited = a->queue != OBJ_NONE && last->thread == first->thread &&
+                  (last->waits || has_sync_between(f, a->queue, a->last, b->first));
+    return a->last < b->first &&
+           (one_queue || waited || has_sync_between(f, OBJ_NONE, a->last, b->first));
 }
 
 /* What is freed before the other is allocated needs no advice. */

@@ -1,9 +1,7 @@
 /* Courses: the traces of processes with what is known of calls, in rows that can be replayed. */
 #include "analysis/tables/course.h"
 #include "analysis/detect.h"
-#include "analysis/objects/load.h"
-#include "analysis/objects/order.h"
-#include "analysis/objects/savings.h"
+#include "analysis/objects/analysis.h"
 
 #include <stdlib.h>
 
@@ -11,19 +9,12 @@
 typedef struct coursing {
     const ana_program *program;
     const ana_findings *findings;
-    obj_trace trace;
-    obj_lives lives;
-    obj_extent *extents;
-    obj_hits hits;
-    obj_plan plan;
-    uint32_t *levels;
+    obj_analysis found;
     uint32_t *row_of; /* by operation of the trace */
     uint32_t most;    /* rows of operations */
     prof_call_time_rows times;
-    wl_arena *arena, *spans; /* spans: of the extent that is measured */
+    wl_arena *arena;
     ana_course *out;
-    wl_error *err;
-    wl_status status;
 } coursing;
 
 const char *ana_effect_name(ana_effect effect)
@@ -60,13 +51,13 @@ static uint32_t kernel_of_op(const coursing *c, const obj_op *op)
 
 static ana_course_op row_of_op(const coursing *c, uint32_t at)
 {
-    const obj_op *op = &c->trace.ops.data[at];
+    const obj_op *op = &c->found.trace.ops.data[at];
     const prof_call_time *time = time_of_call(c, op->call);
     return (ana_course_op){.kind = op->kind,
                            .waits = op->waits,
                            .unknown = op->unknown,
                            .count = 1,
-                           .level = c->levels[at],
+                           .level = c->found.levels[at],
                            .queue = op->queue,
                            .thread = op->thread,
                            .about = op->about,
@@ -116,21 +107,21 @@ static void need_op(bool *needed, size_t count, uint32_t op)
 /* The operations that anything refers to: without the others all can be replayed. */
 static bool *list_needed(const coursing *c)
 {
-    size_t n = c->trace.ops.count;
+    size_t n = c->found.trace.ops.count;
     bool *needed = calloc(n + 1, sizeof *needed);
-    for (uint32_t i = 0; needed && i < c->trace.objects.count; i++) {
-        const obj_object *o = &c->trace.objects.data[i];
-        const obj_life *life = &c->lives.rows[i];
+    for (uint32_t i = 0; needed && i < c->found.trace.objects.count; i++) {
+        const obj_object *o = &c->found.trace.objects.data[i];
+        const obj_life *life = &c->found.lives.rows[i];
         const uint32_t ops[] = {o->allocate, o->free, o->begin, o->end, life->first, life->last};
         for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
             need_op(needed, n, ops[k]);
     }
-    for (uint32_t i = 0; needed && i < c->hits.count; i++) {
-        need_op(needed, n, c->hits.data[i].from);
-        need_op(needed, n, c->hits.data[i].to);
+    for (uint32_t i = 0; needed && i < c->found.hits.count; i++) {
+        need_op(needed, n, c->found.hits.data[i].from);
+        need_op(needed, n, c->found.hits.data[i].to);
     }
-    for (uint32_t i = 0; needed && i < c->trace.refusals.count; i++)
-        need_op(needed, n, c->trace.refusals.data[i].at);
+    for (uint32_t i = 0; needed && i < c->found.trace.refusals.count; i++)
+        need_op(needed, n, c->found.trace.refusals.data[i].at);
     return needed;
 }
 
@@ -138,7 +129,7 @@ static bool *list_needed(const coursing *c)
 static bool begins_row(const coursing *c, const bool *needed, uint32_t at,
                        const ana_course_op *last, const ana_course_op *row)
 {
-    return needed ? needed[at] : !last || !does_the_same(&c->trace, last, row);
+    return needed ? needed[at] : !last || !does_the_same(&c->found.trace, last, row);
 }
 
 /* By operation its row; *rows of them. `out` may be NULL: then they are only counted. */
@@ -147,7 +138,7 @@ static void make_rows(const coursing *c, const bool *needed, ana_course_op *out,
 {
     ana_course_op last = {0};
     *rows = 0;
-    for (uint32_t i = 0; i < c->trace.ops.count; i++) {
+    for (uint32_t i = 0; i < c->found.trace.ops.count; i++) {
         ana_course_op row = row_of_op(c, i);
         bool begins = begins_row(c, needed, i, *rows ? &last : NULL, &row);
         if (begins)
@@ -163,7 +154,7 @@ static void make_rows(const coursing *c, const bool *needed, ana_course_op *out,
 
 static bool fill_ops(coursing *c)
 {
-    size_t n = c->trace.ops.count;
+    size_t n = c->found.trace.ops.count;
     ana_course *out = c->out;
     bool *needed = NULL;
     c->row_of = malloc((n + 1) * sizeof *c->row_of);
@@ -187,20 +178,21 @@ static bool fill_ops(coursing *c)
 
 static uint32_t row_of_moment(const coursing *c, uint32_t op)
 {
-    return op < c->trace.ops.count ? c->row_of[op] : OBJ_NONE;
+    return op < c->found.trace.ops.count ? c->row_of[op] : OBJ_NONE;
 }
 
 static bool fill_accesses(coursing *c)
 {
     ana_course *out = c->out;
-    out->nsets = (uint32_t)c->trace.sets.count;
-    out->naccesses = (uint32_t)c->trace.accesses.count;
-    out->nqueues = (uint32_t)c->trace.queues.count;
-    out->sets = wl_arena_copy(c->arena, c->trace.sets.data, out->nsets * sizeof *out->sets);
-    out->queues = wl_arena_copy(c->arena, c->trace.queues.data, out->nqueues * sizeof *out->queues);
+    out->nsets = (uint32_t)c->found.trace.sets.count;
+    out->naccesses = (uint32_t)c->found.trace.accesses.count;
+    out->nqueues = (uint32_t)c->found.trace.queues.count;
+    out->sets = wl_arena_copy(c->arena, c->found.trace.sets.data, out->nsets * sizeof *out->sets);
+    out->queues = wl_arena_copy(c->arena, c->found.trace.queues.data,
+                                out->nqueues * sizeof *out->queues);
     out->accesses = wl_new_array(c->arena, ana_course_access, (size_t)out->naccesses + 1);
     for (uint32_t i = 0; out->accesses && i < out->naccesses; i++) {
-        const obj_access *a = &c->trace.accesses.data[i];
+        const obj_access *a = &c->found.trace.accesses.data[i];
         out->accesses[i] = (ana_course_access){a->object, a->how};
     }
     return out->sets && out->queues && out->accesses;
@@ -210,8 +202,8 @@ static bool fill_accesses(coursing *c)
 
 static ana_course_object row_of_object(const coursing *c, uint32_t at)
 {
-    const obj_object *o = &c->trace.objects.data[at];
-    const obj_life *life = &c->lives.rows[at];
+    const obj_object *o = &c->found.trace.objects.data[at];
+    const obj_life *life = &c->found.lives.rows[at];
     return (ana_course_object){.id = o->id,
                                .device = o->device,
                                .bytes = o->bytes,
@@ -236,20 +228,20 @@ static ana_course_object row_of_object(const coursing *c, uint32_t at)
 static bool fill_objects(coursing *c)
 {
     ana_course *out = c->out;
-    size_t n = c->trace.objects.count;
-    out->ndevices = c->trace.ndevices;
+    size_t n = c->found.trace.objects.count;
+    out->ndevices = c->found.trace.ndevices;
     out->objects = wl_new_array(c->arena, ana_course_object, n + 1);
     out->devices = wl_new_array(c->arena, ana_course_device, (size_t)out->ndevices + 1);
     if (!out->objects || !out->devices)
         return false;
     for (uint32_t d = 0; d < out->ndevices; d++) {
-        const obj_device_peaks *peaks = &c->plan.devices[d];
+        const obj_device_peaks *peaks = &c->found.plan.devices[d];
         out->devices[d] = (ana_course_device){.peak = peaks->before,
                                               .peak_after = peaks->after,
                                               .moment = row_of_moment(c, peaks->moment)};
     }
     for (uint32_t i = 0; i < n; i++) {
-        const obj_object *o = &c->trace.objects.data[i];
+        const obj_object *o = &c->found.trace.objects.data[i];
         const prof_object *row = prof_find_object(&c->program->objects, o->id);
         out->objects[out->nobjects++] = row_of_object(c, i);
         out->devices[o->device].ordinal = row ? row->device : 0;
@@ -277,22 +269,22 @@ static ana_effect effect_of(ana_pattern pattern)
 /* OBJ_NONE where the trace has no such object; they ascend by id. */
 static uint32_t site_of_object(const coursing *c, uint32_t id)
 {
-    size_t low = 0, high = c->trace.objects.count;
+    size_t low = 0, high = c->found.trace.objects.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (c->trace.objects.data[middle].id < id)
+        if (c->found.trace.objects.data[middle].id < id)
             low = middle + 1;
         else
             high = middle;
     }
-    bool known = low < c->trace.objects.count && c->trace.objects.data[low].id == id;
-    return known ? c->trace.objects.data[low].site : OBJ_NONE;
+    bool known = low < c->found.trace.objects.count && c->found.trace.objects.data[low].id == id;
+    return known ? c->found.trace.objects.data[low].site : OBJ_NONE;
 }
 
 /* Findings of one place may be put together under the object that costs most. */
 static uint32_t number_of_finding(const coursing *c, const obj_hit *h)
 {
-    const obj_object *o = &c->trace.objects.data[h->object];
+    const obj_object *o = &c->found.trace.objects.data[h->object];
     uint32_t alike = 0;
     for (uint32_t i = 0; i < c->findings->count; i++) {
         const ana_finding *f = &c->findings->rows[i];
@@ -329,7 +321,7 @@ static ana_course_hit row_of_hit(const coursing *c, const obj_hit *h)
 
 static void add_to_changes(coursing *c, const ordered_hit *at, bool begins)
 {
-    const obj_hit *h = &c->hits.data[at->hit];
+    const obj_hit *h = &c->found.hits.data[at->hit];
     ana_course *out = c->out;
     if (begins)
         out->changes[out->nchanges++] = (ana_course_change){.pattern = h->pattern,
@@ -344,7 +336,7 @@ static void add_to_changes(coursing *c, const ordered_hit *at, bool begins)
 
 static bool fill_changes(coursing *c)
 {
-    size_t n = c->hits.count;
+    size_t n = c->found.hits.count;
     ana_course *out = c->out;
     ordered_hit *order = malloc((n + 1) * sizeof *order);
     uint32_t *row_of_hit_number = malloc((n + 1) * sizeof *row_of_hit_number);
@@ -352,15 +344,15 @@ static bool fill_changes(coursing *c)
     out->changes = wl_new_array(c->arena, ana_course_change, n + 1);
     bool good = order && row_of_hit_number && out->hits && out->changes;
     for (uint32_t i = 0; good && i < n; i++)
-        order[i] = (ordered_hit){c->hits.data[i].bundle, i};
+        order[i] = (ordered_hit){c->found.hits.data[i].bundle, i};
     if (good && n)
         qsort(order, n, sizeof *order, by_bundle_and_hit);
     for (uint32_t i = 0; good && i < n; i++) {
         row_of_hit_number[order[i].hit] = i;
         add_to_changes(c, &order[i], i == 0 || order[i].bundle != order[i - 1].bundle);
     }
-    for (uint32_t i = 0; good && i < c->plan.steps.count; i++)
-        out->hits[row_of_hit_number[c->plan.steps.data[i].hit]].step = i + 1;
+    for (uint32_t i = 0; good && i < c->found.plan.steps.count; i++)
+        out->hits[row_of_hit_number[c->found.plan.steps.data[i].hit]].step = i + 1;
     free(order);
     free(row_of_hit_number);
     return good;
@@ -371,10 +363,10 @@ static bool fill_changes(coursing *c)
 static bool fill_refusals(coursing *c)
 {
     ana_course *out = c->out;
-    size_t n = c->trace.refusals.count;
+    size_t n = c->found.trace.refusals.count;
     out->refusals = wl_new_array(c->arena, ana_course_refusal, n + 1);
     for (size_t i = 0; out->refusals && i < n; i++) {
-        const obj_refusal *r = &c->trace.refusals.data[i];
+        const obj_refusal *r = &c->found.trace.refusals.data[i];
         uint32_t at = row_of_moment(c, r->at);
         out->refusals[out->nrefusals++] = (ana_course_refusal){.at = at == OBJ_NONE ? out->nops
                                                                                     : at,
@@ -389,39 +381,10 @@ static bool fill_refusals(coursing *c)
 
 /* ---- all of it ---- */
 
-static bool read_spans_of_course(void *ctx, uint32_t elements, wl_span_reader *out)
+static bool fill_course(coursing *c)
 {
-    coursing *c = ctx;
-    wl_arena_free(c->spans);
-    c->spans = wl_arena_new();
-    c->status = c->spans ? prof_load_spans(c->program->db, elements, c->spans, out, c->err)
-                         : ana_nomem(c->err);
-    return c->status == WL_OK;
-}
-
-static bool analyse_course(coursing *c)
-{
-    const ana_thresholds *limits = c->program->thresholds;
-    c->levels = obj_order(&c->trace);
-    if (!c->levels || !obj_lives_of(&c->trace, c->levels, limits, &c->lives))
-        return false;
-    c->extents = obj_extents_of(&c->trace, &c->lives, read_spans_of_course, c);
-    return c->extents &&
-           obj_find_patterns(&c->trace, c->levels, &c->lives, c->extents, limits, &c->hits) &&
-           obj_plan_savings(&c->trace, limits->min_share, &c->hits, &c->plan) && fill_ops(c) &&
-           fill_accesses(c) && fill_objects(c) && fill_changes(c) && fill_refusals(c);
-}
-
-static void free_coursing(coursing *c)
-{
-    obj_trace_free(&c->trace);
-    obj_lives_free(&c->lives);
-    wl_vec_free(&c->hits);
-    obj_plan_free(&c->plan);
-    wl_arena_free(c->spans);
-    free(c->extents);
-    free(c->levels);
-    free(c->row_of);
+    return fill_ops(c) && fill_accesses(c) && fill_objects(c) && fill_changes(c) &&
+           fill_refusals(c);
 }
 
 static wl_status load_calls(coursing *c, wl_arena *scratch, wl_error *err)
@@ -439,10 +402,11 @@ static wl_status add_course(coursing *c, const obj_kinds *kinds, wl_arena *scrat
     wl_status status = load_calls(c, scratch, err);
     if (status != WL_OK)
         return status;
-    status = obj_load_trace(c->program, kinds, c->out->process, scratch, &c->trace, err);
-    if (status == WL_OK && !analyse_course(c))
-        status = c->status == WL_OK ? ana_nomem(err) : c->status;
-    free_coursing(c);
+    status = obj_analyse(c->program, kinds, c->out->process, scratch, &c->found, err);
+    if (status == WL_OK && !fill_course(c))
+        status = ana_nomem(err);
+    obj_analysis_free(&c->found);
+    free(c->row_of);
     return status;
 }
 
@@ -459,13 +423,13 @@ static wl_status fill_courses(const ana_program *program, const ana_findings *fi
         if (process <= last) /* of a kernel, or of a process that is done */
             continue;
         last = process;
-        coursing c = {.program = program,
-                      .findings = findings,
-                      .most = most,
-                      .arena = arena,
-                      .out = &out->rows[out->count++],
-                      .err = err,
-                      .status = WL_OK};
+        coursing c = {
+            .program = program,
+            .findings = findings,
+            .most = most,
+            .arena = arena,
+            .out = &out->rows[out->count++],
+        };
         *c.out = (ana_course){.process = process};
         status = add_course(&c, &kinds, scratch, err);
     }
