@@ -20,10 +20,10 @@ int main(int argc, char **argv)
         float *A_gpu, *A_t_gpu, *r_gpu, *s_gpu, *p_gpu, *q_gpu;
         CHECK(cudaMalloc(&A_gpu, n * bytes)); // finds: late-deallocation A_gpu
         CHECK(cudaMalloc(&A_t_gpu, n * bytes)); // finds: early-allocation A_t_gpu, redundant-allocation A_t_gpu
-        CHECK(cudaMalloc(&r_gpu, bytes));
-        CHECK(cudaMalloc(&s_gpu, bytes));
-        CHECK(cudaMalloc(&p_gpu, bytes));
-        CHECK(cudaMalloc(&q_gpu, bytes));
+        CHECK(cudaMalloc(&r_gpu, bytes)); // finds: late-deallocation r_gpu
+        CHECK(cudaMalloc(&s_gpu, bytes)); // finds: late-deallocation s_gpu
+        CHECK(cudaMalloc(&p_gpu, bytes)); // finds: early-allocation p_gpu
+        CHECK(cudaMalloc(&q_gpu, bytes)); // finds: early-allocation q_gpu
         CHECK(cudaMemcpy(A_gpu, a, n * bytes, cudaMemcpyHostToDevice));
         CHECK(cudaMemcpy(r_gpu, r, bytes, cudaMemcpyHostToDevice));
         CHECK(cudaMemset(s_gpu, 0, bytes));

@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 {
     return run_conv(argc, argv, [](const std::vector<float> &image, const std::vector<float> &first,
                                    const std::vector<float> &second, float *results, bool launch) {
-        Tensor input(image), weights1(first), weights2(second); // finds: late-deallocation input
+        Tensor input(image), weights1(first), weights2(second); // finds: late-deallocation input, late-deallocation weights1
         Tensor middle = convolve(input, weights1, SPATIAL, launch);
         Tensor output = convolve(middle, weights2, POINTWISE, launch);
         output.read(results);

@@ -22,8 +22,11 @@ static double total_of(const ana_input *input, const ana_draft *d)
     return total > 0 ? total : 1;
 }
 
+/* Steps of the plan are told however small they are: the peak that is promised counts them. */
 static bool is_worth_telling(const ana_input *input, const ana_draft *d)
 {
+    if (d->saving.step)
+        return true;
     const ana_thresholds *t = input->program->thresholds;
     double share = d->alone / total_of(input, d);
     bool wasteful = d->requests && d->alone >= t->wasteful * (double)d->requests * (1 - 1e-9);
