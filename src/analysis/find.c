@@ -272,7 +272,9 @@ wl_status find_with(const detect_row *detectors, size_t ndetectors, prof_db *pro
     }
     status = status == WL_OK ? try_remedies(&run, out, err) : status;
     status = status == WL_OK ? set_left_out(&run, &out->left_out, err) : status;
-    out->thresholds = thresholds;
+    out->thresholds = wl_arena_copy(arena, thresholds, sizeof *thresholds);
+    if (status == WL_OK && !out->thresholds)
+        status = ana_nomem(err);
     out->replayed = run.replayed;
     out->peak_after = run.peak_after;
     wl_vec_free(&run.found);

@@ -242,10 +242,10 @@ typedef struct ana_findings {
     ana_left_out left_out;
     bool replayed;                    /* the allocations were: else the next is 0 */
     uint64_t peak_after;              /* of device memory, with the plan's steps made */
-    const ana_thresholds *thresholds; /* the caller's; NULL: the defaults */
+    const ana_thresholds *thresholds; /* that they were judged by; NULL: the defaults */
 } ana_findings;
 
-/* All findings of a profile; they lie in `arena`, and keep the pointer to the thresholds. */
+/* All findings of a profile; they lie in `arena`. */
 wl_status ana_find(prof_db *profile, const ana_thresholds *thresholds, wl_arena *arena,
                    ana_findings *out, wl_error *err);
 

@@ -12,10 +12,14 @@
 
 static wl_error err;
 
+static prof_db *of_lab; /* the open profile of a test's lab, whose rows that has; or NULL */
+
 static int tear_down(void **state)
 {
     arena_tear_down(state);
     unlink(story_path("model.wlprof"));
+    prof_close(of_lab);
+    of_lab = NULL;
     return 0;
 }
 
@@ -739,10 +743,10 @@ static prof_instruction_rows instructions;
 static model_lab *lab_of(void (*tell)(prof_builder *))
 {
     model_lab *lab;
-    prof_db *db = profile_of("h200", tell);
-    story_expect(model_lab_open(db, arena, &lab, &err), &err);
-    story_expect(prof_load_kind_instructions(db, arena, &instructions, &err), &err);
-    prof_close(db);
+    prof_close(of_lab);
+    of_lab = profile_of("h200", tell);
+    story_expect(model_lab_open(of_lab, arena, &lab, &err), &err);
+    story_expect(prof_load_kind_instructions(of_lab, arena, &instructions, &err), &err);
     return lab;
 }
 
