@@ -72,6 +72,11 @@ static bool does_better(const ana_remedy *a, const ana_remedy *b)
     return a->after.sectors + a->after.wavefronts < b->after.sectors + b->after.wavefronts;
 }
 
+static bool lays_out_shared(remedy_kind kind)
+{
+    return kind == REMEDY_PAD || kind == REMEDY_SWIZZLE;
+}
+
 /* The best of those that lay out the finding's array or object otherwise; NULL where one is told
  * already. */
 static const ana_remedy *best_layout(const ana_finding *f, bool shared)
@@ -80,7 +85,7 @@ static const ana_remedy *best_layout(const ana_finding *f, bool shared)
     for (uint32_t r = 0; r < f->nremedies && !has_tried_remedy(f); r++) {
         const ana_remedy *one = &f->remedies[r];
         bool fits = one->counted && !changes_kernel(one->kind) &&
-                    (one->kind == REMEDY_PAD) == shared;
+                    lays_out_shared(one->kind) == shared;
         if (fits && (!best || does_better(one, best)))
             best = one;
     }
@@ -95,7 +100,8 @@ static bool places_data(remedy_kind kind)
 /* Does it say by how much what the finding's own remedy says only in words? */
 static bool says_more(remedy_kind tried, remedy_kind own)
 {
-    return tried == own || (places_data(tried) && places_data(own));
+    return tried == own || (places_data(tried) && places_data(own)) ||
+           (lays_out_shared(tried) && lays_out_shared(own));
 }
 
 /* Takes away the second remedy: the first says the same, and more. */
@@ -178,7 +184,7 @@ static ana_finding *next_to_take(const chooser *c, const bool *done)
     ana_finding *next = NULL;
     for (size_t i = 0; i < c->count; i++) {
         ana_finding *f = &c->rows[i];
-        if (!done[i] && !f->covered_by && !f->change.fill &&
+        if (!done[i] && !f->covered_by && !f->costs && !f->change.fill &&
             (!next || f->remedies[0].worth.of_full > next->remedies[0].worth.of_full))
             next = f;
     }
@@ -216,6 +222,23 @@ static bool mark_mended(const chooser *c)
     return done != NULL;
 }
 
+/* ---- what must gain ---- */
+
+/* Patterns that are no fault in themselves: they are told where a change of them saves time. */
+static bool must_gain(ana_pattern p)
+{
+    return p == ANA_SHARED_USED_ONCE || p == ANA_PROMOTE;
+}
+
+static void mark_costs(const chooser *c)
+{
+    for (size_t i = 0; i < c->count && c->k->model; i++) {
+        ana_finding *f = &c->rows[i];
+        f->costs = must_gain(f->pattern) &&
+                   f->remedies[0].worth.of_full < c->in->thresholds->least_gain;
+    }
+}
+
 bool choose_remedies(const gain_input *in, const gain_kernel *k, ana_finding *findings,
                      size_t count)
 {
@@ -225,5 +248,6 @@ bool choose_remedies(const gain_input *in, const gain_kernel *k, ana_finding *fi
     tell_once(&c, REMEDY_SWAP);
     tell_once(&c, REMEDY_WIDEN);
     tell_layouts(&c, false);
+    mark_costs(&c);
     return !k->model || mark_mended(&c);
 }

@@ -36,6 +36,14 @@ ana_draft *ana_draft_add(ana_drafts *drafts, const ana_input *input, ana_pattern
     return &drafts->rows[drafts->count++];
 }
 
+double ana_charged(const ana_drafts *drafts, const ana_group *group, uint32_t insn)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < drafts->count; i++)
+        sum += drafts->rows[i].group == group ? drafts->rows[i].insn_excess[insn] : 0;
+    return sum;
+}
+
 void ana_add_evidence(ana_draft *draft, const char *name, const char *label, double value,
                       const char *unit)
 {

@@ -70,7 +70,7 @@ static bool split_changes(const detect_run *run, wl_arena *arena, size_t at, gai
         i--;
     for (; i < run->found.count && rows[i].kernel == f->kernel; i++) {
         model_change *to = mend_alike(&rows[i], f) ? &out->alike : &out->others;
-        if (i != at && !rows[i].change.fill && !rows[i].covered_by &&
+        if (i != at && !rows[i].change.fill && !rows[i].covered_by && !rows[i].costs &&
             !remedy_join(arena, to, &rows[i].change, to))
             return false;
     }
@@ -108,6 +108,15 @@ static bool judge_findings(detect_run *run, const gain_input *in)
             return false;
     }
     return true;
+}
+
+static void drop_costs(detect_run *run)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < run->found.count; i++)
+        if (!run->found.data[i].costs)
+            run->found.data[kept++] = run->found.data[i];
+    run->found.count = kept;
 }
 
 static bool set_keys(detect_run *run)
@@ -183,7 +192,10 @@ static bool set_group_worths(const detect_run *run, const gain_input *in, ana_fi
 static wl_status rank_findings(detect_run *run, const gain_input *in, ana_findings *out,
                                wl_error *err)
 {
-    if (!in->seconds || !judge_findings(run, in) || !set_keys(run))
+    if (!in->seconds || !judge_findings(run, in))
+        return ana_nomem(err);
+    drop_costs(run);
+    if (!set_keys(run))
         return ana_nomem(err);
     if (run->found.count)
         qsort(run->found.data, run->found.count, sizeof *run->found.data, by_finding_cost);

@@ -176,7 +176,9 @@ typedef struct ana_finding {
      * is known. */
     uint32_t nremedies;
     ana_remedy *remedies;
-    model_change change;    /* of the first */
+    model_change change; /* of the first */
+    bool
+        costs; /* what is advised would save nothing: it is not told. False once findings are made */
     const char *covered_by; /* title of another finding's remedy that mends it, too; NULL: none */
     ana_worth worth;
     ana_gain gain;

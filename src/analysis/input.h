@@ -121,6 +121,9 @@ typedef struct ana_drafts {
  * when memory is exhausted. It is the last row, and may be taken back by counting down. */
 ana_draft *ana_draft_add(ana_drafts *drafts, const ana_input *input, ana_pattern pattern);
 
+/* What the drafts so far charge the group's instruction. */
+double ana_charged(const ana_drafts *drafts, const ana_group *group, uint32_t insn);
+
 void ana_add_evidence(ana_draft *draft, const char *name, const char *label, double value,
                       const char *unit);
 

@@ -149,6 +149,9 @@ typedef enum obs_trial_kind {
     OBS_TRIAL_STAGED,    /* a block's part of an object loaded into shared memory */
     OBS_TRIAL_COMBINED,  /* updates of an element combined by warp and block before they are made */
     OBS_TRIAL_PRIVATE,   /* a block's part of an object updated in a copy in shared memory */
+    OBS_TRIAL_DIRECT,    /* what a shared array passes on loaded from its object in each place */
+    OBS_TRIAL_SWIZZLED,  /* a shared array's elements permuted within their rows */
+    OBS_TRIAL_KEPT,      /* a block's own part of an object that it changes, in shared memory */
     OBS_TRIAL_COUNT
 } obs_trial_kind;
 
@@ -161,15 +164,17 @@ typedef struct obs_trial {
     uint32_t
         block[2];    /* TRANSPOSED, WIDENED: of the launch then, in x and y; REGRIDDED: its grid */
     uint32_t object; /* that the change is about, as in obs_insn; 0 where it is the kernel */
-    uint32_t pitch, pad; /* PADDED, SPREAD: `pad` bytes are added after each `pitch`; MOVED: `pad`
+    uint32_t pitch,
+        pad; /* SWIZZLED: rows of `pitch` bytes, of which `pad` stay together; PADDED, SPREAD: `pad` bytes are added after each `pitch`; MOVED: `pad`
                             bytes are left free; SPLIT: of records of `pitch` bytes, `pad` are
                             used; STAGED: `pad` bytes of shared memory hold what `pitch` turns of
                             a loop take, or, where that is 0, all that a block does;
-                            COMBINED, PRIVATE: `pad` bytes of it hold the copy */
+                            COMBINED, PRIVATE, KEPT: `pad` bytes of it hold the copy */
     uint32_t nbefore, nafter;
-    /* Of the object, where the change is about one; else all rows. STAGED, COMBINED, PRIVATE: `after` moves
+    /* Of the object, where the change is about one; else all rows. STAGED, COMBINED, PRIVATE, KEPT: `after` moves
      * the part where an instruction of `before` accesses the object now, and accesses no known
-     * shared array. */
+     * shared array. DIRECT: `before` has the array's rows and those of the loads that fill it,
+     * `after` loads where one of these does. */
     obs_insn *before, *after;
 } obs_trial;
 
@@ -177,13 +182,16 @@ typedef struct obs_trial {
 static inline acc_space obs_trial_space(uint8_t kind)
 {
     switch (kind) {
-    case OBS_TRIAL_PADDED: return ACC_SHARED;
+    case OBS_TRIAL_PADDED:
+    case OBS_TRIAL_SWIZZLED:
+    case OBS_TRIAL_DIRECT: return ACC_SHARED;
     case OBS_TRIAL_SPREAD:
     case OBS_TRIAL_MOVED:
     case OBS_TRIAL_SPLIT:
     case OBS_TRIAL_STAGED:
     case OBS_TRIAL_COMBINED:
-    case OBS_TRIAL_PRIVATE: return ACC_GLOBAL;
+    case OBS_TRIAL_PRIVATE:
+    case OBS_TRIAL_KEPT: return ACC_GLOBAL;
     default: return ACC_SPACE_COUNT;
     }
 }

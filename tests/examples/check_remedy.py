@@ -8,7 +8,8 @@ REMEDY save by it, must be those of the kernel in AFTER, which must pass its own
 since all addresses follow from the launch. Where the compiler makes another number of requests of
 AFTER, that holds of the count for each request. What is staged takes the place of requests to
 global memory: these are compared, and so are the wavefronts of shared memory, which BEFORE has none
-of.
+of. What is read directly moves more sectors, by as many as was said, and none of it passes through
+shared memory.
 """
 import json
 import os
@@ -16,6 +17,7 @@ import subprocess
 import sys
 
 STAGES = ("stage-in-shared-memory", "combine-atomics", "private-copies")
+DIRECT = "read-directly"
 # What changes all that is counted of the kernel.
 WHOLE = ("swap-indices", "widen-blocks", "pad-shared-array")
 
@@ -45,7 +47,7 @@ def counted(stats, kernel, remedy, count):
     rows = [i for i in stats["instructions"] if i["kernel"].split("(")[0] == kernel]
     if remedy == "pad-shared-array":
         rows = [i for i in rows if i["space"] == "shared"]
-    elif remedy in STAGES:
+    elif remedy in STAGES or remedy == DIRECT:
         rows = [i for i in rows if i["space"] == "global"]
     return [sum(i["requests"] for i in rows), sum(i.get(count, 0) for i in rows)]
 
@@ -90,7 +92,10 @@ def main():
     changed = profile(warplens, nvcc, work, after)
     then = counted(changed, kernel, remedy, count)
     print(f"{findings[0]['advice']}\nrequests, {count}: {now} before; {tried} after, as tried; {then} in {os.path.basename(after)}")
-    if tried[1] >= now[1] or tried[1] * then[0] != then[1] * tried[0]:
+    if remedy == DIRECT:
+        if tried[1] != then[1] or passes(changed, kernel):
+            sys.exit("FAIL: the program that follows the advice does otherwise")
+    elif tried[1] >= now[1] or tried[1] * then[0] != then[1] * tried[0]:
         sys.exit("FAIL: the program that follows the advice does otherwise")
     if remedy in STAGES:
         check_passes(findings, stats, changed, kernel)

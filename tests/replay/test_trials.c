@@ -31,6 +31,17 @@
 #define UNTIL "; add.u32 %r5, %r5, 1;\n  setp.lt.u32 %p, %r5, "
 #define GO_ON "; @%p bra L;\n  "
 #define WORD_OF_THREAD "  mov.u32 %r4, %tid.x; mov.u32 %r5, 0;\n" PLACE_OF_INDEX
+#define TILE                                                    \
+    "  .shared .align 4 .b8 tile[1024]; mov.u32 %r3, %tid.x;\n" \
+    "  mov.u32 %r4, %r3; mov.u32 %r6, tile; mov.u32 %r5, 0;\n"  \
+    "  mad.lo.u32 %r6, %r3, 4, %r6;\n" PLACE_OF_INDEX
+#define LOAD_OWN "  ld.global.u32 %r7, [%d2];\n"
+#define FILL "  st.shared.u32 [%r6], %r7; bar.sync 0;\n"
+#define OPPOSITE "  mov.u32 %r5, 63; sub.u32 %r5, %r5, %r3;\n"
+/* Reads the word %r5 of the tile. */
+#define READ                                                                        \
+    "  mov.u32 %r6, tile; mad.lo.u32 %r6, %r5, 4, %r6; ld.shared.u32 %r1, [%r6];\n" \
+    "  ret; }\n"
 #define REGISTERS ".reg .u32 %r<8>; .reg .u64 %d<4>; .reg .pred %p;\n"
 
 static const char ptx[] = HEAD
@@ -132,7 +143,25 @@ static const char ptx[] = HEAD
     ".visible .entry mixed(.param .u64 out)\n{ " REGISTERS WORD_OF_THREAD
     "L: red.global.add.u32 [%d2], 1; red.global.max.u32 [%d2], 7" UNTIL "4" GO_ON "ret; }\n"
     ".visible .entry looked_at(.param .u64 out)\n{ " REGISTERS WORD_OF_THREAD
-    "L: red.global.add.u32 [%d2], 1; ld.global.u32 %r7, [%d2]" UNTIL "4" GO_ON "ret; }\n";
+    "L: red.global.add.u32 [%d2], 1; ld.global.u32 %r7, [%d2]" UNTIL "4" GO_ON "ret; }\n"
+    /* a word for each of 64 threads, each read by the thread with the opposite number; with zeros where
+     * the thread's number is 48 or more; with what is used besides; column by column */
+    ".visible .entry reversed(.param .u64 out)\n{ " REGISTERS TILE LOAD_OWN FILL OPPOSITE READ
+    ".visible .entry guarded(.param .u64 out)\n{ " REGISTERS TILE
+    "  mov.u32 %r7, 0; setp.ge.u32 %p, %r3, 48; @%p bra F; ld.global.u32 %r7, [%d2];\nF:\n" FILL
+        OPPOSITE READ
+    ".visible .entry used(.param .u64 out)\n{ " REGISTERS TILE LOAD_OWN FILL OPPOSITE
+    "  st.shared.u32 [%r5 + 512], %r7;\n" READ
+    ".visible .entry columns_of_tile(.param .u64 out)\n{ " REGISTERS TILE LOAD_OWN FILL
+    "  and.b32 %r5, %r3, 7; shl.b32 %r5, %r5, 3; shr.u32 %r2, %r3, 3; add.u32 %r5, %r5, %r2;\n" READ
+    /* what is computed; what is changed meanwhile; what an earlier turn of a loop loaded */
+    ".visible .entry computed(.param .u64 out)\n{ " REGISTERS TILE LOAD_OWN
+    "  add.u32 %r7, %r7, 1;\n" FILL OPPOSITE READ
+    ".visible .entry written(.param .u64 out)\n{ " REGISTERS TILE LOAD_OWN
+    "  st.global.u32 [%d2], 0;\n" FILL OPPOSITE READ
+    ".visible .entry ahead(.param .u64 out)\n{ " REGISTERS TILE LOAD_OWN
+    "  mov.u32 %r5, 0;\nL:" FILL "  ld.global.u32 %r7, [%d2 + 256]; add.u64 %d2, %d2, 256" UNTIL
+    "4" GO_ON OPPOSITE READ;
 
 enum { OUT = 1, MODULE = 1 };
 static const uint64_t base = 0x7f0000000000;
@@ -544,6 +573,61 @@ static void what_may_not_be_made_later(void **state)
     }
 }
 
+/* ---- data that a shared array passes on ---- */
+
+static const obs_trial *direct_trial(const fixture *f)
+{
+    for (uint32_t i = 0; i < f->trials.count; i++)
+        if (f->trials.trials[i].kind == OBS_TRIAL_DIRECT)
+            return &f->trials.trials[i];
+    return NULL;
+}
+
+static void expect_direct(const fixture *f, uint64_t requests, uint64_t sectors, uint64_t lanes)
+{
+    const obs_trial *t = direct_trial(f);
+    assert_non_null(t);
+    assert_string_equal(f->trials.shared[t->object].name, "tile");
+    assert_int_equal(t->nbefore, 3); /* load, store, load */
+    assert_int_equal(t->nafter, 1);
+    assert_int_equal(t->after->space, ACC_GLOBAL);
+    assert_int_equal(t->after->object, OUT);
+    assert_int_equal(t->after->requests, requests);
+    assert_int_equal(t->after->sectors, sectors);
+    assert_int_equal(t->after->active_lanes, lanes);
+}
+
+/* Two warps of 4 sectors, in the opposite order. Zeros are not loaded: the first warp's lanes 0 to 15
+ * take those of threads 63 to 48. */
+static void what_is_passed_on_is_read_directly(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "reversed", 1, 1, 64, 1);
+    expect_direct(f, 2, 8, 64);
+    TRY(f, "guarded", 1, 1, 64, 1);
+    expect_direct(f, 2, 6, 48);
+}
+
+/* A load whose data is used besides stays: 8 sectors more. The two stores are of one array. */
+static void what_is_used_besides_stays(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "used", 1, 1, 64, 1);
+    const obs_trial *t = direct_trial(f);
+    assert_non_null(t); /* both stores fill the array */
+    assert_int_equal(sectors_of_rows(t->after, t->nafter), 8);
+}
+
+static void what_is_not_only_passed_on(void **state)
+{
+    fixture *f = *state;
+    static const char *const kernels[] = {"columns_of_tile", "computed", "written", "ahead"};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        TRY(f, kernels[i], 1, 1, 64, 1);
+        assert_null(direct_trial(f));
+    }
+}
+
 /* ---- more blocks ---- */
 
 /* A warp that stores 256 times; then 132 that store twice at most. */
@@ -595,6 +679,9 @@ int main(void)
         T(updates_are_combined),
         T(copies_are_updated),
         T(what_may_not_be_made_later),
+        T(what_is_passed_on_is_read_directly),
+        T(what_is_used_besides_stays),
+        T(what_is_not_only_passed_on),
         T(loops_go_on_by_the_grid),
         T(what_each_block_stores_is_more),
     };

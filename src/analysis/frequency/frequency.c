@@ -88,22 +88,13 @@ static bool saves_sectors(work *w)
     return w->saved > 0 && bytes_of_range(w) <= w->input->program->thresholds->staged_bytes;
 }
 
-/* What other patterns charge an instruction of the group. */
-static double charged_before(const work *w, const ana_drafts *drafts, uint32_t insn)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < drafts->count; i++)
-        sum += drafts->rows[i].group == w->group ? drafts->rows[i].insn_excess[insn] : 0;
-    return sum;
-}
-
 static void charge_draft(const work *w, const ana_drafts *drafts, ana_draft *d)
 {
     double all = sectors_of_class(w);
     for (uint32_t i = 0; i < d->ninsns; i++) {
         const obs_insn *c = &d->insns[i].c;
         double sectors = is_of_class(c, w->class) ? (double)c->sectors : 0,
-               left = sectors - charged_before(w, drafts, i), own = w->saved * sectors / all;
+               left = sectors - ana_charged(drafts, w->group, i), own = w->saved * sectors / all;
         d->insn_excess[i] = own < left ? own : left > 0 ? left : 0;
         d->excess += d->insn_excess[i];
     }

@@ -66,6 +66,7 @@ static bool is_load_of(const obs_insn *c, acc_space space)
 typedef struct moved_loads {
     double all, staged, kept;       /* requests of global loads; kept: of those that are staged */
     double shared, gone, exchanged; /* of loads from shared memory; exchanged: by shuffles */
+    double filling;                 /* of global loads: those that are direct afterwards */
 } moved_loads;
 
 static void note_moved(moved_loads *m, const obs_insn *before, const obs_insn *after,
@@ -75,6 +76,8 @@ static void note_moved(moved_loads *m, const obs_insn *before, const obs_insn *a
     if (is_load_of(before, ACC_GLOBAL) && e->staged > 0) {
         m->staged += gone;
         m->kept += (double)after->requests;
+    } else if (is_load_of(before, ACC_GLOBAL) && e->direct) {
+        m->filling += requests;
     } else if (is_load_of(before, ACC_SHARED)) {
         m->gone += gone;
         m->exchanged += e->shuffles > 0 ? gone : 0;
@@ -96,10 +99,25 @@ static void stage_chain(model_work *w, const moved_loads *m)
     w->machine[IR_COST_INT] -= addresses; /* the upper half of each: those there have 32 bits */
 }
 
+/* A warp waits for loads where it waited for shared memory, and no more for those that filled that.
+ * Barriers go with the last array. */
+static void unstage_chain(model_work *w, const moved_loads *m)
+{
+    double part = m->gone / m->shared;
+    w->chain_loads *= 1 - m->filling / m->all;
+    w->chain_loads += part * w->chain_shared;
+    if (part >= 1) {
+        w->machine[IR_COST_SYNC] = 0;
+        w->chain[IR_COST_SYNC] = 0;
+    }
+}
+
 static void move_chain(model_work *w, const moved_loads *m)
 {
     if (m->staged > 0)
         stage_chain(w, m);
+    if (m->filling > 0 && m->gone > 0)
+        unstage_chain(w, m);
     if (m->gone > 0) {
         w->chain[IR_COST_WARP] += m->exchanged / m->shared * w->chain_shared;
         w->chain_shared *= 1 - m->gone / m->shared;

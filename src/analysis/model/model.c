@@ -85,6 +85,16 @@ static const cuda_device *device_of(const devices *all, const prof_launch *l)
     return NULL;
 }
 
+static cuda_footprint with_less_shared(const cuda_footprint *own, int64_t bytes)
+{
+    cuda_footprint block = *own;
+    uint32_t less = bytes < own->static_shared ? (uint32_t)bytes : own->static_shared;
+    int64_t rest = bytes - less;
+    block.static_shared -= less;
+    block.dynamic_shared -= rest < own->dynamic_shared ? (uint32_t)rest : own->dynamic_shared;
+    return block;
+}
+
 /* Of shared memory that several changes ask for together, as much as a block can have. */
 static cuda_footprint with_shared(const cuda_device *d, const cuda_footprint *own,
                                   const model_change *change)
@@ -92,7 +102,9 @@ static cuda_footprint with_shared(const cuda_device *d, const cuda_footprint *ow
     cuda_footprint block = *own;
     if (!change || !change->shared)
         return block;
-    block.static_shared += change->shared;
+    if (change->shared < 0)
+        return with_less_shared(own, -change->shared);
+    block.static_shared += (uint32_t)change->shared;
     if (!cuda_occupancy_of(d, &block).blocks) {
         block = *own;
         block.dynamic_shared = cuda_occupancy_shared(d, own, 1);

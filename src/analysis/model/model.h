@@ -91,15 +91,16 @@ typedef struct model_edit {
     /* How the addresses of its requests look then, as these do; NULL: by the counts, side by side
      * where there are fewer sectors. */
     const obs_insn *like;
+    bool direct; /* a load that filled a shared array takes the place of the loads from that */
 } model_edit;
 
 /* Of whatever object. */
 #define MODEL_ANY_OBJECT UINT32_MAX
 /* An edit that leaves all as it is. */
-#define MODEL_EDIT_NOTHING(pc, object, space)                 \
-    (model_edit)                                              \
-    {                                                         \
-        (pc), (object), (space), 1, 1, 1, 1, 1, 0, 0, 0, NULL \
+#define MODEL_EDIT_NOTHING(pc, object, space)                        \
+    (model_edit)                                                     \
+    {                                                                \
+        (pc), (object), (space), 1, 1, 1, 1, 1, 0, 0, 0, NULL, false \
     }
 
 /* Are they of one instruction? */
@@ -113,8 +114,8 @@ static inline bool model_edits_same(const model_edit *a, const model_edit *b)
 typedef struct model_change {
     uint32_t nedits;
     const model_edit *edits; /* by pc, object and space */
-    bool fill;       /* the work is shared out over at least as many blocks as multiprocessors */
-    uint32_t shared; /* bytes of shared memory that a block takes beside its own */
+    bool fill;      /* the work is shared out over at least as many blocks as multiprocessors */
+    int64_t shared; /* bytes of shared memory that a block takes beside its own; fewer: negative */
 } model_change;
 
 /* What the change does to the instruction; NULL: nothing. `change` may be NULL. */

@@ -85,6 +85,7 @@ typedef void follower(const obs_insn *c, double excess, model_edit *e);
 static follower *const followers[REMEDY_COUNT] = {
     [REMEDY_STAGE] = stage,
     [REMEDY_PRIVATE] = stage,
+    [REMEDY_KEEP] = stage,
     [REMEDY_COMBINE] = combine_lanes,
     [REMEDY_UNSPILL] = unspill,
     [REMEDY_SPLIT] = use_all_words,
@@ -97,6 +98,7 @@ static follower *const in_shared[REMEDY_COUNT] = {
     [REMEDY_COMBINE] = combine_in_shared,
     [REMEDY_REGISTERS] = keep_in_registers,
     [REMEDY_SHUFFLES] = shuffle,
+    [REMEDY_DIRECT] = keep_in_registers,
 };
 
 static follower *follower_of(remedy_kind kind, const obs_insn *c)

@@ -51,6 +51,7 @@ static void join_edit(model_edit *to, const model_edit *e)
     to->staged = e->staged > to->staged ? e->staged : to->staged;
     to->updates = e->updates > to->updates ? e->updates : to->updates;
     to->shuffles = e->shuffles > to->shuffles ? e->shuffles : to->shuffles;
+    to->direct |= e->direct;
 }
 
 static void add_edit(model_edit *edits, uint32_t *count, const model_edit *e)

@@ -49,7 +49,7 @@ static model_edit tried_edit(const prof_trial *t, const obs_insn *before)
 static bool is_kept(const prof_trial *t)
 {
     return t->kind == OBS_TRIAL_STAGED || t->kind == OBS_TRIAL_COMBINED ||
-           t->kind == OBS_TRIAL_PRIVATE;
+           t->kind == OBS_TRIAL_PRIVATE || t->kind == OBS_TRIAL_KEPT;
 }
 
 static bool is_updated_row(const obs_insn *c)
@@ -78,17 +78,43 @@ static model_edit kept_edit(const prof_trial *t, const obs_insn *before)
     return e;
 }
 
-static bool set_change(const prof_trial *t, wl_arena *arena, model_change *out)
+/* Loads take the place of those that fill the array now, which goes with all that is done to it. */
+static model_edit direct_edit(const prof_trial *t, const obs_insn *before)
+{
+    model_edit e = tried_edit(t, before);
+    if (!e.like)
+        e.requests = e.sectors = e.wavefronts = e.lanes = 0;
+    e.direct = before->space == ACC_GLOBAL;
+    return e;
+}
+
+static model_edit edit_of_trial(const prof_trial *t, const obs_insn *before)
+{
+    return is_kept(t)                    ? kept_edit(t, before)
+           : t->kind == OBS_TRIAL_DIRECT ? direct_edit(t, before)
+                                         : tried_edit(t, before);
+}
+
+/* Shared memory that a block takes more, or less. */
+static int64_t shared_of_trial(const ana_input *input, const prof_trial *t)
+{
+    const prof_object *array = prof_find_object(&input->program->objects, t->object);
+    if (t->kind == OBS_TRIAL_DIRECT)
+        return array ? -(int64_t)array->bytes : 0;
+    return is_kept(t) ? t->pad : 0;
+}
+
+static bool set_change(const ana_input *input, const prof_trial *t, model_change *out)
 {
     if (t->kind == OBS_TRIAL_REGRIDDED) {
         *out = (model_change){.fill = true};
         return true;
     }
-    model_edit *edits = wl_new_array(arena, model_edit, (size_t)t->nbefore + 1);
+    model_edit *edits = wl_new_array(input->arena, model_edit, (size_t)t->nbefore + 1);
     for (uint32_t i = 0; edits && i < t->nbefore; i++)
-        edits[i] = is_kept(t) ? kept_edit(t, &t->before[i]) : tried_edit(t, &t->before[i]);
+        edits[i] = edit_of_trial(t, &t->before[i]);
     *out = (model_change){.nedits = t->nbefore, .edits = edits};
-    out->shared = is_kept(t) ? t->pad : 0;
+    out->shared = shared_of_trial(input, t);
     return edits != NULL;
 }
 
@@ -140,9 +166,13 @@ static const struct {
     [OBS_TRIAL_SPREAD] = {REMEDY_SPREAD, OF(MISALIGNED), tried_spread},
     [OBS_TRIAL_MOVED] = {REMEDY_ALIGN, OF(MISALIGNED), tried_align},
     [OBS_TRIAL_REGRIDDED] = {REMEDY_BLOCKS, OF(TOO_FEW_BLOCKS), tried_blocks},
-    [OBS_TRIAL_STAGED] = {REMEDY_STAGE, OF(HOT) | OF(HOT_RANDOM) | OF(MISALIGNED), tried_stage},
+    [OBS_TRIAL_STAGED] = {REMEDY_STAGE, OF(HOT) | OF(HOT_RANDOM) | OF(MISALIGNED) | OF(PROMOTE),
+                          tried_stage},
     [OBS_TRIAL_COMBINED] = {REMEDY_COMBINE, OF(SAME_ADDRESS), tried_combine},
     [OBS_TRIAL_PRIVATE] = {REMEDY_PRIVATE, OF(SAME_ADDRESS) | OF(SCATTERED_ATOMICS), tried_private},
+    [OBS_TRIAL_KEPT] = {REMEDY_KEEP, OF(HOT) | OF(HOT_RANDOM) | OF(PROMOTE), tried_keep},
+    [OBS_TRIAL_SWIZZLED] = {REMEDY_SWIZZLE, OF(BANK_CONFLICT), tried_swizzle},
+    [OBS_TRIAL_DIRECT] = {REMEDY_DIRECT, OF(SHARED_USED_ONCE), tried_direct},
     [OBS_TRIAL_SPLIT] = {REMEDY_SPLIT, OF(STRIDED) | OF(UNCOALESCED), tried_split},
 };
 
@@ -153,7 +183,7 @@ static bool set_tried(const ana_input *input, const prof_trial *t, ana_remedy *o
     out->remedy = kinds[t->kind].text(input, t);
     out->advice = out->remedy ? group_fill(input->arena, out->remedy, ana_object_text(object))
                               : NULL;
-    if (!out->advice || !set_change(t, input->arena, &out->change))
+    if (!out->advice || !set_change(input, t, &out->change))
         return false;
     count_kernel(input, out);
     return true;
@@ -271,8 +301,7 @@ static double work_of(const prof_trial *t)
     return sum;
 }
 
-/* Of launches of several shapes the one that does most speaks for all. */
-static bool is_largest(const prof_trial_rows *all, uint32_t at)
+bool remedy_is_largest(const prof_trial_rows *all, uint32_t at)
 {
     const prof_trial *t = &all->rows[at];
     for (uint32_t i = 0; i < all->count; i++) {
@@ -293,7 +322,7 @@ wl_status remedy_add_tried(const ana_input *input, ana_finding *findings, size_t
     wl_status status = prof_load_trials(input->program->db, input->kernel->id, input->arena,
                                         &trials, err);
     for (uint32_t i = 0; status == WL_OK && i < trials.count; i++)
-        if (is_largest(&trials, i) && !offer(input, &trials.rows[i], findings, count))
+        if (remedy_is_largest(&trials, i) && !offer(input, &trials.rows[i], findings, count))
             status = wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
     return status;
 }

@@ -10,7 +10,10 @@
 typedef const char *tried_text(const ana_input *input, const prof_trial *t);
 
 tried_text tried_swap, tried_widen, tried_pad, tried_spread, tried_align, tried_split, tried_blocks,
-    tried_stage, tried_combine, tried_private;
+    tried_stage, tried_combine, tried_private, tried_direct, tried_swizzle, tried_keep;
+
+/* Of launches of several shapes, the trial of the one that does most speaks for all: is it that? */
+bool remedy_is_largest(const prof_trial_rows *all, uint32_t at);
 
 /* Bytes that a lane takes at least and at most, of the instructions that the trial is about; 1 where
  * there are none. */

@@ -68,6 +68,22 @@ bool trial_part_make(trial_part *p, const trial_log *log, const uint32_t *which,
     return true;
 }
 
+bool trial_part_of(const trial_part *part, const uint64_t *bits, trial_part *some)
+{
+    *some = *part;
+    some->count = 0;
+    some->set = calloc(part->words, sizeof *some->set);
+    some->before = calloc(part->words, sizeof *some->before);
+    if (!some->set || !some->before) {
+        trial_part_clear(some);
+        return false;
+    }
+    for (uint32_t w = 0; w < part->words; w++)
+        some->set[w] = part->set[w] & bits[w];
+    number_elements(some);
+    return true;
+}
+
 void trial_part_clear(trial_part *p)
 {
     free(p->set);

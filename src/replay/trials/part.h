@@ -22,6 +22,8 @@ typedef struct trial_part {
 /* Of the requests log[which[0 .. count - 1]], at least one. False where they are spread too far
  * apart, or memory is exhausted; then there is nothing to clear. */
 bool trial_part_make(trial_part *part, const trial_log *log, const uint32_t *which, uint32_t count);
+/* Those of the part whose bits are set in `bits`, which are laid out as part->set. Fails likewise. */
+bool trial_part_of(const trial_part *part, const uint64_t *bits, trial_part *some);
 void trial_part_clear(trial_part *part);
 
 /* What a warp moves at once between the object and the array, where `threads` threads of the block

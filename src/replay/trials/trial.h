@@ -54,8 +54,10 @@ typedef bool trial_question(const obs_summary *s);
 typedef wl_status trial_maker(trial_work *t);
 
 trial_maker trial_transposed, trial_widened, trial_padded, trial_spread, trial_moved, trial_split,
-    trial_regridded, trial_staged, trial_combined, trial_private;
+    trial_regridded, trial_staged, trial_combined, trial_private, trial_direct, trial_swizzled,
+    trial_kept;
 trial_question trial_wastes_sectors, trial_has_conflicts, trial_has_misaligned, trial_has_records,
-    trial_has_few_blocks, trial_has_loads, trial_has_common_updates, trial_has_scattered_updates;
+    trial_has_few_blocks, trial_has_loads, trial_has_common_updates, trial_has_scattered_updates,
+    trial_has_shared_loads, trial_has_changes;
 
 #endif

@@ -17,6 +17,9 @@ static const struct {
     [OBS_TRIAL_STAGED] = {trial_has_loads, trial_staged},
     [OBS_TRIAL_COMBINED] = {trial_has_common_updates, trial_combined},
     [OBS_TRIAL_PRIVATE] = {trial_has_scattered_updates, trial_private},
+    [OBS_TRIAL_DIRECT] = {trial_has_shared_loads, trial_direct},
+    [OBS_TRIAL_SWIZZLED] = {trial_has_conflicts, trial_swizzled},
+    [OBS_TRIAL_KEPT] = {trial_has_changes, trial_kept},
 };
 
 bool replay_is_worth_trying(const obs_summary *s)
