@@ -6,19 +6,19 @@ __global__ void binomial(const option *options, float *values, float *results)
     const int t = threadIdx.x;
     const option o = options[blockIdx.x];
     float *value = values + blockIdx.x * VALUES;
-    value[t] = worth_at_end(o, t);
+    value[t] = worth_at_end(o, t); // finds: promote d_values
     __syncthreads();
     for (int step = STEPS; step > 0; step--) {
         float next = 0;
         if (t < step)
-            next = o.up_part * value[t + 1] + o.down_part * value[t];
+            next = o.up_part * value[t + 1] + o.down_part * value[t]; // finds: misaligned d_values (hidden), promote d_values
         __syncthreads();
         if (t < step)
-            value[t] = next;
+            value[t] = next; // finds: promote d_values
         __syncthreads();
     }
     if (t == 0)
-        results[blockIdx.x] = value[0];
+        results[blockIdx.x] = value[0]; // finds: promote d_values
 }
 
 int main(int argc, char **argv)

@@ -5,7 +5,7 @@ __global__ void binomial(const option *options, float *values, float *results)
 {
     __shared__ float value[VALUES];
     const int t = threadIdx.x;
-    const option o = options[blockIdx.x];
+    const option o = options[blockIdx.x]; // finds: hot d_options (hidden)
     value[t] = worth_at_end(o, t);
     __syncthreads();
     for (int step = STEPS; step > 0; step--) {

@@ -11,7 +11,7 @@ struct colour {
 };
 
 /* The end points that a try stands for, as places among the texels. */
-__device__ __host__ inline void ends_of(int number, int *low, int *high)
+inline void ends_of(int number, int *low, int *high)
 {
     *low = number % TEXELS;
     *high = (number / TEXELS + *low + 1) % TEXELS;
@@ -22,8 +22,7 @@ __device__ __host__ inline float squared(float x)
     return x * x;
 }
 
-__device__ __host__ inline float off_by(const colour &texel, const colour &a, const colour &b,
-                                        float part)
+__device__ __host__ inline float off_by(colour texel, colour a, colour b, float part)
 {
     return squared(a.r + part * (b.r - a.r) - texel.r) +
            squared(a.g + part * (b.g - a.g) - texel.g) +
@@ -31,7 +30,7 @@ __device__ __host__ inline float off_by(const colour &texel, const colour &a, co
 }
 
 /* How far the texel is from the nearest of the four colours between the ends. */
-__device__ __host__ inline float error_of(const colour &texel, const colour &a, const colour &b)
+__device__ __host__ inline float error_of(colour texel, colour a, colour b)
 {
     float least = off_by(texel, a, b, 0);
     for (int i = 1; i < 4; i++)

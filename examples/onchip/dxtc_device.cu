@@ -5,20 +5,20 @@ __global__ void compress(const colour *texels, float *errors)
 {
     __shared__ float least[THREADS];
     const int t = threadIdx.x;
+    const colour *square = texels + blockIdx.x * TEXELS;
     float best = INFINITY;
     for (int number = t; number < TRIES; number += THREADS) {
-        int low, high;
-        ends_of(number, &low, &high);
+        const int low = number % TEXELS, high = (number / TEXELS + low + 1) % TEXELS; // finds: hot d_texels
         float sum = 0;
         for (int i = 0; i < TEXELS; i++)
-            sum += error_of(texels[blockIdx.x * TEXELS + i], texels[blockIdx.x * TEXELS + low], texels[blockIdx.x * TEXELS + high]);
+            sum += error_of(square[i], square[low], square[high]); // finds: hot d_texels
         best = fminf(best, sum);
     }
     least[t] = best;
     __syncthreads();
     for (int d = THREADS / 2; d > 0; d /= 2) {
         if (t < d)
-            least[t] = fminf(least[t], least[t + d]);
+            least[t] = fminf(least[t], least[t + d]); // finds: divergent least (hidden)
         __syncthreads();
     }
     if (t == 0)

@@ -7,12 +7,11 @@ __global__ void compress(const colour *texels, float *errors)
     __shared__ float least[THREADS];
     const int t = threadIdx.x;
     if (t < TEXELS)
-        texel[t] = texels[blockIdx.x * TEXELS + t];
+        texel[t] = texels[blockIdx.x * TEXELS + t]; // finds: uncoalesced d_texels (hidden)
     __syncthreads();
     float best = INFINITY;
     for (int number = t; number < TRIES; number += THREADS) {
-        int low, high;
-        ends_of(number, &low, &high);
+        const int low = number % TEXELS, high = (number / TEXELS + low + 1) % TEXELS;
         float sum = 0;
         for (int i = 0; i < TEXELS; i++)
             sum += error_of(texel[i], texel[low], texel[high]);
@@ -22,7 +21,7 @@ __global__ void compress(const colour *texels, float *errors)
     __syncthreads();
     for (int d = THREADS / 2; d > 0; d /= 2) {
         if (t < d)
-            least[t] = fminf(least[t], least[t + d]);
+            least[t] = fminf(least[t], least[t + d]); // finds: divergent least (hidden)
         __syncthreads();
     }
     if (t == 0)

@@ -22,11 +22,11 @@ __global__ void expect(mixture m)
             float x = point[d] - mean[k * DIMS + d];
             sum += x * x * scale[k * DIMS + d];
         }
-        part[k][t] = expf(m.biases[k] - sum);
+        part[k][t] = expf(m.biases[k] - sum); // finds: hot d_biases (cached), shared-thread-local part (hidden)
         all += part[k][t];
     }
     for (int k = 0; k < CLUSTERS; k++)
-        m.parts[k * m.n + i] = part[k][t] / all;
+        m.parts[k * m.n + i] = part[k][t] / all; // finds: shared-thread-local part (hidden)
 }
 
 int main(int argc, char **argv)

@@ -10,7 +10,7 @@ __global__ void jacobi(const float *in, float *out, int n)
         for (int i = thread; i < (HIGH + 2) * (WIDE + 2); i += HIGH * WIDE)
             tile[i / (WIDE + 2)][i % (WIDE + 2)] = in[place(top + i / (WIDE + 2), left + i % (WIDE + 2), pitch)];
         __syncthreads();
-        out[place(top + ty + 1, left + tx + 1, pitch)] =
+        out[place(top + ty + 1, left + tx + 1, pitch)] = // finds: misaligned d_in (hidden), misaligned d_out (hidden)
             0.25f * (tile[ty][tx + 1] + tile[ty + 2][tx + 1] + tile[ty + 1][tx] + tile[ty + 1][tx + 2]);
         __syncthreads();
     }
