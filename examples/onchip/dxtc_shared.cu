@@ -3,18 +3,19 @@
 
 __global__ void compress(const colour *texels, float *errors)
 {
-    __shared__ colour texel[TEXELS];
+    __shared__ colour square[TEXELS];
     __shared__ float least[THREADS];
     const int t = threadIdx.x;
-    if (t < TEXELS)
-        texel[t] = texels[blockIdx.x * TEXELS + t]; // finds: uncoalesced d_texels (hidden)
+    const float *from = &texels[blockIdx.x * TEXELS].r;
+    if (t < 3 * TEXELS)
+        (&square[0].r)[t] = from[t];
     __syncthreads();
     float best = INFINITY;
     for (int number = t; number < TRIES; number += THREADS) {
         const int low = number % TEXELS, high = (number / TEXELS + low + 1) % TEXELS;
         float sum = 0;
         for (int i = 0; i < TEXELS; i++)
-            sum += error_of(texel[i], texel[low], texel[high]);
+            sum += error_of(square[i], square[low], square[high]);
         best = fminf(best, sum);
     }
     least[t] = best;

@@ -352,7 +352,9 @@ CREATE TABLE reuses (
 -- of block_x blocks that do the same work); or
 -- what is kept in pad bytes of shared memory: 'staged' (a block's part of the object, or what pitch turns of a
 -- loop take of it, loaded once), 'combined' and 'private' (updates of
--- it, made in the object once a block; combined by warp before that); what accesses it has the space, no array. The instructions that the change is about, as they are (after 0) and with it (1), in the same blocks.
+-- it, made in the object once a block; combined by warp before that), 'kept' (a block's own part, loaded and stored
+-- once); or 'direct' (what a shared array passes on loaded from its object in each place) and 'swizzled' (a shared
+-- array's elements permuted within rows of pitch bytes, pad bytes of which stay together); what accesses it has the space, no array. The instructions that the change is about, as they are (after 0) and with it (1), in the same blocks.
 CREATE TABLE trials (
   id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, kind INTEGER NOT NULL, blocks INTEGER NOT NULL,
   pc INTEGER NOT NULL, block_x INTEGER NOT NULL, block_y INTEGER NOT NULL,

@@ -87,6 +87,15 @@ static uint32_t conflicting_bytes(const obs_summary *s, uint32_t array)
     return passes > fewest ? bytes : 0;
 }
 
+bool trial_fits_longer(const obs_summary *s, uint64_t more)
+{
+    enum { MOST = 48 << 10 };
+    uint64_t used = 0;
+    for (uint32_t i = 1; i < s->nshared; i++)
+        used += s->shared[i].bytes;
+    return used > MOST || used + more <= MOST;
+}
+
 void trial_set_array(trial_rows *r, uint32_t array)
 {
     for (uint32_t i = 0; i < r->count; i++)

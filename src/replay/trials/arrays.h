@@ -24,6 +24,10 @@ uint32_t trial_pitches(const flow_kernel *k, const char *array, uint32_t element
 /* Of all rows; `fewest`: without bank conflicts. */
 uint64_t trial_wavefronts(const trial_rows *rows, bool fewest);
 
+/* May the array be so many bytes longer? A block has at most 48 KiB unless the program asks for more;
+ * where it does, how much there is depends on the device. */
+bool trial_fits_longer(const obs_summary *s, uint64_t more);
+
 /* Rows of moved requests are of no array: says which it was. */
 void trial_set_array(trial_rows *rows, uint32_t array);
 

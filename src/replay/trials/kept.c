@@ -177,13 +177,16 @@ static bool spans_lie_apart(span *spans, uint32_t count)
     return true;
 }
 
-/* Loads and stores of elements of one size. */
+/* Loads and stores of elements of one size, both. */
 static bool are_plain(const trial_rows *rows)
 {
+    bool loads = false;
     for (uint32_t i = 0; i < rows->count; i++)
         if (!is_plain_change(&rows->rows[i]) || rows->rows[i].bytes != rows->rows[0].bytes)
             return false;
-    return true;
+        else
+            loads |= rows->rows[i].op == ACC_LOAD;
+    return loads;
 }
 
 static bool fits(const keeping *k, uint64_t bytes)

@@ -38,13 +38,18 @@ static bool is_better_padding(const trial_rows *rows, const padding *p, const tr
     return rows->count && (!kept->count || now < least || (now == least && shorter));
 }
 
+static bool may_pad(const trial_work *t, const padding *p)
+{
+    return trial_fits_longer(t->launch->summary, (p->end - p->start) / p->pitch * p->pad);
+}
+
 /* Tries one pitch with ever more padding, until nothing conflicts; keeps what helps most. */
 static wl_status try_pads(const trial_work *t, padding p, uint32_t unit, obs_trial *best,
                           trial_rows *kept)
 {
     const trial_view view = {.change = pad_addresses, .how = &p};
     wl_status status = WL_OK;
-    for (p.pad = unit; p.pad <= 4 * unit && status == WL_OK; p.pad *= 2) {
+    for (p.pad = unit; p.pad <= 4 * unit && status == WL_OK && may_pad(t, &p); p.pad *= 2) {
         trial_rows rows;
         status = trial_run_changed(t, &(trial_run){.view = &view}, &rows);
         if (is_better_padding(&rows, &p, kept, best)) {

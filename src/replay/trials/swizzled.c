@@ -47,18 +47,12 @@ static const obs_trial *padded_trial(const trial_work *t, uint32_t array)
     return NULL;
 }
 
-/* What padding leaves of the array's wavefronts, where the longer array fits. */
+/* What padding leaves of the array's wavefronts. */
 static uint64_t left_by_padding(const trial_work *t, uint32_t array)
 {
-    enum { MOST = 48 << 10 }; /* whatever the device */
-    const obs_summary *s = t->launch->summary;
     const obs_trial *p = padded_trial(t, array);
-    uint64_t used = 0, left = 0;
-    for (uint32_t i = 1; i < s->nshared; i++)
-        used += s->shared[i].bytes;
-    if (!p || used + (uint64_t)s->shared[array].bytes / p->pitch * p->pad > MOST)
-        return UINT64_MAX;
-    for (uint32_t i = 0; i < p->nafter; i++)
+    uint64_t left = p ? 0 : UINT64_MAX;
+    for (uint32_t i = 0; p && i < p->nafter; i++)
         left += p->after[i].wavefronts;
     return left;
 }
