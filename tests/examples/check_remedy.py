@@ -7,9 +7,9 @@ The kernel's counts (COUNT: sectors or wavefronts), less what the findings whose
 REMEDY save by it, must be those of the kernel in AFTER, which must pass its own check: exactly,
 since all addresses follow from the launch. Where the compiler makes another number of requests of
 AFTER, that holds of the count for each request. What is staged takes the place of requests to
-global memory: these are compared, and so are the wavefronts of shared memory beyond those that BEFORE
-has. What is read directly moves more sectors, by as many as was said, and none of it passes through
-shared memory.
+global memory: these are compared, and so are the wavefronts of shared memory beyond those of
+BEFORE. What is read directly moves more sectors, by as many as was said, and none of it passes
+through shared memory.
 """
 import json
 import os

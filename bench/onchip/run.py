@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""What moving data into shared memory, or out of it, is predicted to be worth, and what it is.
+
+    bench/onchip/run.py --predict PREDICTED.csv [--warplens PATH] [--nvcc PATH]
+    bench/onchip/run.py --measure MEASURED.csv --cuda DIR    (on a machine with a GPU)
+    bench/onchip/run.py --show PREDICTED.csv MEASURED.csv
+
+PAIRS has programs of examples/ before and after what a finding of the first advises. Prediction
+profiles both in the emulator: seconds of the kernel, and what the finding says to gain. Measuring
+runs each program's main function ROUNDS times in one process, kernels timed by CUPTI as they run;
+the first round is not counted, the median of the others is taken. The two programs take turns.
+"""
+import argparse
+import csv
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLES = os.path.join(HERE, "..", "..", "examples")
+sys.path.insert(0, os.path.join(HERE, "..", "device"))
+ROUNDS = 9
+# name, before, after, size, pattern whose finding advises it
+PAIRS = [
+    ("jacobi", "onchip/jacobi_out", "onchip/jacobi_in", 2048, "shared-thread-local"),
+    ("em", "onchip/em_points", "onchip/em_clusters", 1 << 18, "hot"),
+    ("binomial", "onchip/binomial_device", "onchip/binomial_shared", 4096, "promote"),
+    ("dxtc", "onchip/dxtc_device", "onchip/dxtc_shared", 1 << 14, "hot"),
+    ("differences", "differences/differences_tile", "differences/differences_direct", 1 << 23, "shared-used-once"),
+    ("permuted", "permuted/permuted_plain", "permuted/permuted_swizzled", 2048, "bank-conflict"),
+]
+# A program whose main function is called so often.
+ROUNDS_OF = """#define main example_main
+#include "%s"
+#undef main
+int main(int argc, char **argv)
+{
+    int wrong = 0;
+    for (int i = 0; i < %d; i++)
+        wrong |= example_main(argc, argv);
+    return wrong;
+}
+"""
+
+
+def build(nvcc, folder, example, rounds):
+    source = os.path.join(folder, os.path.basename(example) + ".cu")
+    with open(source, "w") as f:
+        f.write(ROUNDS_OF % (os.path.abspath(os.path.join(EXAMPLES, example + ".cu")), rounds))
+    program = source[:-3]
+    subprocess.run([nvcc, "-O3", "-lineinfo", "-arch=sm_90", "-o", program, source], check=True)
+    return program
+
+
+def stats(o, program, size):
+    path = program + ".wlprof"
+    subprocess.run([o.warplens, "profile", "--backend", "emulate", "-q", "-f", "-o", path, "--", program, str(size)], check=True,
+                   stdout=subprocess.DEVNULL)
+    return json.loads(subprocess.run([o.warplens, "stats", "--format", "json", path], check=True, capture_output=True, text=True).stdout)
+
+
+def seconds(profile):
+    """Of a launch of the kernel, the mean."""
+    models = [launch["model"] for launch in profile["launches"] if "model" in launch]
+    return statistics.mean(m["seconds"] for m in models)
+
+
+def gain(profile, pattern):
+    """Of the kernel's time, by following what the findings of the pattern advise."""
+    groups = [g for g in profile["groups"] if g["pattern"] == pattern]
+    return max((g["gain"]["of_kernel"] for g in groups), default="")
+
+
+def write(path, columns, rows):
+    with open(path, "w", newline="") as f:
+        out = csv.writer(f, lineterminator="\n")
+        out.writerow(columns)
+        out.writerows(rows)
+
+
+def predict(o):
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, before, after, size, pattern in PAIRS:
+            now = stats(o, build(o.nvcc, folder, before, 1), size)
+            then = stats(o, build(o.nvcc, folder, after, 1), size)
+            rows.append([name, size, pattern, f"{seconds(now) * 1e6:.3f}", f"{seconds(then) * 1e6:.3f}", gain(now, pattern)])
+            print(*rows[-1])
+    write(o.predict, ["pair", "size", "pattern", "before_us", "after_us", "gain_of_kernel"], rows)
+
+
+def measured(injected, program, size):
+    import activity  # pylint: disable=import-outside-toplevel
+    launches = activity.times(injected, lambda env: subprocess.run([program, str(size)], check=True, env={**os.environ, **env},
+                                                                    stdout=subprocess.DEVNULL))
+    of_round = len(launches) // ROUNDS
+    return statistics.median(time for _, _, _, time in launches[of_round:])
+
+
+def measure(o):
+    import activity  # pylint: disable=import-outside-toplevel
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        injected = activity.library(o.cuda, folder)
+        nvcc = os.path.join(o.cuda, "bin", "nvcc")
+        for name, before, after, size, _ in PAIRS:
+            programs = [build(nvcc, folder, example, ROUNDS) for example in (before, after)]
+            times = [[measured(injected, program, size) for program in programs] for _ in range(3)]
+            rows.append([name, size, *(f"{statistics.median(t[i] for t in times) * 1e6:.3f}" for i in (0, 1))])
+            print(*rows[-1])
+    write(o.measure, ["pair", "size", "before_us", "after_us"], rows)
+
+
+def show(predicted, real):
+    with open(predicted, newline="") as p, open(real, newline="") as r:
+        for one, other in zip(csv.DictReader(p), csv.DictReader(r)):
+            speedup = [float(row["before_us"]) / float(row["after_us"]) for row in (one, other)]
+            said = f"{1 / (1 - float(one['gain_of_kernel'])):.2f}" if one["gain_of_kernel"] else "none"
+            print(f"{one['pair']:12} {one['pattern']:20} before {other['before_us']:>9} us (predicted {one['before_us']:>9}), "
+                  f"after {other['after_us']:>9} us ({one['after_us']:>9}): {speedup[1]:.2f}x, predicted {speedup[0]:.2f}x, "
+                  f"by the finding {said}x")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--predict", metavar="CSV")
+    parser.add_argument("--measure", metavar="CSV")
+    parser.add_argument("--show", nargs=2, metavar="CSV")
+    parser.add_argument("--warplens", default="warplens")
+    parser.add_argument("--nvcc", default="nvcc")
+    parser.add_argument("--cuda", default="/usr/local/cuda")
+    o = parser.parse_args()
+    if o.predict:
+        predict(o)
+    if o.measure:
+        measure(o)
+    if o.show:
+        show(*o.show)
+
+
+main()
