@@ -116,7 +116,7 @@ def measure(o):
 
 def show(predicted, real):
     with open(predicted, newline="") as p, open(real, newline="") as r:
-        for one, other in zip(csv.DictReader(p), csv.DictReader(r)):
+        for one, other in zip(csv.DictReader(p), csv.DictReader(r), strict=True):
             speedup = [float(row["before_us"]) / float(row["after_us"]) for row in (one, other)]
             said = f"{1 / (1 - float(one['gain_of_kernel'])):.2f}" if one["gain_of_kernel"] else "none"
             print(f"{one['pair']:12} {one['pattern']:20} before {other['before_us']:>9} us (predicted {one['before_us']:>9}), "
