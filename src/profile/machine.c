@@ -243,22 +243,41 @@ static void mark_slow_ways(machine *m)
 
 /* ---- loops ---- */
 
-/* The loop of the PTX whose branch leads back. */
+/* Takes the loop of the PTX whose branch ends the block; false where none does. */
+static bool relate_by_branch(machine *m, uint32_t loop, uint32_t block)
+{
+    origin from = last_origin(m, block);
+    if (!is_ptx_branch(m, from) || loop_of_origin(m, from) == FLOW_NONE)
+        return false;
+    m->made[loop].func = from.func;
+    m->made[loop].loop = loop_of_origin(m, from);
+    return true;
+}
+
+static bool leaves_loop(const machine *m, uint32_t loop, uint32_t block)
+{
+    for (uint32_t s = m->graph.succ_first[block]; s < m->graph.succ_first[block + 1]; s++)
+        if (!flow_in_loop(&m->loops, loop, m->graph.succ[s]))
+            return true;
+    return false;
+}
+
+/* The loop of the PTX whose branch leads back; where ptxas turned the loop so that a branch of its own
+ * does, the loop whose branch leads out of it. */
 static void relate_loop(machine *m, uint32_t loop)
 {
     uint32_t header = m->loops.loops[loop].header;
     m->made[loop] = (machine_loop){FLOW_NONE, FLOW_NONE, 1, 1};
     for (uint32_t p = m->graph.pred_first[header]; p < m->graph.pred_first[header + 1]; p++) {
         uint32_t latch = m->graph.pred[p];
-        if (latch >= m->nblocks || !flow_in_loop(&m->loops, loop, latch))
-            continue;
-        origin from = last_origin(m, latch);
-        if (is_ptx_branch(m, from) && loop_of_origin(m, from) != FLOW_NONE) {
-            m->made[loop].func = from.func;
-            m->made[loop].loop = loop_of_origin(m, from);
+        if (latch < m->nblocks && flow_in_loop(&m->loops, loop, latch) &&
+            relate_by_branch(m, loop, latch))
             return;
-        }
     }
+    for (uint32_t b = 0; b < m->nblocks; b++)
+        if (flow_in_loop(&m->loops, loop, b) && leaves_loop(m, loop, b) &&
+            relate_by_branch(m, loop, b))
+            return;
 }
 
 /* The innermost loop around a block that is one of the PTX; FLOW_NONE: there is none. */

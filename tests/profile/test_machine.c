@@ -179,6 +179,34 @@ static void an_unrolled_body_is_that_many_runs(void **state)
     subject_end(&s);
 }
 
+/* Twice the body, with the loop's test between: a branch of ptxas's own leads back. */
+static void a_turned_loop_is_the_one_that_is_left(void **state)
+{
+    (void)state;
+    text = LOOP;
+    subject s;
+    machine_counts m;
+    sass_insn insns[] = {
+        OP(MOVE, "ld.param.u64"),
+        OP(MEMORY, LOAD),
+        OP(FP32, FSUM),
+        OP(INT, STEP),
+        OP(COMPARE, TEST),
+        JUMP_IF(10, BACK),
+        OP(MEMORY, LOAD),
+        OP(FP32, FSUM),
+        OP(INT, STEP),
+        JUMP(1, NULL),
+        OP(MEMORY, STORE),
+        EXIT("ret;"),
+    };
+    COUNT(&s, insns, &m);
+    EXPECT(&m, 0, 0, N(MOVE, 1));
+    EXPECT(&m, 0, 1, N(MEMORY, 1), N(FP32, 1), N(INT, 1), N(COMPARE, 0.5), N(CONTROL, 1));
+    EXPECT(&m, 0, 2, N(MEMORY, 1), N(CONTROL, 1));
+    subject_end(&s);
+}
+
 /* No loop is left: its copies count where they stand, as often as the store behind them. */
 static void a_loop_unrolled_whole_counts_where_it_stands(void **state)
 {
@@ -425,6 +453,7 @@ int main(void)
         cmocka_unit_test(a_block_counts_what_stands_in_it),
         cmocka_unit_test(guards_run_as_often_as_what_leads_to_them),
         cmocka_unit_test(an_unrolled_body_is_that_many_runs),
+        cmocka_unit_test(a_turned_loop_is_the_one_that_is_left),
         cmocka_unit_test(a_loop_unrolled_whole_counts_where_it_stands),
         cmocka_unit_test(loops_made_of_one_share_its_runs),
         cmocka_unit_test(what_left_a_loop_counts_where_it_stands),

@@ -32,6 +32,13 @@ static double crowding(const cuda_device *d, double warps)
     return parts * ceil(warps / parts) / warps;
 }
 
+/* Of all blocks that a multiprocessor runs, it lets one warp after the other come to its barrier: what
+ * a further warp of a block adds to the time of one. */
+static double barrier_of_further_warp(const cuda_device *d)
+{
+    return at_least(0, (FIGURE_OF(d, barrier_32) - FIGURE_OF(d, barrier_8)) / (32 - 8));
+}
+
 /* `share`: of the launch's blocks, those that the busiest multiprocessor runs. */
 static void add_pipes(const cuda_device *d, const model_work *w, double share, double *clocks)
 {
@@ -44,6 +51,7 @@ static void add_pipes(const cuda_device *d, const model_work *w, double share, d
     clocks[MODEL_##id] = share * w->machine[IR_COST_##class] * LANES / FIGURE_OF(d, key);
 #include "analysis/model/resources.def"
 #undef X
+    clocks[MODEL_BARRIERS] = share * w->machine[IR_COST_SYNC] * barrier_of_further_warp(d);
     clocks[MODEL_TENSOR] = share * w->machine[IR_COST_TENSOR] * TENSOR_STEP /
                            FIGURE_OF(d, tensor_fp16);
 }

@@ -17,6 +17,7 @@ export type Resource =
   | "shuffle"
   | "tensor"
   | "shared"
+  | "barriers"
   | "l1"
   | "l2"
   | "dram"
