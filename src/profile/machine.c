@@ -254,7 +254,7 @@ static bool relate_by_branch(machine *m, uint32_t loop, uint32_t block)
     return true;
 }
 
-static bool leaves_loop(const machine *m, uint32_t loop, uint32_t block)
+static bool leads_out_of_loop(const machine *m, uint32_t loop, uint32_t block)
 {
     for (uint32_t s = m->graph.succ_first[block]; s < m->graph.succ_first[block + 1]; s++)
         if (!flow_in_loop(&m->loops, loop, m->graph.succ[s]))
@@ -275,7 +275,7 @@ static void relate_loop(machine *m, uint32_t loop)
             return;
     }
     for (uint32_t b = 0; b < m->nblocks; b++)
-        if (flow_in_loop(&m->loops, loop, b) && leaves_loop(m, loop, b) &&
+        if (flow_in_loop(&m->loops, loop, b) && leads_out_of_loop(m, loop, b) &&
             relate_by_branch(m, loop, b))
             return;
 }
