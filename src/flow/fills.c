@@ -12,15 +12,20 @@
 
 enum { DEPTH_ANY, DEPTH_NONE = UINT16_MAX - 1, MAX_HOPS = 8, SCOPES = 3 };
 
+/* Of all walks of a kernel together: where each of thousands of values is computed from all before
+ * it, what they depend on grows with the square of their number. */
+enum { MAX_STEPS = 4000000 };
+
 /* Where the walk is, and how it came there. */
 typedef struct step {
     uint32_t func;
-    uint32_t node;  /* value; nvalues + b: what decides whether block b runs */
-    uint32_t loop;  /* the outermost loop around the node that the value has gone round since, LOOP_ANY
+    uint32_t node; /* value; nvalues + b: what decides whether block b runs */
+    uint32_t
+        loop; /* the outermost loop around the node that the value has gone round since, LOOP_ANY
                        where that is not told apart, else FLOW_NONE */
-    uint8_t scope;  /* flow_scope */
-    bool decides;   /* no value, but what decides about one */
-    bool operand;   /* a value that goes into the written one, not into an address on the way */
+    uint8_t scope; /* flow_scope */
+    bool decides;  /* no value, but what decides about one */
+    bool operand;  /* a value that goes into the written one, not into an address on the way */
 } step;
 
 /* Ways in which a walk has come to a node: of each scope and kind the least depth of `loop`, which
@@ -38,13 +43,14 @@ typedef flow_list(flow_read) read_list;
 
 typedef struct state {
     flow_kernel *k;
-    flow_rows writers;  /* of each local or parameter object: places that may write it */
+    flow_rows writers; /* of each local or parameter object: places that may write it */
     place *places;
-    flow_rows feeds;    /* of each parameter object: objects that a call copies to it, or nobjects:
+    flow_rows feeds; /* of each parameter object: objects that a call copies to it, or nobjects:
                            something unknown */
-    bool foreign;       /* code is called that is not known */
-    seen **seen;        /* [function][node] */
-    uint32_t walk;      /* number of the walk, from 1 */
+    bool foreign;    /* code is called that is not known */
+    seen **seen;     /* [function][node] */
+    uint32_t walk;   /* number of the walk, from 1 */
+    uint32_t steps;
     flow_list(step) work;
     uint32_t *found, *found_at; /* [npcs] the walk that found a load, and where in reads */
     flow_fill *fill;
@@ -260,7 +266,8 @@ static void go_to_writers(state *s, step at, uint32_t object, const flow_reach *
         next.func = p.func;
         go_to_uses(s, next, a->insn, STORED | GUARD);
     }
-    for (uint32_t i = s->feeds.first[object]; hops < MAX_HOPS && i < s->feeds.first[object + 1]; i++)
+    for (uint32_t i = s->feeds.first[object]; hops < MAX_HOPS && i < s->feeds.first[object + 1];
+         i++)
         if (s->feeds.item[i] == s->k->nobjects)
             s->fill->unknown = true;
         else
@@ -473,8 +480,10 @@ static void walk_back(state *s, const flow_function *f, const ir_insn *insn)
         go_to_uses(s, from, insn->pc, STORED);
     from.scope = FLOW_BY_THREAD;
     go_to_decisions(s, from, insn->pc);
-    while (s->work.count)
+    while (s->work.count && s->steps++ < MAX_STEPS)
         visit_node(s, s->work.data[--s->work.count]);
+    s->fill->unknown |= s->work.count > 0;
+    s->work.count = 0;
     if (copy)
         s->fill->origin = FLOW_ASYNC;
     s->fill->copied &= s->fill->origin == FLOW_DEVICE && !s->fill->updates && !s->fill->unknown;
@@ -491,6 +500,7 @@ static void describe(state *s, const flow_function *f, const ir_insn *insn, flow
     out->count = s->reads.count - out->first;
     if (out->count)
         qsort(s->reads.data + out->first, out->count, sizeof *s->reads.data, by_pc);
+    s->fill = NULL;
 }
 
 /* ---- tables ---- */

@@ -54,7 +54,7 @@ typedef struct flow_fill {
                      that reduce */
     /* The value may come from somewhere that is not followed: a call through a pointer, a function
      * without a body, an instruction that the analysis does not know, a matrix operation that reads
-     * shared memory through a descriptor. Both `reads` and `origin` are then what is known, and
+     * shared memory through a descriptor; or there was too much to follow. Both `reads` and `origin` are then what is known, and
      * perhaps not all. */
     bool unknown;
     uint32_t first, count; /* in reads, by pc */
@@ -62,7 +62,8 @@ typedef struct flow_fill {
 
 typedef struct flow_fills {
     uint32_t npcs;
-    uint32_t *at; /* [npcs] in fills; FLOW_NONE where the instruction does not write shared memory */
+    uint32_t
+        *at; /* [npcs] in fills; FLOW_NONE where the instruction does not write shared memory */
     flow_fill *fills; /* by pc */
     uint32_t count;
     flow_read *reads;
@@ -76,7 +77,8 @@ typedef struct flow_fills {
  * filled what it read (a word that is copied to another and back is filled anew, as a pair of
  * buffers that take turns is), and a test that ends a loop decides about nothing. A load of a vector
  * is one load: its words are not told apart. Functions are followed without their callers, so a
- * value may seem to come from what another call brings in. */
+ * value may seem to come from what another call brings in, and what decides about a call decides
+ * about nothing in it. */
 wl_status flow_find_fills(const ir_kernel *code, wl_arena *arena, flow_fills *out);
 /* The same on a kernel that passes have run on; runs those that are missing. */
 wl_status flow_fills_of(flow_kernel *kernel, wl_arena *arena, flow_fills *out);

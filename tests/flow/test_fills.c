@@ -9,7 +9,7 @@
     "%tid.x;\nmad.wide.u32 %d3, %r2, 4, %d1;\n"
 /* %r3: the thread's word of `tile`, %r4 that of `other`. */
 #define ARRAYS ".shared .align 16 .b8 tile[4096];\n.shared .align 16 .b8 other[4096];\n"
-#define ADDRESSES                                                                            \
+#define ADDRESSES                                                                             \
     "mov.u32 %r5, tile;\nmov.u32 %r6, other;\nshl.b32 %r7, %r2, 2;\nadd.u32 %r3, %r5, %r7;\n" \
     "add.u32 %r4, %r6, %r7;\n"
 #define WITH(declarations, body) \
@@ -405,10 +405,10 @@ CASE(loops_within_loops, KERNEL("mov.u32 %r8, 0;\n"
                                 "add.u32 %r12, %r12, 1;\n"
                                 "setp.lt.u32 %p1, %r12, %r1;\n"
                                 "@%p1 bra inner;\n"
-                                "st.shared.u32 [%r3+4], %r11;\n"   /* the inner sum */
-                                "st.shared.u32 [%r3+8], %r9;\n"    /* the last iteration's */
+                                "st.shared.u32 [%r3+4], %r11;\n" /* the inner sum */
+                                "st.shared.u32 [%r3+8], %r9;\n"  /* the last iteration's */
                                 "add.u32 %r15, %r10, %r11;\n"
-                                "st.shared.u32 [%r3+12], %r15;\n"  /* both */
+                                "st.shared.u32 [%r3+12], %r15;\n" /* both */
                                 "mov.u32 %r9, %r10;\n"
                                 "add.u32 %r8, %r8, 1;\n"
                                 "setp.lt.u32 %p2, %r8, %r1;\n"
@@ -439,11 +439,11 @@ CASE(through_local_memory, WITH("", ".local .align 4 .b8 kept[64];\n"
     EXPECT("st.shared", 1, "computed 0:earlier 1:earlier");
 }
 
-#define TWICE                                                                        \
-    ".func (.param .b32 out) twice(.param .b32 x)\n{\n.reg .b32 %r<4>;\n"            \
+#define TWICE                                                             \
+    ".func (.param .b32 out) twice(.param .b32 x)\n{\n.reg .b32 %r<4>;\n" \
     "ld.param.u32 %r1, [x];\nadd.u32 %r2, %r1, %r1;\nst.param.u32 [out], %r2;\nret;\n}\n"
-#define PUT                                                                                  \
-    ".func put(.param .b32 where, .param .b32 x)\n{\n.reg .b32 %r<4>;\n"                     \
+#define PUT                                                              \
+    ".func put(.param .b32 where, .param .b32 x)\n{\n.reg .b32 %r<4>;\n" \
     "ld.param.u32 %r1, [where];\nld.param.u32 %r2, [x];\nst.shared.u32 [%r1], %r2;\nret;\n}\n"
 
 CASE(through_calls,
@@ -472,13 +472,12 @@ CASE(calls_that_are_not_known,
 }
 
 CASE(calls_through_pointers,
-     WITH(TWICE,
-          "ld.shared.u32 %r8, [%r3];\n"
-          "proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
-          "mov.u64 %d4, twice;\n"
-          "{ .param .b32 arg;\n.param .b32 res;\nst.param.b32 [arg], %r8;\n"
-          "call (res), %d4, (arg), proto;\nld.param.b32 %r9, [res];\n}\n"
-          "st.shared.u32 [%r3], %r9;\n"))
+     WITH(TWICE, "ld.shared.u32 %r8, [%r3];\n"
+                 "proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+                 "mov.u64 %d4, twice;\n"
+                 "{ .param .b32 arg;\n.param .b32 res;\nst.param.b32 [arg], %r8;\n"
+                 "call (res), %d4, (arg), proto;\nld.param.b32 %r9, [res];\n}\n"
+                 "st.shared.u32 [%r3], %r9;\n"))
 {
     EXPECT("st.shared", 0, "computed unknown");
 }
