@@ -13,7 +13,7 @@
 
 typedef struct ptx_options {
     char *format, *kernel, *dump, *rewrite;
-    int summary, addresses, everything, alone;
+    int summary, everything, alone;
     bool json;
     flow_pass pass;  /* of --dump */
     bool dumps_plan; /* --dump names a pass of the probes */
@@ -37,7 +37,7 @@ static void show_kernel(ptx_run *r, const ptx_subject *s)
     else if (!r->options->summary && r->options->json)
         json_array_append_new(r->kernels, ptx_kernel_json(s));
     else if (!r->options->summary)
-        ptx_print_kernel(s, r->options->addresses, stdout);
+        ptx_print_kernel(s, stdout);
 }
 
 /* Was the kernel of this mangled name asked for? */
@@ -61,6 +61,15 @@ static wl_status dump_plan(ptx_run *r, const ir_module *module, const ir_func *f
     return rewrite_dump(module, func, &o, r->options->dump, arena, stdout);
 }
 
+static wl_status find_kernel_uses(const ptx_subject *s, wl_arena *arena, flow_counts *counts,
+                                  flow_fills *fills, flow_arrays *arrays)
+{
+    wl_status status = flow_count_uses(s->kernel, s->proof, counts);
+    if (status == WL_OK)
+        status = flow_fills_of(s->kernel, arena, fills);
+    return status == WL_OK ? flow_find_arrays(counts, fills, arrays) : status;
+}
+
 static wl_status analyse_kernel(ptx_run *r, const ir_module *module, ir_func *func, wl_arena *arena)
 {
     ir_kernel code;
@@ -72,10 +81,23 @@ static wl_status analyse_kernel(ptx_run *r, const ir_module *module, ir_func *fu
     if (!kernel)
         return WL_NOMEM;
     status = flow_prove_kernel(kernel, arena, &proof);
-    if (status == WL_OK && (!r->options->summary || r->options->dump))
+    if (status == WL_OK && r->options->dump)
         status = flow_run(kernel, FLOW_PASS_ilp);
     const char *name = prof_demangle(arena, func->name);
-    ptx_subject s = {r->file, module, &code, kernel, &proof, name ? name : func->name};
+    flow_counts counts;
+    flow_fills fills;
+    flow_arrays arrays;
+    ptx_subject s = {.file = r->file,
+                     .module = module,
+                     .code = &code,
+                     .kernel = kernel,
+                     .proof = &proof,
+                     .name = name ? name : func->name,
+                     .counts = &counts,
+                     .fills = &fills,
+                     .arrays = &arrays};
+    if (status == WL_OK && !r->options->summary && !r->options->dump)
+        status = find_kernel_uses(&s, arena, &counts, &fills, &arrays);
     if (status == WL_OK)
         show_kernel(r, &s);
     return status;
@@ -243,9 +265,6 @@ static int check_ptx_options(ptx_options *o, const char **paths)
         return cli_usage_error("ptx", "--rewrite prints PTX and nothing else");
     if ((o->everything || o->alone) && !o->rewrite)
         return cli_usage_error("ptx", "--everything and --alone have no effect without --rewrite");
-    if (o->addresses && (o->json || o->summary || o->dump || o->rewrite))
-        return cli_usage_error("ptx", "--addresses has no effect with --format json, --summary, "
-                                      "--dump or --rewrite");
     if (o->summary && o->dump)
         return cli_usage_error("ptx", "--summary has no effect with --dump");
     return CLI_OK;
@@ -261,8 +280,6 @@ int cmd_ptx(int argc, const char **argv)
          "Only kernels of this name (mangled, or the function's own), or that match "
          "regex:EXPRESSION",
          "NAME"},
-        {"addresses", 'a', POPT_ARG_NONE, &o.addresses, 0,
-         "Also what each access points to, and its linear form", NULL},
         {"dump", '\0', POPT_ARG_STRING, &o.dump, 0,
          "Print what a pass of the analysis found, or one that plans probes", "PASS"},
         {"rewrite", '\0', POPT_ARG_STRING, &o.rewrite, 0,

@@ -3,7 +3,7 @@
 #define WL_CLI_PTX_H
 
 #include "base/vec.h"
-#include "flow/kernel.h"
+#include "flow/arrays.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -24,9 +24,13 @@ typedef struct ptx_subject {
     const char *file; /* as given on the command line */
     const ir_module *module;
     const ir_kernel *code;
-    flow_kernel *kernel; /* all passes have run */
+    flow_kernel *kernel; /* all passes that the options need have run */
     const flow_proof *proof;
     const char *name; /* demangled */
+    /* not found with --summary and --dump */
+    const flow_counts *counts;
+    const flow_fills *fills;
+    const flow_arrays *arrays;
 } ptx_subject;
 
 const ir_insn *ptx_insn_at(const ptx_subject *s, uint32_t pc, const flow_function **f);
@@ -35,6 +39,27 @@ char *ptx_place(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
 /* The linear form of the address that an access (FLOW_PC_MEMORY) touches, with its constant; "" where
  * it has no register. Returns buffer. */
 char *ptx_address(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
+/* An access in the terms of its calls. "" without a form. */
+char *ptx_form(const ptx_subject *s, const flow_use_count *use, char *buffer, size_t size);
+/* What a thread must meet to come there: "tid.x < 16 and param2 >= 1"; "" for nothing. */
+char *ptx_conditions(const ptx_subject *s, const flow_use_count *use, char *buffer, size_t size);
+/* Accesses of an array by a thread, added up: "3*param2; 1 where tid.x == 0"; loads (and atomics), or
+ * what writes. "" for none. */
+char *ptx_total(const ptx_subject *s, const flow_array *array, bool writes, char *buffer,
+                size_t size);
+/* The name of the array, "" where it is none. */
+const char *ptx_array_name(const ptx_subject *s, const flow_array *array);
+/* Does the instruction read memory, does it write? */
+bool ptx_reads(const ptx_subject *s, uint32_t pc);
+bool ptx_writes(const ptx_subject *s, uint32_t pc);
+/* What ptx_print_kernel() and ptx_kernel_json() have of loops and arrays. */
+void ptx_print_loops(const ptx_subject *s, FILE *out);
+void ptx_print_arrays(const ptx_subject *s, FILE *out);
+void ptx_print_uses(const ptx_subject *s, uint32_t pc, FILE *out);
+json_t *ptx_place_json(const ptx_subject *s, uint32_t pc);
+json_t *ptx_loops_json(const ptx_subject *s);
+json_t *ptx_arrays_json(const ptx_subject *s);
+json_t *ptx_uses_json(const ptx_subject *s, uint32_t pc);
 /* Where the pointer of an access (FLOW_PC_MEMORY) comes from: "param 0", "tile (shared)"; several are
  * separated by commas, "" where it is not known. Returns buffer. */
 char *ptx_origin(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
@@ -60,7 +85,7 @@ void ptx_count(ptx_totals *totals, const ptx_subject *s);
 
 /* ---- output ---- */
 
-void ptx_print_kernel(const ptx_subject *s, bool addresses, FILE *out);
+void ptx_print_kernel(const ptx_subject *s, FILE *out);
 void ptx_print_totals(const ptx_totals *totals, FILE *out);
 json_t *ptx_kernel_json(const ptx_subject *s);
 json_t *ptx_totals_json(const ptx_totals *totals);

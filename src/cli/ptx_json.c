@@ -17,7 +17,7 @@ static void put_place(json_t *object, const ptx_subject *s, uint32_t pc)
     json_object_set_new(object, "ptx_line", json_integer(insn->pos.line));
 }
 
-static json_t *place_json(const ptx_subject *s, uint32_t pc)
+json_t *ptx_place_json(const ptx_subject *s, uint32_t pc)
 {
     json_t *place = json_object();
     put_place(place, s, pc);
@@ -37,14 +37,15 @@ static json_t *access_json(const ptx_subject *s, uint32_t pc)
         json_object_set_new(access, "points_to", json_string(text));
     if (*ptx_address(s, pc, text, sizeof text))
         json_object_set_new(access, "address", json_string(text));
+    json_object_set_new(access, "uses", ptx_uses_json(s, pc));
     if (v->reason == FLOW_CLEAN)
         return access;
     json_object_set_new(access, "reason", json_string(flow_reason_name(v->reason)));
     json_object_set_new(access, "through", json_string(flow_through_name(v->through)));
     if (v->source != IR_NONE)
-        json_object_set_new(access, "source", place_json(s, v->source));
+        json_object_set_new(access, "source", ptx_place_json(s, v->source));
     if (v->branch != IR_NONE)
-        json_object_set_new(access, "branch", place_json(s, v->branch));
+        json_object_set_new(access, "branch", ptx_place_json(s, v->branch));
     return access;
 }
 
@@ -63,6 +64,8 @@ json_t *ptx_kernel_json(const ptx_subject *s)
         if (p->flags[pc] & FLOW_PC_MEMORY)
             json_array_append_new(list, access_json(s, pc));
     json_object_set_new(kernel, "accesses", list);
+    json_object_set_new(kernel, "loops", ptx_loops_json(s));
+    json_object_set_new(kernel, "arrays", ptx_arrays_json(s));
     return kernel;
 }
 

@@ -22,9 +22,9 @@ static void print_verdict(const ptx_subject *s, const flow_verdict *v, FILE *out
     fputc('\n', out);
 }
 
-static void print_access_verdict(const ptx_subject *s, uint32_t pc, bool addresses, FILE *out)
+static void print_access_verdict(const ptx_subject *s, uint32_t pc, FILE *out)
 {
-    char place[160], op[80], text[1024];
+    char place[160], op[80];
     const flow_verdict *v = &s->proof->verdicts[pc];
     fprintf(out, "  %-24s %-24s ", ptx_place(s, pc, place, sizeof place),
             ir_insn_name(ptx_insn_at(s, pc, NULL), op, sizeof op));
@@ -32,12 +32,7 @@ static void print_access_verdict(const ptx_subject *s, uint32_t pc, bool address
         fprintf(out, "follows from the launch\n");
     else
         print_verdict(s, v, out);
-    if (!addresses)
-        return;
-    if (*ptx_origin(s, pc, text, sizeof text))
-        fprintf(out, "  %-24s   points to %s\n", "", text);
-    if (*ptx_address(s, pc, text, sizeof text))
-        fprintf(out, "  %-24s   at %s\n", "", text);
+    ptx_print_uses(s, pc, out);
 }
 
 static const char *plural(uint64_t n)
@@ -45,7 +40,7 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
-void ptx_print_kernel(const ptx_subject *s, bool addresses, FILE *out)
+void ptx_print_kernel(const ptx_subject *s, FILE *out)
 {
     const flow_proof *p = s->proof;
     fprintf(out, "%s: %s", s->name, flow_class_name(p->class_));
@@ -56,7 +51,9 @@ void ptx_print_kernel(const ptx_subject *s, bool addresses, FILE *out)
     fputc('\n', out);
     for (uint32_t pc = 0; pc < p->npcs; pc++)
         if (p->flags[pc] & FLOW_PC_MEMORY)
-            print_access_verdict(s, pc, addresses, out);
+            print_access_verdict(s, pc, out);
+    ptx_print_loops(s, out);
+    ptx_print_arrays(s, out);
     fputc('\n', out);
 }
 

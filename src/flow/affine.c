@@ -200,6 +200,34 @@ const flow_affine *flow_affine_without(flow_mem *mem, const flow_affine *a, flow
     return finish(mem, &s, a->assumes_no_wrap);
 }
 
+/* Takes the symbol out of the term; how often it stood there. */
+static unsigned take_out(flow_term *term, flow_symbol symbol)
+{
+    unsigned found = 0;
+    for (int i = 0; i < term->nfactors; i++)
+        if (compare_symbols(term->factors[i], symbol) == 0)
+            found++;
+        else
+            term->factors[i - (int)found] = term->factors[i];
+    term->nfactors = (uint8_t)(term->nfactors - found);
+    return found;
+}
+
+const flow_affine *flow_affine_slope(flow_mem *mem, const flow_affine *a, flow_symbol symbol,
+                                     const flow_affine **rest)
+{
+    sum with = {.count = 0}, without = {.count = 0};
+    for (uint32_t i = 0; i < a->nterms; i++) {
+        flow_term term = a->terms[i];
+        unsigned found = take_out(&term, symbol);
+        if (found > 1)
+            return NULL;
+        accumulate(found ? &with : &without, &term, 1);
+    }
+    *rest = finish(mem, &without, a->assumes_no_wrap);
+    return with.count ? finish(mem, &with, a->assumes_no_wrap) : NULL;
+}
+
 /* ---- text ---- */
 
 /* The name of a value without a form. */

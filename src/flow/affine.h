@@ -19,6 +19,10 @@ bool flow_affine_is_constant(const flow_affine *a, int64_t *value);
  * another anywhere. */
 bool flow_affine_coefficient(const flow_affine *a, flow_symbol symbol, int64_t *coefficient);
 bool flow_affine_has(const flow_affine *a, flow_symbol symbol);
+/* What the symbol is multiplied with, all over the form; *rest: the terms without it. NULL where it
+ * does not occur, or stands twice in one term. */
+const flow_affine *flow_affine_slope(flow_mem *mem, const flow_affine *a, flow_symbol symbol,
+                                     const flow_affine **rest);
 /* Without that symbol's own term. */
 const flow_affine *flow_affine_without(flow_mem *mem, const flow_affine *a, flow_symbol symbol);
 /* Trip counts of the loops of a function whose values have forms. */

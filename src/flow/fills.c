@@ -192,7 +192,7 @@ static void go_to_decisions(state *s, step from, uint32_t insn)
 
 /* ---- merged values ---- */
 
-static bool is_back_edge(const flow_function *f, uint32_t from, uint32_t to)
+static bool closes_loop(const flow_function *f, uint32_t from, uint32_t to)
 {
     uint32_t loop = f->loops.of[to];
     return loop != FLOW_NONE && f->loops.loops[loop].header == to &&
@@ -229,7 +229,7 @@ static void visit_phi(state *s, step at)
         step to = to_value(at, f->args[v->first_arg + p - first]);
         if (f->loops.irreducible)
             to.loop = LOOP_ANY;
-        if (is_back_edge(f, f->graph.pred[p], v->block)) {
+        if (closes_loop(f, f->graph.pred[p], v->block)) {
             to.loop = round_loop(f, at.loop, f->loops.of[v->block]);
             heads++;
         }
@@ -290,7 +290,7 @@ static void add_read(state *s, step at, uint32_t insn)
     had->earlier |= read.earlier;
 }
 
-static void add_device(state *s, step at)
+static void note_device(state *s, step at)
 {
     if (at.operand && !at.decides)
         s->fill->origin = FLOW_DEVICE;
@@ -305,7 +305,7 @@ static void visit_address(state *s, step at, const flow_address *a)
     if (!(a->touch & FLOW_READ) || a->space == IR_SPACE_CONST)
         return;
     if (r.global)
-        add_device(s, at);
+        note_device(s, at);
     s->fill->unknown |= r.local;
     for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE;
          o = flow_next_reached(s->k, &r, o + 1)) {
@@ -361,7 +361,7 @@ static uint8_t scope_of(const ir_insn *insn)
     }
 }
 
-static step widened(step at, const ir_insn *insn)
+static step with_scope_of(step at, const ir_insn *insn)
 {
     uint8_t scope = scope_of(insn);
     at.scope = at.scope > scope ? at.scope : scope;
@@ -386,7 +386,7 @@ static void visit_arithmetic(state *s, step at, const ir_insn *insn)
 static void visit_result(state *s, step at, const ir_insn *insn)
 {
     const flow_function *f = function_of(s, at);
-    at = widened(at, insn);
+    at = with_scope_of(at, insn);
     if (f->unknown[insn->pc] || insn->op == IR_call || insn->op == IR_wgmma)
         s->fill->unknown = true;
     switch (f->effects[insn->pc]) {
@@ -452,7 +452,7 @@ static bool updates(const flow_function *f, const ir_insn *insn)
     return f->effects[insn->pc] == IR_EFFECT_ATOMIC && !ir_has(insn, IR_S_exch);
 }
 
-static int by_pc(const void *a, const void *b)
+static int reads_by_pc(const void *a, const void *b)
 {
     const flow_read *x = a, *y = b;
     return (x->pc > y->pc) - (x->pc < y->pc);
@@ -467,13 +467,13 @@ static void go_to_source(state *s, step from, uint32_t insn)
             go(s, to_address(from, f->addresses[a].value));
 }
 
-static void walk_back(state *s, const flow_function *f, const ir_insn *insn)
+static void follow_value(state *s, const flow_function *f, const ir_insn *insn)
 {
     step from = {.func = f->index, .loop = FLOW_NONE, .operand = true};
     bool copy = f->effects[insn->pc] == IR_EFFECT_COPY;
     s->walk++;
     s->fill->unknown |= f->unknown[insn->pc];
-    from = widened(from, insn);
+    from = with_scope_of(from, insn);
     if (copy)
         go_to_source(s, from, insn->pc);
     else
@@ -489,17 +489,17 @@ static void walk_back(state *s, const flow_function *f, const ir_insn *insn)
     s->fill->copied &= s->fill->origin == FLOW_DEVICE && !s->fill->updates && !s->fill->unknown;
 }
 
-static void describe(state *s, const flow_function *f, const ir_insn *insn, flow_fill *out)
+static void describe_fill(state *s, const flow_function *f, const ir_insn *insn, flow_fill *out)
 {
     s->fill = out;
     *out = (flow_fill){.pc = f->first_pc + insn->pc,
                        .copied = true,
                        .updates = updates(f, insn),
                        .first = s->reads.count};
-    walk_back(s, f, insn);
+    follow_value(s, f, insn);
     out->count = s->reads.count - out->first;
     if (out->count)
-        qsort(s->reads.data + out->first, out->count, sizeof *s->reads.data, by_pc);
+        qsort(s->reads.data + out->first, out->count, sizeof *s->reads.data, reads_by_pc);
     s->fill = NULL;
 }
 
@@ -554,7 +554,8 @@ static void add_feeds(state *s, edge_list *pairs, const ir_operand *list, ir_var
     }
 }
 
-static void add_call(state *s, edge_list *pairs, const flow_function *f, const ir_insn *insn)
+static void add_feeds_of_call(state *s, edge_list *pairs, const flow_function *f,
+                              const ir_insn *insn)
 {
     flow_call call = flow_call_of(f->func, insn);
     uint32_t callee = flow_callee(s->k, insn);
@@ -578,7 +579,7 @@ static void find_feeds(state *s)
                       (flow_edge){flow_object_of(s->k, f->func->params[p]), s->k->nobjects});
         for (uint32_t i = 0; i < f->func->ninsns; i++)
             if (f->func->insns[i].op == IR_call && f->blocks[f->block_of[i]].reached)
-                add_call(s, &pairs, f, &f->func->insns[i]);
+                add_feeds_of_call(s, &pairs, f, &f->func->insns[i]);
     }
     s->feeds = rows_of(s, &pairs, 0);
 }
@@ -610,7 +611,7 @@ static void find_fills(void *ctx)
             flow_fill fill;
             if (!f->blocks[f->block_of[i]].reached || !writes_shared(j->s.k, f, i))
                 continue;
-            describe(&j->s, f, &f->func->insns[i], &fill);
+            describe_fill(&j->s, f, &f->func->insns[i], &fill);
             flow_push(&j->s.k->mem, &j->fills, fill);
         }
     }
