@@ -1,6 +1,7 @@
 /* How often instructions run: worked out by hand, and by random kernels that are run. */
 #include "../emu/fixture.h"
 #include "flow/arrays.h"
+#include "nests.h"
 #include "support.h"
 
 #define ENTRY ".visible .entry k(.param .u64 a, .param .u64 n, .param .u64 m)\n{\n"
@@ -312,128 +313,6 @@ CASE(words_that_forms_tell_apart,
 
 enum { KERNELS = 400, LANES = 32, BLOCKS = 2, MAX_PCS = 512 };
 
-typedef struct writer {
-    char *text;
-    size_t size, at;
-    uint64_t seed;
-    unsigned names, depth, regs;
-} writer;
-
-__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    w->at += (size_t)vsnprintf(w->text + w->at, w->size - w->at, format, args);
-    va_end(args);
-    assert_true(w->at < w->size);
-}
-
-static uint32_t pick(writer *w, uint32_t below)
-{
-    return rnd(&w->seed, below);
-}
-
-/* A small number: of the code, a parameter, or the thread's. */
-static const char *bound_of(writer *w)
-{
-    static char text[4][8];
-    static unsigned next;
-    char *out = text[next++ % 4];
-    switch (pick(w, 4)) {
-    case 0: return "%r1";
-    case 1: return "%r2";
-    default: snprintf(out, sizeof text[0], "%u", pick(w, 9)); return out;
-    }
-}
-
-static void put_statements(writer *w);
-
-static void put_loop(writer *w)
-{
-    unsigned n = w->names++, r = 20 + w->regs++;
-    const char *bound = bound_of(w);
-    unsigned step = 1 + pick(w, 3);
-    switch (pick(w, 6)) {
-    case 0: /* the test at the end, entered always */
-        put(w, "mov.u32 %%r%u, %u;\nL%u:\n", r, pick(w, 4), n);
-        put_statements(w);
-        put(w, "add.s32 %%r%u, %%r%u, %u;\nsetp.lt.s32 %%p%u, %%r%u, %s;\n@%%p%u bra L%u;\n", r, r,
-            step, r, r, bound, r, n);
-        break;
-    case 1: /* the test at the begin */
-        put(w, "mov.u32 %%r%u, %s;\nL%u:\nsetp.%s.s32 %%p%u, %%r%u, %s;\n@%%p%u bra E%u;\n", r,
-            pick(w, 2) ? "%r3" : "0", n, pick(w, 2) ? "gt" : "ge", r, r, bound, r, n);
-        put_statements(w);
-        put(w, "add.s32 %%r%u, %%r%u, %u;\nbra L%u;\nE%u:\n", r, r, step, n, n);
-        break;
-    case 2: /* down */
-        put(w, "mov.u32 %%r%u, %s;\nL%u:\nsetp.le.s32 %%p%u, %%r%u, 1;\n@%%p%u bra E%u;\n", r,
-            bound, n, r, r, r, n);
-        put_statements(w);
-        put(w, "sub.s32 %%r%u, %%r%u, %u;\nbra L%u;\nE%u:\n", r, r, step, n, n);
-        break;
-    case 3: /* halved */
-        put(w, "add.u32 %%r%u, %%r%u, %u;\nL%u:\n", r, 1 + pick(w, 3), pick(w, 20), n);
-        put_statements(w);
-        if (pick(w, 2))
-            put(w, "shr.u32 %%r%u, %%r%u, 1;\nsetp.ge.u32 %%p%u, %%r%u, %u;\n", r, r, r, r,
-                1u << pick(w, 3));
-        else
-            put(w, "setp.gt.u32 %%p%u, %%r%u, 1;\nshr.u32 %%r%u, %%r%u, 1;\n", r, r, r, r);
-        put(w, "@%%p%u bra L%u;\n", r, n);
-        break;
-    case 4: /* doubled */
-        put(w, "mov.u32 %%r%u, %u;\nL%u:\n", r, 1 + pick(w, 3), n);
-        put_statements(w);
-        put(w, "shl.b32 %%r%u, %%r%u, 1;\nsetp.lt.u32 %%p%u, %%r%u, %s;\n@%%p%u bra L%u;\n", r, r,
-            r, r, bound, r, n);
-        break;
-    default: /* by the number of threads, as far as there are threads left */
-        put(w, "mov.u32 %%r%u, %%r3;\nsetp.ge.s32 %%p%u, %%r%u, %s;\n@%%p%u bra E%u;\nL%u:\n", r, r,
-            r, bound, r, n, n);
-        put_statements(w);
-        put(w,
-            "add.s32 %%r%u, %%r%u, %%r4;\nsetp.lt.s32 %%p%u, %%r%u, %s;\n@%%p%u bra "
-            "L%u;\nE%u:\n",
-            r, r, r, r, bound, r, n, n);
-    }
-}
-
-static void put_if(writer *w)
-{
-    unsigned n = w->names++, p = 20 + w->regs++;
-    uint32_t outer = pick(w, w->regs);
-    static const char *const tests[] = {"lt", "ge", "eq", "ne"};
-    put(w, "setp.%s.u32 %%p%u, %%r%u, %s;\n@%s%%p%u bra I%u;\n", tests[pick(w, 4)], p,
-        pick(w, 3) ? 3 : 20 + outer, bound_of(w), pick(w, 2) ? "!" : "", p, n);
-    put_statements(w);
-    put(w, "I%u:\n", n);
-}
-
-static void put_statements(writer *w)
-{
-    put(w, "ld.shared.u32 %%r9, [%%r7+%u];\n", 4 * pick(w, 9));
-    w->depth++;
-    for (uint32_t i = pick(w, 3); i && w->depth < 4 && w->regs < 40; i--)
-        if (pick(w, 3))
-            put_loop(w);
-        else
-            put_if(w);
-    w->depth--;
-    put(w, "ld.shared.u32 %%r9, [%%r7+%u];\n", 4 * pick(w, 9));
-}
-
-static void random_kernel(uint64_t seed, char *text, size_t size)
-{
-    writer w = {.text = text, .size = size, .seed = seed * 7919 + 3};
-    put(&w, "%s", FLOW_HEADER ".shared .align 16 .b8 tile[4096];\n" ENTRY REGS LOAD_PARAMS);
-    for (unsigned r = 20; r < 70; r++)
-        put(&w, "mov.u32 %%r%u, %u;\n", r, pick(&w, 4));
-    for (unsigned i = 0; i < 3; i++)
-        put_statements(&w);
-    put(&w, "ret;\n}\n");
-}
-
 /* ---- what a count says of a thread ---- */
 
 typedef struct thread {
@@ -589,7 +468,7 @@ static void counts_hold_when_run(void **state)
     for (uint64_t seed = 1; seed <= KERNELS; seed++) {
         counted c;
         fixture f;
-        random_kernel(seed, text, sizeof text);
+        generate_nest(seed, false, text, sizeof text);
         counted_begin(&c, text);
         assert_true(c.s.proof.npcs < MAX_PCS);
         fixture_begin(&f, text);
