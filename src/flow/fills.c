@@ -601,7 +601,7 @@ typedef struct job {
     flow_list(flow_fill) fills;
 } job;
 
-static void find_fills(void *ctx)
+static void describe_fills(void *ctx)
 {
     job *j = ctx;
     prepare_walks(&j->s);
@@ -645,7 +645,7 @@ wl_status flow_fills_of(flow_kernel *kernel, wl_arena *arena, flow_fills *out)
     wl_status status = flow_run(kernel, FLOW_PASS_origins);
     job j = {.s.k = kernel};
     if (status == WL_OK)
-        status = flow_guard(&kernel->mem, find_fills, &j);
+        status = flow_guard(&kernel->mem, describe_fills, &j);
     return status == WL_OK ? copy_out(&j, arena, out) : status;
 }
 

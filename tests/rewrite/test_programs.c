@@ -2,68 +2,13 @@
  * table of the instructions that probes add is written there. */
 #include "../flow/support.h"
 #include "compare.h"
+#include "programs.h"
 #include "support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 static FILE *table;
-
-typedef struct program {
-    const char *kernel;
-    emu_dim grid, block;
-    const char *args;
-} program;
-
-#define DIM(x, y) {x, y, 1}
-static const program programs[] = {
-#define X(kernel, grid, block, args) {#kernel, DIM grid, DIM block, args},
-#include "programs.def"
-};
-
-static uint32_t word_of(char kind, uint32_t i)
-{
-    float value = (float)(i % 97) / 16;
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return kind == 'F'   ? bits
-           : kind == 'D' ? i % 3 + 1
-           : kind == 'C' ? i * 7919 % 1024
-           : kind == 'O' ? i * 64
-                         : 0;
-}
-
-/* All arrays in one allocation, each from a multiple of 256 bytes on. With `data` NULL only its
- * size is found. */
-static uint64_t place(const char *args, char *data, shape *s)
-{
-    uint64_t at = 0;
-    uint32_t n = 0;
-    for (char *end; *args; args = end + (*end == ' ')) {
-        uint32_t count = (uint32_t)strtoul(args + 1, &end, 10);
-        if (*args == 'V') {
-            s->args[n++] = count;
-            continue;
-        }
-        if (data)
-            s->objects[s->nobjects++] = (rewrite_object){P(data + at), 4 * (uint64_t)count};
-        s->args[n++] = P(data + at);
-        for (uint32_t i = 0; data && i < count; i++)
-            ((uint32_t *)(void *)(data + at))[i] = word_of(*args, i);
-        at = (at + 4 * (uint64_t)count + 255) / 256 * 256;
-    }
-    s->nargs = n;
-    return at;
-}
-
-static shape shape_of(probed *p, const program *e)
-{
-    shape s = {.grid = e->grid, .block = e->block};
-    s.bytes = place(e->args, NULL, &s);
-    s.data = fixture_alloc(&p->f, s.bytes);
-    place(e->args, s.data, &s);
-    return s;
-}
 
 /* One block traced, as is usual. */
 static void add_row(probed *p, const program *e, const char *name, const shape *s,
@@ -91,7 +36,7 @@ static void check_program(const program *e, const char *probe, uint32_t probes, 
     char *text = test_read_source("tests/rewrite/programs.ptx");
     probed_begin(&p, text, probes, everything);
     const char *name = e->kernel;
-    shape s = shape_of(&p, e);
+    shape s = program_shape(&p, e);
     check_kernel(&p, name, &s, t);
     if (table)
         add_row(&p, e, name, &s, probe, everything);
@@ -102,10 +47,10 @@ static void check_program(const program *e, const char *probe, uint32_t probes, 
 static void check_all(const char *probe, uint32_t probes, bool everything)
 {
     tally t = {0};
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+    for (size_t i = 0; i < program_count; i++)
         check_program(&programs[i], probe, probes, everything, &t);
     report(probe, &t);
-    assert_int_equal(t.kernels, sizeof programs / sizeof *programs);
+    assert_int_equal(t.kernels, program_count);
 }
 
 /* Instrumented code is too slow to try more than all probes together, on everything. */
