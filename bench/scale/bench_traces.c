@@ -88,7 +88,9 @@ static uint32_t add_set_of(maker *m, const obj_access *accesses, uint32_t count)
 static void add_copy(maker *m, uint32_t queue, uint32_t object, unsigned how)
 {
     uint64_t bytes = m->trace.objects.data[object].bytes;
-    obj_access access = {.object = object, .how = (uint16_t)how, .bytes = bytes};
+    uint32_t range = obj_trace_add_range(&m->trace, &(obj_range){.bytes = bytes});
+    check_made(range != OBJ_NONE);
+    obj_access access = {.object = object, .how = how, .part = range};
     uint32_t set = add_set_of(m, &access, 1);
     add_op(m, (obj_op){.kind = OBJ_COPY, .waits = true, .queue = queue, .accesses = set});
 }

@@ -60,9 +60,16 @@ uint32_t tale_free(obj_trace *t, uint32_t queue, uint32_t object)
     return op;
 }
 
+obj_access tale_access(obj_trace *t, uint32_t object, unsigned how)
+{
+    uint32_t range = obj_trace_add_range(t, &(obj_range){.bytes = t->objects.data[object].bytes});
+    assert_int_not_equal(range, OBJ_NONE);
+    return (obj_access){.object = object, .how = how, .part = range};
+}
+
 static uint32_t set_of(obj_trace *t, uint32_t object, unsigned how)
 {
-    obj_access a = {.object = object, .how = (uint16_t)how, .bytes = t->objects.data[object].bytes};
+    obj_access a = tale_access(t, object, how);
     return obj_trace_add_set(t, &a, 1);
 }
 

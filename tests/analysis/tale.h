@@ -20,6 +20,8 @@ uint32_t tale_free(obj_trace *trace, uint32_t queue, uint32_t object);
 uint32_t tale_set(obj_trace *trace, uint32_t queue, uint32_t object);
 uint32_t tale_copy_in(obj_trace *trace, uint32_t queue, uint32_t object);
 uint32_t tale_copy_out(obj_trace *trace, uint32_t queue, uint32_t object);
+/* Of all of the object, by a copy. */
+obj_access tale_access(obj_trace *trace, uint32_t object, unsigned how);
 /* A launch that reads one object and writes another; OBJ_NONE: neither. */
 uint32_t tale_launch(obj_trace *trace, uint32_t queue, uint32_t reads, uint32_t writes);
 /* A launch of which nothing is known. */

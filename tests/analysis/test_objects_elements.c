@@ -18,7 +18,7 @@ static obj_lives lives;
 static obj_extent *extents;
 static obj_hits hits;
 static obj_plan plan;
-static wl_spans sets[MOST_SETS]; /* from 1 on: what obj_access.elements numbers */
+static wl_spans sets[MOST_SETS]; /* from 1 on: what obj_access.part numbers */
 static uint32_t nsets;
 
 static int begin(void **state)
@@ -69,7 +69,7 @@ static uint32_t elements_of(uint64_t first, uint64_t count, uint64_t runs, uint6
 
 static uint32_t launch_on(uint32_t object, uint32_t elements)
 {
-    obj_access a = {.object = object, .how = OBJ_WRITE, .elements = elements};
+    obj_access a = {.object = object, .how = OBJ_WRITE, .part = elements};
     uint32_t op = tale_launch(&t, TALE_LEGACY, OBJ_NONE, OBJ_NONE);
     t.ops.data[op].accesses = obj_trace_add_set(&t, &a, 1);
     return op;
@@ -215,8 +215,7 @@ static void copies_beside_it(void **state)
     tale_allocate(&t, TALE_HOST, 4000, &o);
     tale_allocate(&t, TALE_HOST, 4000, &copy);
     launch_on(o, elements_of(0, 10, 1, 0));
-    obj_access both[] = {{.object = o, .how = OBJ_READ, .bytes = 4000},
-                         {.object = copy, .how = OBJ_WRITE, .bytes = 4000}};
+    obj_access both[] = {tale_access(&t, o, OBJ_READ), tale_access(&t, copy, OBJ_WRITE)};
     uint32_t op = tale_copy_in(&t, TALE_LEGACY, o);
     t.ops.data[op].accesses = obj_trace_add_set(&t, both, 2);
     analyse();
@@ -292,8 +291,7 @@ static void copied_whole_on_device(void **state)
     tale_allocate(&t, TALE_HOST, 128, &copy);
     launch_on(o, elements_of(0, 16, 1, 0));
     launch_on(o, elements_of(16, 16, 1, 0));
-    obj_access both[] = {{.object = o, .how = OBJ_READ, .bytes = 128},
-                         {.object = copy, .how = OBJ_WRITE, .bytes = 128}};
+    obj_access both[] = {tale_access(&t, o, OBJ_READ), tale_access(&t, copy, OBJ_WRITE)};
     uint32_t op = tale_copy_in(&t, TALE_LEGACY, o);
     t.ops.data[op].accesses = obj_trace_add_set(&t, both, 2);
     analyse();

@@ -50,7 +50,7 @@ static void access_some(obj_trace *t, uint32_t op)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t object = any_alive(t);
         if (object != OBJ_NONE)
-            accesses[made++] = (obj_access){.object = object, .how = (uint16_t)(1 + below(3))};
+            accesses[made++] = (obj_access){.object = object, .how = 1 + below(3)};
     }
     t->ops.data[op].accesses = obj_trace_add_set(t, accesses, made);
 }
@@ -478,13 +478,13 @@ static void compare_savings(const obj_trace *t, const obj_hits *hits, const obj_
         chosen[k] = hits->data[k].planned;
     after = peak_with(t, hits, chosen);
     assert_int_equal(plan->devices[0].after, after);
-    for (size_t i = 0; i < hits->count; i++) {
-        if (!hits->data[i].planned)
-            continue;
-        chosen[i] = false;
-        assert_int_equal(hits->data[i].adds, peak_with(t, hits, chosen) - after);
-        assert_false(hits->data[i].possible);
-        chosen[i] = true;
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const obj_step *step = &plan->steps.data[i];
+        assert_true(hits->data[step->hit].planned);
+        chosen[step->hit] = false;
+        assert_int_equal(step->adds, peak_with(t, hits, chosen) - after);
+        assert_false(hits->data[step->hit].possible);
+        chosen[step->hit] = true;
     }
     if (plan->steps.count)
         assert_int_equal(plan->steps.data[plan->steps.count - 1].peak, after);

@@ -44,17 +44,18 @@ static void note_larger_move(obj_moved *largest, uint32_t op, uint64_t bytes)
 static void note_copy(measurer *m, uint32_t at, const obj_access *a, bool both)
 {
     obj_extent *e = &m->extents[a->object];
-    note_larger_move(both && a->how == OBJ_READ ? &e->on_device : &e->by_host, at, a->bytes);
+    uint64_t bytes = m->trace->ranges.data[a->part].bytes;
+    note_larger_move(both && a->how == OBJ_READ ? &e->on_device : &e->by_host, at, bytes);
 }
 
 static void note_visit(measurer *m, const obj_access *a)
 {
     course *c = &m->courses[a->object];
-    c->unknown |= !a->elements;
-    if (a->elements && a->elements == c->newest)
+    c->unknown |= !a->part;
+    if (a->part && a->part == c->newest)
         return;
-    c->newest = a->elements;
-    m->failed |= !wl_push(&m->visits, (visit){a->object, a->elements, c->visits++});
+    c->newest = a->part;
+    m->failed |= !wl_push(&m->visits, (visit){a->object, a->part, c->visits++});
 }
 
 static void note_visits(measurer *m)

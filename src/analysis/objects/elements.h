@@ -8,7 +8,7 @@
 
 enum { OBJ_ELEMENT_BYTES = 4 };
 
-/* Reads the elements that obj_access.elements numbers; false where that fails. What it gives stays
+/* Reads the elements that obj_access.part numbers; false where that fails. What it gives stays
  * until the next call. */
 typedef bool obj_read_elements(void *ctx, uint32_t elements, wl_span_reader *out);
 

@@ -4,19 +4,26 @@
 
 #include <stdlib.h>
 
-typedef struct last_access {
-    uint32_t gap, ngaps; /* the newest of the object's in obj_lives.gaps; how many there are */
-    uint32_t op;         /* OBJ_NONE: none yet */
-    uint32_t write;      /* the last copy or set that wrote it, unread so far; OBJ_NONE: none */
-    obj_access to;       /* what that wrote */
-    uint32_t seen;       /* unknown operations before this place in the list are dealt with */
-} last_access;
-
-/* How much had run before an operation. */
+/* How much had run at some moment. */
 typedef struct clock {
     double seconds;
     uint32_t unmeasured; /* operations */
 } clock;
+
+typedef struct moment {
+    uint32_t op;
+    clock before; /* it */
+} moment;
+
+typedef struct last_access {
+    uint32_t op;         /* OBJ_NONE: none yet */
+    uint32_t level;      /* its */
+    clock after;         /* it */
+    uint32_t gap, ngaps; /* the newest of the object's in obj_lives.gaps; how many there are */
+    uint32_t write;      /* the last copy or set that wrote it, unread so far; OBJ_NONE: none */
+    uint32_t to;         /* what that wrote: in obj_trace.ranges */
+    uint32_t seen;       /* unknown operations before this place in the list are dealt with */
+} last_access;
 
 /* Bytes a second that copies move from the device to the host, and to the device. */
 typedef struct link_rates {
@@ -27,8 +34,8 @@ typedef struct watcher {
     const obj_trace *trace;
     const uint32_t *levels;
     last_access *last;
-    clock *clocks; /* before each operation */
-    wl_vec(uint32_t) unknown;
+    clock now;          /* before the operation that is watched */
+    wl_vec(moment) unknown;
     uint32_t most_gaps; /* of an object */
     const ana_thresholds *thresholds;
     link_rates link;
@@ -36,13 +43,9 @@ typedef struct watcher {
     obj_lives *out;
 } watcher;
 
-static bool is_longer_gap(const obj_gap *a, const obj_gap *b)
+static bool is_longer(double seconds, uint32_t calls, double than, uint32_t than_calls)
 {
-    if (b->from == OBJ_NONE)
-        return true;
-    if (a->seconds >= 0 && b->seconds >= 0)
-        return a->seconds > b->seconds;
-    return a->calls > b->calls;
+    return seconds >= 0 && than >= 0 ? seconds > than : calls > than_calls;
 }
 
 /* Long enough for copies out and in again, where that is known; else for many calls. */
@@ -63,7 +66,8 @@ static void keep_gap(watcher *w, const obj_gap *gap)
         w->failed |= !wl_push(&w->out->gaps, *gap);
         last->gap = (uint32_t)w->out->gaps.count - 1;
         last->ngaps++;
-    } else if (is_longer_gap(gap, &gaps[last->gap])) {
+    } else if (is_longer(gap->seconds, gap->calls, gaps[last->gap].seconds,
+                         gaps[last->gap].calls)) {
         gaps[last->gap] = *gap;
     }
 }
@@ -76,41 +80,69 @@ static int by_end(const void *a, const void *b)
     return x->object < y->object ? -1 : x->object > y->object;
 }
 
-static void note_gap(watcher *w, uint32_t object, uint32_t from, uint32_t to)
+static void note_longest(obj_life *life, const obj_gap *gap)
 {
-    obj_life *life = &w->out->rows[object];
+    if (gap->calls && (!life->idle_calls || is_longer(gap->seconds, gap->calls,
+                                                      life->idle_seconds, life->idle_calls))) {
+        life->idle_calls = gap->calls;
+        life->idle_seconds = gap->seconds;
+    }
+}
+
+/* Since the object's last access. */
+static void note_gap(watcher *w, uint32_t object, const moment *to)
+{
+    const last_access *last = &w->last[object];
     double bytes = (double)w->trace->objects.data[object].bytes;
-    uint32_t before = w->levels[from], after = w->levels[to];
-    const clock *begin = &w->clocks[from + 1], *end = &w->clocks[to];
-    bool measured = begin->unmeasured == end->unmeasured;
+    uint32_t level = w->levels[to->op];
+    bool measured = last->after.unmeasured == to->before.unmeasured;
     obj_gap gap = {.object = object,
-                   .from = from,
-                   .to = to,
-                   .calls = after > before + 1 ? after - before - 1 : 0,
-                   .seconds = measured ? end->seconds - begin->seconds : -1,
+                   .from = last->op,
+                   .to = to->op,
+                   .calls = level > last->level + 1 ? level - last->level - 1 : 0,
+                   .seconds = measured ? to->before.seconds - last->after.seconds : -1,
                    .copies = bytes / w->link.out + bytes / w->link.in};
-    if (gap.calls && is_longer_gap(&gap, &life->idle))
-        life->idle = gap;
+    note_longest(&w->out->rows[object], &gap);
     if (is_long_gap(w, &gap))
         keep_gap(w, &gap);
 }
 
-static void touch_object(watcher *w, uint32_t object, uint32_t op)
+static clock clock_after(const watcher *w, const moment *m)
+{
+    const obj_op *op = &w->trace->ops.data[m->op];
+    clock after = m->before;
+    if (obj_accesses_objects(op->kind)) {
+        after.seconds += op->seconds >= 0 ? op->seconds : 0;
+        after.unmeasured += !(op->seconds >= 0);
+    }
+    return after;
+}
+
+static void set_last(watcher *w, uint32_t object, const moment *m)
+{
+    last_access *last = &w->last[object];
+    w->out->rows[object].last = last->op = m->op;
+    last->level = w->levels[m->op];
+    last->after = clock_after(w, m);
+}
+
+static void touch_object(watcher *w, uint32_t object, const moment *m)
 {
     obj_life *life = &w->out->rows[object];
-    last_access *last = &w->last[object];
-    if (last->op != OBJ_NONE && last->op != op)
-        note_gap(w, object, last->op, op);
+    const last_access *last = &w->last[object];
+    if (last->op != OBJ_NONE && last->op != m->op)
+        note_gap(w, object, m);
     if (life->first == OBJ_NONE)
-        life->first = op;
-    life->last = last->op = op;
+        life->first = m->op;
+    set_last(w, object, m);
 }
 
 static void note_certain(watcher *w, uint32_t object, uint32_t op)
 {
     obj_life *life = &w->out->rows[object];
     uint32_t level = w->levels[op], queue = w->trace->ops.data[op].queue;
-    bool first = life->accesses++ == 0;
+    bool first = life->accesses == 0;
+    life->accesses += life->accesses < OBJ_MOST_ACCESSES;
     life->soonest = first || level < life->soonest ? level : life->soonest;
     life->latest = first || level > life->latest ? level : life->latest;
     life->queue = first || life->queue == queue ? queue : OBJ_NONE;
@@ -121,14 +153,14 @@ static void note_certain(watcher *w, uint32_t object, uint32_t op)
 static void catch_up(watcher *w, uint32_t object)
 {
     last_access *last = &w->last[object];
-    uint32_t end = (uint32_t)w->unknown.count, newest = end ? w->unknown.data[end - 1] : OBJ_NONE;
+    uint32_t end = (uint32_t)w->unknown.count;
     if (last->seen >= end)
         return;
     w->out->rows[object].possibly = true;
-    bool same = w->unknown.data[last->seen] == last->op; /* it names the object as well */
+    bool same = w->unknown.data[last->seen].op == last->op; /* it names the object as well */
     if (last->seen + same < end)
-        touch_object(w, object, w->unknown.data[last->seen + same]);
-    w->out->rows[object].last = last->op = newest;
+        touch_object(w, object, &w->unknown.data[last->seen + same]);
+    set_last(w, object, &w->unknown.data[end - 1]);
     last->write = OBJ_NONE;
     last->seen = end;
 }
@@ -138,7 +170,7 @@ static bool is_write_by_host(const obj_op *op, const obj_access *a)
     return (op->kind == OBJ_COPY || op->kind == OBJ_SET) && a->how == OBJ_WRITE;
 }
 
-static bool covers(const obj_access *next, const obj_access *before)
+static bool covers(const obj_range *next, const obj_range *before)
 {
     if (next->apart || before->apart)
         return next->shape == before->shape && next->offset == before->offset &&
@@ -150,24 +182,27 @@ static bool covers(const obj_access *next, const obj_access *before)
 static bool note_write(watcher *w, uint32_t at, const obj_op *op, const obj_access *a)
 {
     last_access *last = &w->last[a->object];
-    bool dead = last->write != OBJ_NONE && is_write_by_host(op, a) && covers(a, &last->to);
-    obj_dead_write row = {a->object, last->write, at, last->to.bytes};
+    const obj_range *ranges = w->trace->ranges.data;
+    bool writes = is_write_by_host(op, a),
+         dead = writes && last->write != OBJ_NONE && covers(&ranges[a->part], &ranges[last->to]);
+    obj_dead_write row = {a->object, last->write, at, dead ? ranges[last->to].bytes : 0};
     if (dead && !wl_push(&w->out->dead, row))
         return false;
-    last->write = is_write_by_host(op, a) ? at : OBJ_NONE;
-    last->to = *a;
+    last->write = writes ? at : OBJ_NONE;
+    last->to = writes ? a->part : 0;
     return true;
 }
 
-static bool watch_accesses(watcher *w, uint32_t at, const obj_op *op)
+static bool watch_accesses(watcher *w, const moment *m)
 {
+    const obj_op *op = &w->trace->ops.data[m->op];
     uint32_t count;
     const obj_access *a = obj_accesses(w->trace, op, &count);
     for (uint32_t i = 0; i < count; i++) {
         catch_up(w, a[i].object);
-        touch_object(w, a[i].object, at);
-        note_certain(w, a[i].object, at);
-        if (!note_write(w, at, op, &a[i]))
+        touch_object(w, a[i].object, m);
+        note_certain(w, a[i].object, m->op);
+        if (!note_write(w, m->op, op, &a[i]))
             return false;
     }
     return true;
@@ -176,32 +211,30 @@ static bool watch_accesses(watcher *w, uint32_t at, const obj_op *op)
 static bool watch_op(watcher *w, uint32_t at)
 {
     const obj_op *op = &w->trace->ops.data[at];
+    const moment m = {at, w->now};
     if (op->kind == OBJ_ALLOCATE)
         w->last[op->about].seen = (uint32_t)w->unknown.count;
     if (op->kind == OBJ_FREE) {
         catch_up(w, op->about);
         w->last[op->about].seen = UINT32_MAX; /* what follows is none of its */
     }
-    bool measured = op->seconds >= 0, runs = op->kind >= OBJ_COPY && op->kind <= OBJ_LAUNCH;
-    w->clocks[at + 1].seconds = w->clocks[at].seconds + (runs && measured ? op->seconds : 0);
-    w->clocks[at + 1].unmeasured = w->clocks[at].unmeasured + (runs && !measured);
-    return watch_accesses(w, at, op) && (!op->unknown || wl_push(&w->unknown, at));
+    w->now = clock_after(w, &m);
+    return watch_accesses(w, &m) && (!op->unknown || wl_push(&w->unknown, m));
 }
 
 static bool begin_lives(watcher *w)
 {
     size_t n = w->trace->objects.count;
     w->last = calloc(n + 1, sizeof *w->last);
-    w->clocks = calloc(w->trace->ops.count + 1, sizeof *w->clocks);
     w->out->rows = calloc(n + 1, sizeof *w->out->rows);
-    if (!w->last || !w->clocks || !w->out->rows)
+    if (!w->last || !w->out->rows)
         return false;
     for (size_t i = 0; i < n; i++) {
         w->last[i] = (last_access){.op = OBJ_NONE, .write = OBJ_NONE};
         w->out->rows[i] = (obj_life){.first = OBJ_NONE,
                                      .last = OBJ_NONE,
                                      .queue = OBJ_NONE,
-                                     .idle = {OBJ_NONE, OBJ_NONE, OBJ_NONE, 0, -1, 0}};
+                                     .idle_seconds = -1};
     }
     return true;
 }
@@ -229,8 +262,9 @@ static link_rates measure_link(const obj_trace *trace, double otherwise)
         const obj_op *op = &trace->ops.data[i];
         uint32_t count;
         const obj_access *a = obj_accesses(trace, op, &count);
-        if (op->kind == OBJ_COPY && count == 1 && op->seconds > 0 && a->bytes >= LARGE)
-            add_measured(a->how == OBJ_READ ? &out : &in, (double)a->bytes, (double)op->seconds);
+        uint64_t bytes = op->kind == OBJ_COPY && count == 1 ? trace->ranges.data[a->part].bytes : 0;
+        if (op->seconds > 0 && bytes >= LARGE)
+            add_measured(a->how == OBJ_READ ? &out : &in, (double)bytes, (double)op->seconds);
     }
     return (link_rates){rate_of_link(&out, otherwise), rate_of_link(&in, otherwise)};
 }
@@ -259,7 +293,6 @@ bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, const ana_thre
     if (out->gaps.count)
         qsort(out->gaps.data, out->gaps.count, sizeof *out->gaps.data, by_end);
     free(w.last);
-    free(w.clocks);
     wl_vec_free(&w.unknown);
     return good && !w.failed;
 }

@@ -5,7 +5,7 @@
 #include "analysis/finding.h"
 #include "analysis/objects/trace.h"
 
-typedef struct obj_gap { /* between two accesses that follow each other; OBJ_NONE: there is none */
+typedef struct obj_gap { /* between two accesses that follow each other */
     uint32_t object;
     uint32_t from, to; /* operations */
     uint32_t calls;    /* calls that run in between: levels without these two */
@@ -22,13 +22,18 @@ typedef struct obj_dead_write { /* a copy or set that the next one covers, unrea
  * then: what follows from the gaps between accesses is certain so. */
 typedef struct obj_life {
     uint32_t first, last; /* operations that access it, certainly or possibly; OBJ_NONE: none */
-    uint32_t accesses;    /* certain ones */
-    bool possibly;        /* there are possible ones, too */
+    uint32_t accesses : 31; /* certain ones, as far as the field counts */
+    uint32_t possibly : 1;  /* there are possible ones, too */
     /* Of the certain ones: the lowest and the highest level, and the queue that they are in, OBJ_NONE
      * where they are in several. */
     uint32_t soonest, latest, queue;
-    obj_gap idle; /* the longest: by seconds where all are measured, else by calls */
+    /* Between two accesses, where it is longest: by seconds where all are measured, else by calls. 0
+     * calls: nowhere. */
+    uint32_t idle_calls;
+    double idle_seconds; /* negative: not measured */
 } obj_life;
+
+enum { OBJ_MOST_ACCESSES = INT32_MAX };
 
 enum { OBJ_MOST_GAPS = 1000000, OBJ_LEAST_GAPS = 4 };
 

@@ -244,23 +244,26 @@ static obj_queue_kind kind_of_stream(const loader *l, uint32_t stream)
 }
 
 /* Threads and streams share the numbers of queues: threads as odd, streams as even ones. */
-static uint32_t queue_numbered(loader *l, uint64_t of, obj_queue_kind kind, uint32_t context)
+static uint32_t add_queue(loader *l, uint32_t queue, obj_queue made)
 {
-    uint32_t queue = number_of(&l->queues, of);
-    if (queue == OBJ_NONE || queue < l->trace->queues.count)
-        return queue;
-    obj_queue made = {kind, context, (uint32_t)(of / 2)};
-    return wl_push(&l->trace->queues, made) ? queue : OBJ_NONE;
+    bool good = queue < OBJ_MOST_QUEUES && wl_push(&l->trace->queues, made);
+    return good ? queue : OBJ_NONE;
 }
 
 static uint32_t queue_of_thread(loader *l, const prof_operation *p)
 {
-    return queue_numbered(l, 2 * (uint64_t)p->thread + 1, OBJ_QUEUE_THREAD, 0);
+    uint32_t queue = number_of(&l->queues, 2 * (uint64_t)p->thread + 1);
+    if (queue == OBJ_NONE || queue < l->trace->queues.count)
+        return queue;
+    return add_queue(l, queue, (obj_queue){OBJ_QUEUE_THREAD, 0, p->thread});
 }
 
 static uint32_t queue_of_stream(loader *l, const prof_operation *p, uint32_t context)
 {
-    return queue_numbered(l, 2 * (uint64_t)p->stream, kind_of_stream(l, p->stream), context);
+    uint32_t queue = number_of(&l->queues, 2 * (uint64_t)p->stream);
+    if (queue == OBJ_NONE || queue < l->trace->queues.count)
+        return queue;
+    return add_queue(l, queue, (obj_queue){kind_of_stream(l, p->stream), context, p->stream});
 }
 
 /* ---- operations ---- */
@@ -298,33 +301,34 @@ static bool add_lives(loader *l, const prof_operation *p, obj_op op, const of_ca
     return true;
 }
 
-/* `part`: what the call names, in `object` or all of it; offsets are those of the whole. */
-static obj_access access_of_copy(const loader *l, const prof_operation *p, uint32_t part,
-                                 uint32_t object, unsigned how)
+/* `part`: what the call names, in an object or all of it; offsets are those of the whole. */
+static bool add_copied(loader *l, const prof_operation *p, uint32_t part, unsigned how,
+                       obj_access *accesses, uint32_t *n)
 {
     const prof_object *named = prof_find_object(&l->program->objects, part);
+    uint32_t object = part ? object_of_row(l, part) : OBJ_NONE;
     uint64_t pitch = p->target_pitch, rows = p->rows;
+    if (object == OBJ_NONE)
+        return true;
     bool apart = rows > 1 || p->width;
     uint64_t shape = hash_number(hash_number(hash_number(1, pitch), rows), p->width);
-    return (obj_access){.object = object,
-                        .how = (uint16_t)how,
-                        .apart = apart,
-                        .shape = apart ? (uint32_t)shape : 0,
-                        .offset = (how == OBJ_READ ? p->source_offset : p->target_offset) +
-                                  named->base - l->rows[object]->base,
-                        .bytes = p->bytes};
+    obj_range range = {.offset = (how == OBJ_READ ? p->source_offset : p->target_offset) +
+                                 named->base - l->rows[object]->base,
+                       .bytes = p->bytes,
+                       .shape = apart ? (uint32_t)shape : 0,
+                       .apart = apart};
+    uint32_t added = obj_trace_add_range(l->trace, &range);
+    accesses[(*n)++] = (obj_access){.object = object, .how = how, .part = added};
+    return added != OBJ_NONE;
 }
 
 static uint32_t set_of_copy(loader *l, const prof_operation *p)
 {
     obj_access both[2];
-    uint32_t n = 0, source = object_of_row(l, p->source_object),
-             target = object_of_row(l, p->target_object);
-    if (p->source_object && source != OBJ_NONE)
-        both[n++] = access_of_copy(l, p, p->source_object, source, OBJ_READ);
-    if (p->target_object && target != OBJ_NONE)
-        both[n++] = access_of_copy(l, p, p->target_object, target, OBJ_WRITE);
-    return obj_trace_add_set(l->trace, both, n);
+    uint32_t n = 0;
+    bool good = add_copied(l, p, p->source_object, OBJ_READ, both, &n) &&
+                add_copied(l, p, p->target_object, OBJ_WRITE, both, &n);
+    return good ? obj_trace_add_set(l->trace, both, n) : OBJ_NONE;
 }
 
 static unsigned how_of(uint8_t op)
@@ -354,9 +358,9 @@ static void add_access(const loader *l, const prof_instruction *i, obj_access *a
         at++;
     if (object != OBJ_NONE && at == *n)
         accesses[(*n)++] = (obj_access){.object = object,
-                                        .elements = elements_of_use(l, i->launch, object)};
+                                        .part = elements_of_use(l, i->launch, object)};
     if (object != OBJ_NONE)
-        accesses[at].how |= (uint16_t)how_of(i->c.op);
+        accesses[at].how |= how_of(i->c.op);
 }
 
 static uint32_t make_set_of_kind(loader *l, uint32_t launch)

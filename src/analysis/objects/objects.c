@@ -46,8 +46,8 @@ static void add_numbers(const tell_state *t, const tell_bundle *b, ana_draft *d)
     if (h->keeps)
         add_extent(&t->found.extents[h->object], h, d);
     if (h->pattern == ANA_TEMPORARY_IDLENESS && h->seconds > 0) {
-        ana_add_evidence(d, "idle_ms", "time in between", 1e3 * h->seconds, "ms");
-        ana_add_evidence(d, "copies_ms", "copies out and in again", 1e3 * h->copies, "ms");
+        ana_add_evidence(d, "idle_ms", "time in between", 1e3 * (double)h->seconds, "ms");
+        ana_add_evidence(d, "copies_ms", "copies out and in again", 1e3 * (double)h->copies, "ms");
     }
     if (b->hits > b->objects)
         ana_add_evidence(d, "times", "such times", b->hits, "");
@@ -59,7 +59,7 @@ static void add_numbers(const tell_state *t, const tell_bundle *b, ana_draft *d)
 static bool draft_bundle(tell_state *t, const tell_bundle *b)
 {
     const obj_hit *h = b->first;
-    ana_draft *d = ana_draft_add(t->drafts, t->input, h->pattern);
+    ana_draft *d = ana_draft_add(t->drafts, t->input, (ana_pattern)h->pattern);
     if (!d)
         return false;
     tell_words says = tell_pattern(t, b);
@@ -90,10 +90,11 @@ static void add_to_bundle(const tell_state *t, uint32_t hit, tell_bundle *b)
     b->newest = h->object;
     b->writes += h->count;
     b->bytes += h->bytes;
-    b->adds = h->adds > b->adds ? h->adds : b->adds;
-    if (step > b->step) {
-        b->step = step;
-        b->peak = t->found.plan.steps.data[step - 1].peak;
+    if (step) {
+        const obj_step *planned = &t->found.plan.steps.data[step - 1];
+        b->adds = planned->adds > b->adds ? planned->adds : b->adds;
+        b->peak = step > b->step ? planned->peak : b->peak;
+        b->step = step > b->step ? step : b->step;
     }
 }
 
@@ -123,7 +124,7 @@ static void count_copies(const tell_state *t)
         uint32_t count;
         const obj_access *a = obj_accesses(&t->found.trace, op, &count);
         if ((op->kind == OBJ_COPY || op->kind == OBJ_SET) && count)
-            t->drafts->copied += (double)a->bytes;
+            t->drafts->copied += (double)t->found.trace.ranges.data[a->part].bytes;
     }
 }
 

@@ -27,7 +27,7 @@ typedef struct finder {
 static obj_hit hit_of(const finder *f, ana_pattern pattern, uint32_t object)
 {
     const obj_object *o = &f->trace->objects.data[object];
-    return (obj_hit){.pattern = pattern,
+    return (obj_hit){.pattern = (uint8_t)pattern,
                      .object = object,
                      .other = OBJ_NONE,
                      .from = OBJ_NONE,
@@ -170,8 +170,8 @@ static bool find_idle(finder *f)
         hit.from = gap->from;
         hit.to = gap->to;
         hit.calls = gap->calls;
-        hit.seconds = gap->seconds;
-        hit.copies = gap->copies;
+        hit.seconds = (float)gap->seconds;
+        hit.copies = (float)gap->copies;
         if (is_allocated(&f->trace->objects.data[gap->object]) && !wl_push(f->hits, hit))
             return false;
     }

@@ -6,7 +6,9 @@
 #include "analysis/objects/elements.h"
 
 typedef struct obj_hit {
-    ana_pattern pattern;
+    uint8_t pattern; /* ana_pattern */
+    bool possible;   /* what was not seen may rule it out */
+    bool planned;    /* obj_plan keeps it */
     uint32_t object; /* of the trace */
     uint32_t other;  /* REDUNDANT_ALLOCATION: whose memory it can reuse; else OBJ_NONE */
     /* Operations between which the memory is of no use, as far as there are such: the allocation and
@@ -15,17 +17,14 @@ typedef struct obj_hit {
     uint32_t from, to;
     uint32_t calls; /* that run between these */
     uint32_t count; /* LEAK: objects that its site leaks; DEAD_WRITE: writes of the object */
-    /* TEMPORARY_IDLENESS: of what runs in between (negative: not measured), and of copies out and in
-     * again. */
-    double seconds, copies;
-    uint64_t bytes; /* of the object; DEAD_WRITE: written */
-    uint64_t keeps; /* OVERALLOCATION, STRUCTURED_ACCESS: bytes that are enough; else 0 */
-    bool possible;  /* what was not seen may rule it out */
     /* Hits of one pattern on objects of one site stand together; the first of them by place. */
     uint32_t bundle;
-    uint64_t saves; /* at the peak of the device, if all of these are followed and nothing else */
-    bool planned;   /* obj_plan keeps it */
-    uint64_t adds;  /* planned: how much higher the plan's peak is without it */
+    /* TEMPORARY_IDLENESS: of what runs in between (negative: not measured), and of copies out and in
+     * again. */
+    float seconds, copies;
+    uint64_t bytes; /* of the object; DEAD_WRITE: written */
+    uint64_t keeps; /* OVERALLOCATION, STRUCTURED_ACCESS: bytes that are enough; else 0 */
+    uint64_t saves; /* at the peak of the device, if all of its bundle are followed and nothing else */
 } obj_hit;
 
 typedef wl_vec(obj_hit) obj_hits;

@@ -1,5 +1,6 @@
 /* Replays allocations with changes made, and chooses the changes that lower the peak together. */
 #include "analysis/objects/savings.h"
+#include "analysis/objects/bundles.h"
 #include "analysis/objects/memory.h"
 
 #include <stdlib.h>
@@ -25,13 +26,6 @@ typedef struct deltas {
     extent rows[4];
 } deltas;
 
-/* Hits on objects of one place of the program: they have one fix. */
-typedef struct bundled {
-    uint32_t site, other; /* OBJ_NONE: there is no other */
-    uint32_t kind;        /* pattern, device, certainty */
-    uint32_t hit;
-} bundled;
-
 typedef struct planner {
     const obj_trace *trace;
     obj_hits *hits;
@@ -39,6 +33,7 @@ typedef struct planner {
     obj_memory *memories; /* by device */
     changed *objects;
     bool *made; /* by hit */
+    obj_bundles bundles;
     uint32_t *order;
     wl_vec(extent) given_back; /* by a bundle */
 } planner;
@@ -47,7 +42,7 @@ typedef struct planner {
 
 static obj_memory *memory_of_object(const planner *p, uint32_t object)
 {
-    return &p->memories[p->trace->objects.data[object].device];
+    return &p->memories[p->trace->ndevices > 1 ? p->trace->objects.data[object].device : 0];
 }
 
 static obj_memory *memory_of_hit(const planner *p, uint32_t hit)
@@ -249,11 +244,6 @@ static bool changes_memory(const obj_hit *h)
     return h->pattern != ANA_DEAD_WRITE && !(h->pattern == ANA_LEAK && h->from == OBJ_NONE);
 }
 
-static bool shortens(const obj_hit *h)
-{
-    return h->pattern != ANA_TEMPORARY_IDLENESS && h->pattern != ANA_REDUNDANT_ALLOCATION;
-}
-
 /* All objects as they are changed, when none lives in another's memory or is given back. */
 static void load_memories(planner *p)
 {
@@ -283,42 +273,6 @@ static void change_nothing(planner *p)
 
 /* ---- what bundles save ---- */
 
-static uint32_t site_of(const planner *p, uint32_t object)
-{
-    return object == OBJ_NONE ? OBJ_NONE : p->trace->objects.data[object].site;
-}
-
-static bool is_one_bundle(const bundled *x, const bundled *y)
-{
-    return x->site == y->site && x->other == y->other && x->kind == y->kind;
-}
-
-static int by_bundle(const void *a, const void *b)
-{
-    const bundled *x = a, *y = b;
-    if (x->site != y->site)
-        return x->site < y->site ? -1 : 1;
-    if (x->other != y->other)
-        return x->other < y->other ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    return x->hit < y->hit ? -1 : x->hit > y->hit;
-}
-
-static void list_bundles(const planner *p, bundled *rows)
-{
-    enum { KINDS = 2 * ANA_PATTERN_COUNT };
-    size_t n = p->hits->count;
-    for (uint32_t i = 0; i < n; i++) {
-        const obj_hit *h = &p->hits->data[i];
-        uint32_t kind = KINDS * p->trace->objects.data[h->object].device + 2 * h->pattern +
-                        h->possible;
-        rows[i] = (bundled){site_of(p, h->object), site_of(p, h->other), kind, i};
-    }
-    if (n)
-        qsort(rows, n, sizeof *rows, by_bundle);
-}
-
 /* What following a hit alone gives back: moments, not places. */
 static extent given_back_by(const planner *p, const obj_hit *h)
 {
@@ -333,13 +287,13 @@ static extent given_back_by(const planner *p, const obj_hit *h)
 }
 
 /* All that the hits of a bundle give back; *there: at one moment. */
-static bool list_given_back(planner *p, const bundled *rows, size_t n, uint32_t moment,
+static bool list_given_back(planner *p, const uint32_t *rows, size_t n, uint32_t moment,
                             int64_t *there)
 {
     *there = 0;
     p->given_back.count = 0;
     for (size_t i = 0; i < n; i++) {
-        extent e = given_back_by(p, &p->hits->data[rows[i].hit]);
+        extent e = given_back_by(p, &p->hits->data[rows[i]]);
         *there += e.from <= moment && moment < e.to ? e.bytes : 0;
         if (!wl_push(&p->given_back, e))
             return false;
@@ -365,9 +319,9 @@ static int64_t give_back_bundle(planner *p, obj_memory *m, uint32_t first, uint3
 
 /* The peak will be no lower than what is left of it at its first place. Only what is higher now can
  * be higher then: what lies before the first such place, and after the last, is left alone. */
-static bool find_peak_with_bundle(planner *p, const bundled *rows, size_t n, uint64_t *peak)
+static bool find_peak_with_bundle(planner *p, const uint32_t *rows, size_t n, uint64_t *peak)
 {
-    obj_memory *m = memory_of_hit(p, rows->hit);
+    obj_memory *m = memory_of_hit(p, *rows);
     uint32_t moment = obj_memory_moment(m, obj_memory_peak_place(m)), first, end;
     int64_t there;
     *peak = (uint64_t)obj_memory_peak(m);
@@ -394,25 +348,25 @@ static void join_memory(planner *p, uint32_t owner, int sign)
     obj_memory_add(m, all.from, all.to, sign * all.bytes);
 }
 
-static void join_bundle(planner *p, const bundled *rows, size_t n, int sign)
+static void join_bundle(planner *p, const uint32_t *rows, size_t n, int sign)
 {
     for (size_t i = 0; i < n; i++) {
-        uint32_t other = p->hits->data[rows[i].hit].other;
+        uint32_t other = p->hits->data[rows[i]].other;
         if (p->objects[other].reuses == OBJ_NONE)
             join_memory(p, other, sign);
     }
 }
 
 /* Objects that take over each other's memory make chains, each of which is changed at once. */
-static uint64_t peak_with_reuses(planner *p, const bundled *rows, size_t n)
+static uint64_t peak_with_reuses(planner *p, const uint32_t *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        change_object(p, rows[i].hit, true);
+        change_object(p, rows[i], true);
     join_bundle(p, rows, n, 1);
-    uint64_t peak = peak_for_hit(p, rows->hit);
+    uint64_t peak = peak_for_hit(p, *rows);
     join_bundle(p, rows, n, -1);
     for (size_t i = 0; i < n; i++)
-        change_object(p, rows[i].hit, false);
+        change_object(p, rows[i], false);
     return peak;
 }
 
@@ -422,16 +376,15 @@ static uint64_t saved_of(uint64_t before, uint64_t after)
     return after < before ? before - after : 0;
 }
 
-static bool set_saving_of_bundle(planner *p, const bundled *rows, size_t n)
+static bool set_saving_of_bundle(planner *p, const uint32_t *rows, size_t n)
 {
-    uint64_t before = peak_for_hit(p, rows->hit), after;
-    if (p->hits->data[rows->hit].pattern == ANA_REDUNDANT_ALLOCATION)
+    uint64_t before = peak_for_hit(p, *rows), after;
+    if (p->hits->data[*rows].pattern == ANA_REDUNDANT_ALLOCATION)
         after = peak_with_reuses(p, rows, n);
     else if (!find_peak_with_bundle(p, rows, n, &after))
         return false;
     for (size_t i = 0; i < n; i++) {
-        obj_hit *h = &p->hits->data[rows[i].hit];
-        h->bundle = rows->hit;
+        obj_hit *h = &p->hits->data[rows[i]];
         h->saves = saved_of(before, after);
     }
     return true;
@@ -439,17 +392,10 @@ static bool set_saving_of_bundle(planner *p, const bundled *rows, size_t n)
 
 static bool set_savings(planner *p)
 {
-    size_t n = p->hits->count;
-    bundled *rows = malloc((n + 1) * sizeof *rows);
-    bool good = rows != NULL;
-    if (good)
-        list_bundles(p, rows);
-    for (size_t i = 0, end; good && i < n; i = end) {
-        for (end = i + 1; end < n && is_one_bundle(&rows[i], &rows[end]);)
-            end++;
-        good = set_saving_of_bundle(p, &rows[i], end - i);
-    }
-    free(rows);
+    const obj_bundles *b = &p->bundles;
+    bool good = obj_bundles_of(p->trace, p->hits, &p->bundles);
+    for (uint32_t i = 0; good && i < b->count; i++)
+        good = set_saving_of_bundle(p, &b->hits[b->first[i]], b->first[i + 1] - b->first[i]);
     wl_vec_free(&p->given_back);
     return good;
 }
@@ -460,7 +406,7 @@ static void make_certain_changes(planner *p)
 {
     for (uint32_t i = 0; i < p->hits->count; i++) {
         const obj_hit *h = &p->hits->data[i];
-        if (!h->possible && changes_memory(h) && shortens(h))
+        if (!h->possible && changes_memory(h) && obj_shortens(h))
             change_object(p, i, true);
     }
     load_memories(p);
@@ -475,37 +421,57 @@ static bool is_compatible(const planner *p, const obj_hit *h)
     return c->away == 0 && p->objects[h->other].away == 0;
 }
 
+/* Is it worth its while? That goes by the peak, whatever else lies below it. */
+static bool is_worthwhile(uint64_t before, int64_t less, double least)
+{
+    return less > 0 && (double)less >= least * (double)before;
+}
+
 static void make_where_worthwhile(planner *p, uint32_t hit, double least)
 {
     obj_memory *m = memory_of_hit(p, hit);
     uint64_t before = peak_for_hit(p, hit);
     deltas d = change_for_hit(p, hit, true);
-    if (bytes_at_place(&d, obj_memory_peak_place(m)) < 0) {
+    if (is_worthwhile(before, -bytes_at_place(&d, obj_memory_peak_place(m)), least)) {
         add_deltas(m, &d, 1);
-        uint64_t after = peak_for_hit(p, hit);
-        if (after < before && (double)(before - after) >= least * (double)before)
+        if (is_worthwhile(before, (int64_t)(before - peak_for_hit(p, hit)), least))
             return;
         add_deltas(m, &d, -1);
     }
     change_object(p, hit, false);
 }
 
+/* What the memory lacks at a moment when the object is given back in between. */
+static int64_t bytes_of_gap(const planner *p, uint32_t hit, uint32_t moment)
+{
+    const obj_hit *h = &p->hits->data[hit];
+    uint32_t from, to;
+    bounds_of_change(p->trace, h, &from, &to);
+    if (moment < from || moment >= to || p->objects[h->object].left_out)
+        return 0;
+    return (int64_t)p->objects[h->object].bytes;
+}
+
+static uint32_t peak_moment(const planner *p, uint32_t hit)
+{
+    const obj_memory *m = memory_of_hit(p, hit);
+    return obj_memory_moment(m, obj_memory_peak_place(m));
+}
+
+static bool may_be_worthwhile(const planner *p, uint32_t hit, double least)
+{
+    return p->hits->data[hit].pattern != ANA_TEMPORARY_IDLENESS ||
+           is_worthwhile(peak_for_hit(p, hit), bytes_of_gap(p, hit, peak_moment(p, hit)), least);
+}
+
 static void make_worthwhile_changes(planner *p, double least)
 {
     for (uint32_t i = 0; i < p->hits->count; i++) {
         const obj_hit *h = &p->hits->data[p->order[i]];
-        if (!h->possible && changes_memory(h) && !shortens(h) && is_compatible(p, h))
+        if (!h->possible && changes_memory(h) && !obj_shortens(h) && is_compatible(p, h) &&
+            may_be_worthwhile(p, p->order[i], least))
             make_where_worthwhile(p, p->order[i], least);
     }
-}
-
-static int by_bundle_number(const void *a, const void *b, void *hits_)
-{
-    const obj_hits *hits = hits_;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (hits->data[x].bundle != hits->data[y].bundle)
-        return hits->data[x].bundle < hits->data[y].bundle ? -1 : 1;
-    return x < y ? -1 : x > y;
 }
 
 /* Adds what the changes make of memory, once more or, where `sign` is -1, no longer. */
@@ -521,35 +487,39 @@ static void add_gaps(planner *p, const uint32_t *hits, size_t n, int sign)
 static void make_gaps_together(planner *p, const uint32_t *hits, size_t n, double least)
 {
     uint64_t before = peak_for_hit(p, hits[0]);
+    uint32_t moment = peak_moment(p, hits[0]);
+    int64_t there = 0;
+    for (size_t i = 0; i < n; i++)
+        there += bytes_of_gap(p, hits[i], moment);
+    if (!is_worthwhile(before, there, least))
+        return;
     add_gaps(p, hits, n, 1);
-    uint64_t after = peak_for_hit(p, hits[0]);
-    if (after >= before || (double)(before - after) < least * (double)before)
+    if (!is_worthwhile(before, (int64_t)(before - peak_for_hit(p, hits[0])), least))
         add_gaps(p, hits, n, -1);
 }
 
-/* Where several moments are as high as the peak, one gap alone lowers nothing: those that stand
- * together are tried together. False when memory is exhausted. */
-static bool make_worthwhile_gaps(planner *p, double least)
+/* The gaps among hits that may still be made; moves them to the front. */
+static size_t gaps_left(const planner *p, uint32_t *hits, size_t n)
 {
-    size_t n = 0;
-    uint32_t *left = malloc((p->hits->count + 1) * sizeof *left);
-    for (uint32_t i = 0; left && i < p->hits->count; i++) {
-        const obj_hit *h = &p->hits->data[i];
-        if (h->pattern == ANA_TEMPORARY_IDLENESS && !h->possible && !p->made[i] &&
-            is_compatible(p, h))
-            left[n++] = i;
+    size_t left = 0;
+    if (p->hits->data[hits[0]].pattern != ANA_TEMPORARY_IDLENESS || p->hits->data[hits[0]].possible)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (!p->made[hits[i]] && is_compatible(p, &p->hits->data[hits[i]]))
+            hits[left++] = hits[i];
+    return left;
+}
+
+/* Where several moments are as high as the peak, one gap alone lowers nothing: those that stand
+ * together are tried together. */
+static void make_worthwhile_gaps(planner *p, double least)
+{
+    for (uint32_t i = 0; i < p->bundles.count; i++) {
+        uint32_t first = p->bundles.first[i], *hits = &p->bundles.hits[first];
+        size_t left = gaps_left(p, hits, p->bundles.first[i + 1] - first);
+        if (left > 1)
+            make_gaps_together(p, hits, left, least);
     }
-    if (left && n)
-        qsort_r(left, n, sizeof *left, by_bundle_number, p->hits);
-    for (size_t i = 0, end; left && i < n; i = end) {
-        for (end = i + 1;
-             end < n && p->hits->data[left[end]].bundle == p->hits->data[left[i]].bundle;)
-            end++;
-        if (end - i > 1)
-            make_gaps_together(p, &left[i], end - i, least);
-    }
-    free(left);
-    return left != NULL;
 }
 
 /* From the last in order on: what makes no difference to the peak is not needed. */
@@ -569,91 +539,38 @@ static void leave_out_needless(planner *p)
 }
 
 /* With what is left: those that were needed when less was left out may have become needless. */
-static void note_plan(planner *p)
+static bool note_plan(planner *p)
 {
-    for (uint32_t i = 0; i < p->hits->count; i++) {
-        obj_hit *h = &p->hits->data[i];
-        h->planned = p->made[i];
-        if (!h->planned)
-            continue;
-        deltas d = change_for_hit(p, i, false);
-        h->adds = saved_of(peak_with(memory_of_hit(p, i), &d), peak_for_hit(p, i));
-        change_object(p, i, true);
-    }
-    for (uint32_t d = 0; d < p->trace->ndevices; d++)
-        p->plan->devices[d].after = (uint64_t)obj_memory_peak(&p->memories[d]);
-}
-
-static bool list_steps(planner *p)
-{
-    change_nothing(p);
-    load_memories(p);
-    for (uint32_t i = 0; i < p->hits->count; i++) {
+    for (size_t i = 0; i < p->hits->count; i++) {
         uint32_t hit = p->order[i];
-        if (!p->hits->data[hit].planned)
+        p->hits->data[hit].planned = p->made[hit];
+        if (!p->made[hit])
             continue;
-        deltas d = change_for_hit(p, hit, true);
-        add_deltas(memory_of_hit(p, hit), &d, 1);
-        obj_step step = {hit, peak_for_hit(p, hit)};
+        deltas d = change_for_hit(p, hit, false);
+        uint64_t without = peak_with(memory_of_hit(p, hit), &d);
+        obj_step step = {.hit = hit, .adds = saved_of(without, peak_for_hit(p, hit))};
+        change_object(p, hit, true);
         if (!wl_push(&p->plan->steps, step))
             return false;
     }
+    for (uint32_t d = 0; d < p->trace->ndevices; d++)
+        p->plan->devices[d].after = (uint64_t)obj_memory_peak(&p->memories[d]);
     return true;
 }
 
+static void set_peaks_of_steps(planner *p)
+{
+    change_nothing(p);
+    load_memories(p);
+    for (size_t i = 0; i < p->plan->steps.count; i++) {
+        obj_step *step = &p->plan->steps.data[i];
+        deltas d = change_for_hit(p, step->hit, true);
+        add_deltas(memory_of_hit(p, step->hit), &d, 1);
+        step->peak = peak_for_hit(p, step->hit);
+    }
+}
+
 /* ---- begin and end ---- */
-
-/* What is simplest to follow, and costs the program nothing, first. */
-static int effort_of(const obj_hit *h)
-{
-    switch (h->pattern) {
-    case ANA_UNUSED_ALLOCATION: return 0;
-    case ANA_LEAK:
-    case ANA_LATE_DEALLOCATION: return 1;
-    case ANA_EARLY_ALLOCATION: return 2;
-    case ANA_OVERALLOCATION: return 2;
-    case ANA_REDUNDANT_ALLOCATION: return 4;
-    case ANA_STRUCTURED_ACCESS: return 3;
-    default: return 5;
-    }
-}
-
-typedef struct ranked {
-    uint64_t saves, bytes;
-    uint16_t effort;
-    bool shortens;
-    uint32_t hit;
-} ranked;
-
-static int by_saving(const void *a, const void *b)
-{
-    const ranked *x = a, *y = b;
-    if (x->shortens != y->shortens)
-        return x->shortens ? -1 : 1;
-    if (x->saves != y->saves)
-        return x->saves > y->saves ? -1 : 1;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
-    if (x->effort != y->effort)
-        return x->effort < y->effort ? -1 : 1;
-    return x->hit < y->hit ? -1 : x->hit > y->hit;
-}
-
-static bool order_hits(planner *p)
-{
-    size_t n = p->hits->count;
-    ranked *rows = malloc((n + 1) * sizeof *rows);
-    for (uint32_t i = 0; rows && i < n; i++) {
-        const obj_hit *h = &p->hits->data[i];
-        rows[i] = (ranked){h->saves, h->bytes, (uint16_t)effort_of(h), shortens(h), i};
-    }
-    if (rows)
-        qsort(rows, n, sizeof *rows, by_saving);
-    for (uint32_t i = 0; rows && i < n; i++)
-        p->order[i] = rows[i].hit;
-    free(rows);
-    return rows != NULL;
-}
 
 static void mark_moments(planner *p)
 {
@@ -699,9 +616,8 @@ static bool begin_plan(planner *p)
     p->memories = calloc((size_t)p->trace->ndevices + 1, sizeof *p->memories);
     p->objects = malloc((objects + 1) * sizeof *p->objects);
     p->made = calloc(hits + 1, sizeof *p->made);
-    p->order = malloc((hits + 1) * sizeof *p->order);
     p->plan->devices = calloc((size_t)p->trace->ndevices + 1, sizeof *p->plan->devices);
-    return p->memories && p->objects && p->made && p->order && p->plan->devices &&
+    return p->memories && p->objects && p->made && p->plan->devices &&
            begin_memories(p);
 }
 
@@ -710,23 +626,23 @@ bool obj_plan_savings(const obj_trace *trace, double least, obj_hits *hits, obj_
     planner p = {.trace = trace, .hits = hits, .plan = plan};
     *plan = (obj_plan){0};
     bool good = begin_plan(&p);
-    good = good && set_savings(&p) && order_hits(&p);
+    good = good && set_savings(&p) && (p.order = obj_rank_hits(hits)) != NULL;
     if (good) {
         make_certain_changes(&p);
         make_worthwhile_changes(&p, least);
-        good = make_worthwhile_gaps(&p, least);
-    }
-    if (good) {
+        make_worthwhile_gaps(&p, least);
         leave_out_needless(&p);
-        note_plan(&p);
-        good = list_steps(&p);
+        good = note_plan(&p);
     }
+    if (good)
+        set_peaks_of_steps(&p);
     for (uint32_t d = 0; p.memories && d < trace->ndevices; d++)
         obj_memory_free(&p.memories[d]);
     free(p.memories);
     free(p.objects);
     free(p.made);
     free(p.order);
+    obj_bundles_free(&p.bundles);
     return good;
 }
 

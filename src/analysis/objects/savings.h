@@ -7,6 +7,7 @@
 typedef struct obj_step { /* of the plan */
     uint32_t hit;
     uint64_t peak; /* of the hit's device, with this step and all before it */
+    uint64_t adds; /* how much higher the plan's peak is without the hit */
 } obj_step;
 
 typedef struct obj_device_peaks {
@@ -19,7 +20,7 @@ typedef struct obj_plan {
     wl_vec(obj_step) steps;    /* what saves most by itself first */
 } obj_plan;
 
-/* Sets `saves`, `planned` and `adds` of the hits.
+/* Sets `bundle`, `saves` and `planned` of the hits.
  *
  * The plan: all hits that shorten lives are followed, which never makes the peak higher; of the
  * others (memory that is reused, given back for a time) those that lower the peak by at

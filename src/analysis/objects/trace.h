@@ -34,6 +34,12 @@ static inline bool obj_is_work(obj_op_kind kind)
     return kind <= OBJ_LAUNCH;
 }
 
+/* What runs on the device, and accesses objects. */
+static inline bool obj_accesses_objects(obj_op_kind kind)
+{
+    return kind >= OBJ_COPY && kind <= OBJ_LAUNCH;
+}
+
 typedef enum obj_queue_kind {                   /* how a queue waits for others of its context */
                               OBJ_QUEUE_THREAD, /* what a host thread does itself */
                               OBJ_QUEUE_LEGACY, /* the legacy default stream: it and blocking ones wait for each other */
@@ -49,28 +55,39 @@ typedef struct obj_queue { /* its operations run one after another: a stream, or
 
 enum { OBJ_READ = 1, OBJ_WRITE = 2 }; /* obj_access.how; a set of these */
 
+typedef struct obj_range { /* of an object, that a copy or set accesses */
+    uint64_t offset, bytes;
+    uint32_t shape; /* equal where rows of equal width and pitch are */
+    bool apart;     /* rows with gaps between them: bytes is not all that lies between the ends */
+} obj_range;
+
 typedef struct obj_access {
     uint32_t object;
-    uint16_t how;
-    bool apart;     /* rows with gaps between them: bytes is not all that lies between the ends */
-    uint32_t shape; /* equal where rows of equal width and pitch are */
-    uint32_t elements; /* of a launch: equal where it accesses the same of them; 0: not known */
-    uint64_t offset, bytes; /* of copies and sets; launches: 0 and 0 */
+    uint32_t how : 2;
+    /* Of copies and sets: index in obj_trace.ranges; of a launch: equal where it accesses the same
+     * elements of the object, 0 where they are not known. */
+    uint32_t part : 30;
 } obj_access;
 
+/* There are many: small fields share a word, and what only some have is of two kinds. */
 typedef struct obj_op {
-    uint8_t kind;          /* obj_op_kind */
-    bool waits;            /* the host waits for it: what its thread does next follows it */
-    bool unknown;          /* it may have accessed more than its accesses name: any live object */
-    uint32_t queue;        /* that it runs in; OBJ_SYNC_STREAM: that it waits for */
-    uint32_t thread;       /* queue of the host thread that called */
-    uint32_t about;        /* ALLOCATE, FREE: the object; RECORD, WAIT, SYNC_EVENT: the event;
-                          SYNC_CONTEXT: the context */
-    uint32_t accesses;     /* index in obj_trace.sets: operations that do the same share one */
+    uint32_t kind : 4;    /* obj_op_kind */
+    uint32_t waits : 1;   /* the host waits for it: what its thread does next follows it */
+    uint32_t unknown : 1; /* it may have accessed more than its accesses name: any live object */
+    uint32_t thread : 26; /* queue of the host thread that called; below OBJ_MOST_QUEUES */
+    uint32_t queue;       /* that it runs in; OBJ_SYNC_STREAM: that it waits for */
+    union {
+        uint32_t about;    /* ALLOCATE, FREE: the object; RECORD, WAIT, SYNC_EVENT: the event;
+                              SYNC_CONTEXT: the context */
+        uint32_t accesses; /* COPY, SET, LAUNCH: index in obj_trace.sets; operations that do the
+                              same share one */
+    };
     uint32_t run;          /* of nodes of a graph: equal for those of one launch of it, else 0 */
     uint32_t call, launch; /* prof_call; prof_launch, the first of its kind; 0: none */
     float seconds;         /* on the device; negative: not measured */
 } obj_op;
+
+enum { OBJ_MOST_QUEUES = 1 << 26 };
 
 typedef struct obj_set { /* of accesses */
     uint32_t first, count;
@@ -110,10 +127,14 @@ typedef struct obj_refusal { /* an allocation that failed for want of memory */
     uint64_t free, total;    /* bytes of the device */
 } obj_refusal;
 
+enum { OBJ_RECENT_RANGES = 256 };
+
 typedef struct obj_trace {
     wl_vec(obj_op) ops;
     wl_vec(obj_set) sets; /* the first is empty */
     wl_vec(obj_access) accesses;
+    wl_vec(obj_range) ranges; /* the first is empty */
+    uint32_t recent[OBJ_RECENT_RANGES]; /* 1 + index of the last one with such a hash; 0: none */
     wl_vec(obj_edge) edges; /* between nodes of graphs; ascend by `to` */
     wl_vec(obj_object) objects;
     wl_vec(obj_queue) queues;
@@ -128,10 +149,14 @@ void obj_trace_free(obj_trace *trace);
 /* Appends a set of accesses, OBJ_NONE when memory is exhausted. */
 uint32_t obj_trace_add_set(obj_trace *trace, const obj_access *accesses, uint32_t count);
 
+/* The index of a range that is equal, which is added where none was lately; OBJ_NONE when memory is
+ * exhausted. */
+uint32_t obj_trace_add_range(obj_trace *trace, const obj_range *range);
+
 static inline const obj_access *obj_accesses(const obj_trace *trace, const obj_op *op,
                                              uint32_t *count)
 {
-    const obj_set *set = &trace->sets.data[op->accesses];
+    const obj_set *set = &trace->sets.data[obj_accesses_objects(op->kind) ? op->accesses : 0];
     *count = set->count;
     return set->count ? &trace->accesses.data[set->first] : NULL;
 }

@@ -53,6 +53,7 @@ static ana_course_op row_of_op(const coursing *c, uint32_t at)
 {
     const obj_op *op = &c->found.trace.ops.data[at];
     const prof_call_time *time = time_of_call(c, op->call);
+    bool runs = obj_accesses_objects(op->kind);
     return (ana_course_op){.kind = op->kind,
                            .waits = op->waits,
                            .unknown = op->unknown,
@@ -60,8 +61,8 @@ static ana_course_op row_of_op(const coursing *c, uint32_t at)
                            .level = c->found.levels[at],
                            .queue = op->queue,
                            .thread = op->thread,
-                           .about = op->about,
-                           .accesses = op->accesses,
+                           .about = runs ? 0 : op->about,
+                           .accesses = runs ? op->accesses : 0,
                            .kernel = kernel_of_op(c, op),
                            .site = time ? time->site : OBJ_NONE,
                            .start_ns = time ? time->start_ns : -1,
@@ -214,9 +215,8 @@ static ana_course_object row_of_object(const coursing *c, uint32_t at)
                                .first = row_of_moment(c, life->first),
                                .last = row_of_moment(c, life->last),
                                .accesses = life->accesses,
-                               .idle_calls = life->idle.from == OBJ_NONE ? 0 : life->idle.calls,
-                               .idle_seconds = life->idle.from == OBJ_NONE ? -1
-                                                                           : life->idle.seconds,
+                               .idle_calls = life->idle_calls,
+                               .idle_seconds = life->idle_seconds,
                                .ended = o->ended,
                                .possibly = life->possibly,
                                .counted = o->counted,
@@ -315,8 +315,7 @@ static ana_course_hit row_of_hit(const coursing *c, const obj_hit *h)
                             .from = row_of_moment(c, h->from),
                             .to = row_of_moment(c, h->to),
                             .calls = h->calls,
-                            .bytes = h->keeps ? h->keeps : h->bytes,
-                            .adds = h->adds};
+                            .bytes = h->keeps ? h->keeps : h->bytes};
 }
 
 static void add_to_changes(coursing *c, const ordered_hit *at, bool begins)
@@ -351,8 +350,12 @@ static bool fill_changes(coursing *c)
         row_of_hit_number[order[i].hit] = i;
         add_to_changes(c, &order[i], i == 0 || order[i].bundle != order[i - 1].bundle);
     }
-    for (uint32_t i = 0; good && i < c->found.plan.steps.count; i++)
-        out->hits[row_of_hit_number[c->found.plan.steps.data[i].hit]].step = i + 1;
+    for (uint32_t i = 0; good && i < c->found.plan.steps.count; i++) {
+        const obj_step *step = &c->found.plan.steps.data[i];
+        ana_course_hit *hit = &out->hits[row_of_hit_number[step->hit]];
+        hit->step = i + 1;
+        hit->adds = step->adds;
+    }
     free(order);
     free(row_of_hit_number);
     return good;
