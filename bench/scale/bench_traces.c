@@ -245,6 +245,7 @@ static void measure_shape(const shape *s, uint32_t operations)
     check_made(obj_lives_of(&m.trace, levels, &thresholds, &lives));
     seconds[1] = since(&at);
     check_made(obj_find_patterns(&m.trace, levels, &lives, NULL, &thresholds, &hits));
+    obj_lives_forget_gaps(&lives);
     seconds[2] = since(&at);
     check_made(obj_plan_savings(&m.trace, thresholds.min_share, &hits, &plan));
     seconds[3] = since(&at);

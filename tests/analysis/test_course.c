@@ -110,7 +110,7 @@ static void expect_kinds(const ana_course *c, const uint8_t *kinds, uint32_t cou
 
 static void expect_access(const ana_course *c, uint32_t op, uint32_t object, uint32_t how)
 {
-    const obj_set *set = &c->sets[c->ops[op].accesses];
+    const ana_course_set *set = &c->sets[c->ops[op].accesses];
     assert_int_equal(set->count, 1);
     assert_int_equal(c->objects[c->accesses[set->first].object].id, object);
     assert_int_equal(c->accesses[set->first].how, how);

@@ -135,7 +135,7 @@ static void nodes_of_a_graph(void **state)
     tale_launch(&t, one, OBJ_NONE, OBJ_NONE); /* 0 */
     for (int i = 0; i < 5; i++) {             /* 1, 2, 2, 3, and one without an edge: 1 */
         uint32_t node = tale_launch(&t, one, OBJ_NONE, OBJ_NONE);
-        t.ops.data[node].run = 1;
+        assert_true(wl_push(&t.nodes, (obj_node){node, 1}));
     }
     tale_launch(&t, one, OBJ_NONE, OBJ_NONE); /* 4: after all nodes */
     for (int i = 0; i < 4; i++)

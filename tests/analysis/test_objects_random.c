@@ -76,7 +76,7 @@ static void add_nodes(obj_trace *t, uint32_t run)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t op = tale_launch(t, queue, OBJ_NONE, OBJ_NONE);
         access_some(t, op);
-        t->ops.data[op].run = run;
+        assert_true(wl_push(&t->nodes, (obj_node){op, run}));
         for (uint32_t from = first; from < op; from++)
             if (below(3) == 0)
                 assert_true(wl_push(&t->edges, (obj_edge){from, op}));
@@ -195,11 +195,19 @@ static bool has_edge(const obj_trace *t, uint32_t from, uint32_t to)
     return false;
 }
 
+static uint32_t run_of(const obj_trace *t, uint32_t op)
+{
+    for (size_t i = 0; i < t->nodes.count; i++)
+        if (t->nodes.data[i].op == op)
+            return t->nodes.data[i].run;
+    return 0;
+}
+
 static bool depends(const obj_trace *t, uint32_t from, uint32_t to)
 {
     const obj_op *x = &t->ops.data[from], *y = &t->ops.data[to];
     bool work = obj_is_work(x->kind) && obj_is_work(y->kind);
-    bool nodes = x->run && x->run == y->run;
+    bool nodes = run_of(t, from) && run_of(t, from) == run_of(t, to);
     bool looks_at_stream = is_in_stream(t, y) || y->kind == OBJ_RECORD ||
                            y->kind == OBJ_SYNC_STREAM;
     if (holds_thread(t, x) && x->thread == y->thread)

@@ -104,6 +104,7 @@ void obj_bundles_free(obj_bundles *b)
 {
     free(b->first);
     free(b->hits);
+    *b = (obj_bundles){0};
 }
 
 /* ---- order ---- */

@@ -297,6 +297,11 @@ bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, const ana_thre
     return good && !w.failed;
 }
 
+void obj_lives_forget_gaps(obj_lives *lives)
+{
+    wl_vec_free(&lives->gaps);
+}
+
 void obj_lives_free(obj_lives *lives)
 {
     free(lives->rows);

@@ -50,6 +50,8 @@ typedef struct obj_lives {
  * where its time was not measured, by its calls). False when memory is exhausted; obj_lives_free() is due either way. */
 bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, const ana_thresholds *thresholds,
                   obj_lives *out);
+/* The gaps are of no use any more when patterns were found. */
+void obj_lives_forget_gaps(obj_lives *lives);
 void obj_lives_free(obj_lives *lives);
 
 #endif

@@ -157,21 +157,22 @@ static bool is_seen_elsewhere(const prof_object *o)
 static bool add_row_of_object(loader *l, uint32_t row)
 {
     const prof_object *o = &l->program->objects.rows[row];
-    uint32_t number = (uint32_t)l->trace->objects.count;
+    uint32_t number = (uint32_t)l->trace->objects.count,
+             device = number_of(&l->devices, o->device);
     obj_object made = {.id = o->id,
-                       .device = number_of(&l->devices, o->device),
+                       .device = device & (OBJ_MOST_DEVICES - 1),
                        .bytes = o->bytes,
                        .allocate = OBJ_NONE,
                        .free = OBJ_NONE,
                        .end = OBJ_NONE,
-                       .ended = ended_of(o),
+                       .ended = ended_of(o) & 3u,
                        .counted = ana_takes_device_memory(o),
                        .fixed = o->kind == CAP_OBJECT_SYMBOL || o->kind == CAP_OBJECT_CONST,
                        .seen_by_host = is_seen_elsewhere(o),
                        .pooled = o->pool != 0};
     l->index[row] = number;
     l->rows[number] = o;
-    return made.device != OBJ_NONE && wl_push(&l->trace->objects, made) &&
+    return device < OBJ_MOST_DEVICES && wl_push(&l->trace->objects, made) &&
            (!o->alloc_call || wl_push(&l->made, (of_call){o->alloc_call, number})) &&
            (!o->free_call || wl_push(&l->freed, (of_call){o->free_call, number}));
 }
@@ -246,7 +247,7 @@ static obj_queue_kind kind_of_stream(const loader *l, uint32_t stream)
 /* Threads and streams share the numbers of queues: threads as odd, streams as even ones. */
 static uint32_t add_queue(loader *l, uint32_t queue, obj_queue made)
 {
-    bool good = queue < OBJ_MOST_QUEUES && wl_push(&l->trace->queues, made);
+    bool good = queue < OBJ_MOST_QUEUES - 1 && wl_push(&l->trace->queues, made);
     return good ? queue : OBJ_NONE;
 }
 
@@ -268,10 +269,25 @@ static uint32_t queue_of_stream(loader *l, const prof_operation *p, uint32_t con
 
 /* ---- operations ---- */
 
+static int compare_run(const void *key, const void *item)
+{
+    uint32_t a = *(const uint32_t *)key, b = ((const prof_graph_run *)item)->call;
+    return a < b ? -1 : a > b;
+}
+
+/* Nodes of a graph whose edges are not known run one after another. */
+static uint32_t run_of_graph(const loader *l, uint32_t call)
+{
+    bool known = call && l->runs.count &&
+                 bsearch(&call, l->runs.rows, l->runs.count, sizeof *l->runs.rows, compare_run);
+    return known ? call : 0;
+}
+
 static bool push_op(loader *l, const prof_operation *p, obj_op op)
 {
-    return op.queue != OBJ_NONE && op.thread != OBJ_NONE && op.about != OBJ_NONE &&
-           op.accesses != OBJ_NONE && wl_push(&l->ordinals, p->ordinal) &&
+    obj_node node = {(uint32_t)l->trace->ops.count, run_of_graph(l, p->graph)};
+    return op.queue != OBJ_NONE && op.thread != OBJ_MOST_QUEUES - 1 && op.about != OBJ_NONE &&
+           (!node.run || wl_push(&l->trace->nodes, node)) && wl_push(&l->ordinals, p->ordinal) &&
            wl_push(&l->trace->ops, op);
 }
 
@@ -404,20 +420,6 @@ static uint32_t set_of_kind(loader *l, uint32_t launch)
     return made.set;
 }
 
-static int compare_run(const void *key, const void *item)
-{
-    uint32_t a = *(const uint32_t *)key, b = ((const prof_graph_run *)item)->call;
-    return a < b ? -1 : a > b;
-}
-
-/* Nodes of a graph whose edges are not known run one after another. */
-static uint32_t run_of_graph(const loader *l, uint32_t call)
-{
-    bool known = call && l->runs.count &&
-                 bsearch(&call, l->runs.rows, l->runs.count, sizeof *l->runs.rows, compare_run);
-    return known ? call : 0;
-}
-
 /* What the operation does beside making or freeing objects. */
 static obj_op describe(loader *l, const prof_operation *p)
 {
@@ -437,8 +439,7 @@ static obj_op describe(loader *l, const prof_operation *p)
                  .waits = p->kind == PROF_COPIES && !(p->flags & CAP_CALL_ASYNC),
                  .unknown = p->kind == PROF_LAUNCHES_UNSEEN || !p->accesses_known,
                  .queue = queue_of_stream(l, p, context),
-                 .thread = queue_of_thread(l, p),
-                 .run = run_of_graph(l, p->graph),
+                 .thread = queue_of_thread(l, p) & (OBJ_MOST_QUEUES - 1),
                  .call = p->call,
                  .launch = p->kind_of,
                  .seconds = (float)p->seconds};

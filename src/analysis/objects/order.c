@@ -26,7 +26,7 @@ typedef struct orderer {
     object_state *objects;
     context_state *contexts;
     uint32_t *events;
-    size_t edge; /* the next of trace->edges */
+    size_t node, edge; /* the next of trace->nodes and edges */
 } orderer;
 
 static uint32_t later(uint32_t a, uint32_t b)
@@ -69,13 +69,23 @@ static void pass_queue(orderer *o, uint32_t queue, uint32_t ready)
         c->blocking = later(c->blocking, ready);
 }
 
+/* 0: it is no node of a graph. */
+static uint32_t run_of_node(orderer *o, uint32_t at)
+{
+    const obj_node *nodes = o->trace->nodes.data;
+    while (o->node < o->trace->nodes.count && nodes[o->node].op < at)
+        o->node++;
+    return o->node < o->trace->nodes.count && nodes[o->node].op == at ? nodes[o->node].run : 0;
+}
+
 /* Nodes of a graph wait for what was in the stream before it, and for the nodes that edges name. */
-static uint32_t wait_in_queue(orderer *o, const obj_op *op)
+static uint32_t wait_in_queue(orderer *o, uint32_t at, const obj_op *op)
 {
     queue_state *q = &o->queues[op->queue];
-    if (!op->run || op->run != q->run)
+    uint32_t run = run_of_node(o, at);
+    if (!run || run != q->run)
         q->begin = end_of_queue(o, op->queue);
-    q->run = op->run;
+    q->run = run;
     return q->begin;
 }
 
@@ -122,7 +132,7 @@ static bool frees_by_waiting(const obj_trace *trace, const obj_op *op)
 
 static uint32_t order_work(orderer *o, uint32_t at, const obj_op *op)
 {
-    uint32_t level = later(wait_in_queue(o, op), wait_for_nodes(o, at));
+    uint32_t level = later(wait_in_queue(o, at, op), wait_for_nodes(o, at));
     level = later(level, later(o->queues[op->thread].ready, wait_for_data(o, op)));
     if (frees_by_waiting(o->trace, op))
         level = later(level, o->contexts[o->trace->objects.data[op->about].context].all);

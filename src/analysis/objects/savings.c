@@ -631,6 +631,7 @@ bool obj_plan_savings(const obj_trace *trace, double least, obj_hits *hits, obj_
         make_certain_changes(&p);
         make_worthwhile_changes(&p, least);
         make_worthwhile_gaps(&p, least);
+        obj_bundles_free(&p.bundles);
         leave_out_needless(&p);
         good = note_plan(&p);
     }

@@ -6,7 +6,7 @@
 bool obj_trace_init(obj_trace *trace)
 {
     *trace = (obj_trace){0};
-    return wl_push(&trace->sets, (obj_set){0}) && wl_push(&trace->ranges, (obj_range){0});
+    return wl_push(&trace->sets, 0) && wl_push(&trace->ranges, (obj_range){0});
 }
 
 void obj_trace_free(obj_trace *trace)
@@ -15,6 +15,7 @@ void obj_trace_free(obj_trace *trace)
     wl_vec_free(&trace->sets);
     wl_vec_free(&trace->accesses);
     wl_vec_free(&trace->ranges);
+    wl_vec_free(&trace->nodes);
     wl_vec_free(&trace->edges);
     wl_vec_free(&trace->objects);
     wl_vec_free(&trace->queues);
@@ -25,11 +26,11 @@ uint32_t obj_trace_add_set(obj_trace *trace, const obj_access *accesses, uint32_
 {
     if (count == 0)
         return 0;
-    obj_set set = {(uint32_t)trace->accesses.count, count};
     for (uint32_t i = 0; i < count; i++)
         if (!wl_push(&trace->accesses, accesses[i]))
             return OBJ_NONE;
-    return wl_push(&trace->sets, set) ? (uint32_t)trace->sets.count - 1 : OBJ_NONE;
+    bool good = wl_push(&trace->sets, (uint32_t)trace->accesses.count);
+    return good ? (uint32_t)trace->sets.count - 1 : OBJ_NONE;
 }
 
 static bool are_equal_ranges(const obj_range *a, const obj_range *b)

@@ -82,16 +82,16 @@ typedef struct obj_op {
         uint32_t accesses; /* COPY, SET, LAUNCH: index in obj_trace.sets; operations that do the
                               same share one */
     };
-    uint32_t run;          /* of nodes of a graph: equal for those of one launch of it, else 0 */
     uint32_t call, launch; /* prof_call; prof_launch, the first of its kind; 0: none */
     float seconds;         /* on the device; negative: not measured */
 } obj_op;
 
-enum { OBJ_MOST_QUEUES = 1 << 26 };
+enum { OBJ_MOST_QUEUES = 1 << 26 /* the last number stands for none */ };
 
-typedef struct obj_set { /* of accesses */
-    uint32_t first, count;
-} obj_set;
+typedef struct obj_node { /* an operation that a launch of a graph ran */
+    uint32_t op;
+    uint32_t run; /* equal for nodes of one launch of a graph that come one after another */
+} obj_node;
 
 typedef struct obj_edge { /* the operation `to` waits for `from` */
     uint32_t from, to;
@@ -105,20 +105,23 @@ typedef enum obj_ended {                 /* how an object's life ended */
 } obj_ended;
 
 typedef struct obj_object {
-    uint32_t id;     /* prof_object */
-    uint32_t device; /* below obj_trace.ndevices */
-    uint32_t context;
     uint64_t bytes;
+    uint32_t id; /* prof_object */
+    uint32_t context;
     uint32_t allocate, free; /* operations; OBJ_NONE: no call of the program's */
     uint32_t begin, end;     /* from which operation on it is there, and is not any more */
-    uint32_t site;  /* equal for objects that are allocated at one place; below their number */
-    uint32_t ended; /* obj_ended */
-    bool counted; /* takes device memory of its own; the others are followed for their order only */
-    bool fixed;   /* no call of the program's makes it: a module's variable */
-    bool seen_by_host; /* managed: the host may access it unseen */
-    bool pooled;       /* of stream-ordered allocation: its pool reuses the memory by itself */
-    bool divided;      /* the program divides it into parts, which have elements of their own */
+    uint32_t site; /* equal for objects that are allocated at one place; below their number */
+    uint32_t device : 16;       /* below obj_trace.ndevices */
+    uint32_t ended : 2;         /* obj_ended */
+    uint32_t counted : 1;       /* takes device memory of its own; the others are followed for their
+                                   order only */
+    uint32_t fixed : 1;         /* no call of the program's makes it: a module's variable */
+    uint32_t seen_by_host : 1;  /* managed: the host may access it unseen */
+    uint32_t pooled : 1;        /* of stream-ordered allocation: its pool reuses the memory by itself */
+    uint32_t divided : 1;       /* the program divides it into parts, which have elements of their own */
 } obj_object;
+
+enum { OBJ_MOST_DEVICES = 1 << 16 };
 
 typedef struct obj_refusal { /* an allocation that failed for want of memory */
     uint32_t at;             /* operations before this one were over, as the host saw it */
@@ -131,10 +134,11 @@ enum { OBJ_RECENT_RANGES = 256 };
 
 typedef struct obj_trace {
     wl_vec(obj_op) ops;
-    wl_vec(obj_set) sets; /* the first is empty */
-    wl_vec(obj_access) accesses;
+    wl_vec(uint32_t) sets;       /* where each ends in `accesses`; the first is empty */
+    wl_vec(obj_access) accesses; /* of one set after another */
     wl_vec(obj_range) ranges; /* the first is empty */
     uint32_t recent[OBJ_RECENT_RANGES]; /* 1 + index of the last one with such a hash; 0: none */
+    wl_vec(obj_node) nodes; /* ascend by `op` */
     wl_vec(obj_edge) edges; /* between nodes of graphs; ascend by `to` */
     wl_vec(obj_object) objects;
     wl_vec(obj_queue) queues;
@@ -156,9 +160,10 @@ uint32_t obj_trace_add_range(obj_trace *trace, const obj_range *range);
 static inline const obj_access *obj_accesses(const obj_trace *trace, const obj_op *op,
                                              uint32_t *count)
 {
-    const obj_set *set = &trace->sets.data[obj_accesses_objects(op->kind) ? op->accesses : 0];
-    *count = set->count;
-    return set->count ? &trace->accesses.data[set->first] : NULL;
+    const uint32_t *sets = trace->sets.data;
+    uint32_t set = obj_accesses_objects(op->kind) ? op->accesses : 0, first = set ? sets[set - 1] : 0;
+    *count = sets[set] - first;
+    return *count ? &trace->accesses.data[first] : NULL;
 }
 
 #endif

@@ -69,15 +69,21 @@ static ana_course_op row_of_op(const coursing *c, uint32_t at)
                            .seconds = op->seconds};
 }
 
+static ana_course_set set_of_trace(const obj_trace *trace, uint32_t set)
+{
+    uint32_t first = set ? trace->sets.data[set - 1] : 0;
+    return (ana_course_set){first, trace->sets.data[set] - first};
+}
+
 /* Kinds of launches that differ in what the trace does not have may access the same. */
 static bool are_equal_sets(const obj_trace *trace, uint32_t a, uint32_t b)
 {
-    const obj_set *x = &trace->sets.data[a], *y = &trace->sets.data[b];
-    if (a == b || x->count != y->count)
+    ana_course_set x = set_of_trace(trace, a), y = set_of_trace(trace, b);
+    if (a == b || x.count != y.count)
         return a == b;
-    for (uint32_t i = 0; i < x->count; i++) {
-        const obj_access *left = &trace->accesses.data[x->first + i];
-        const obj_access *right = &trace->accesses.data[y->first + i];
+    for (uint32_t i = 0; i < x.count; i++) {
+        const obj_access *left = &trace->accesses.data[x.first + i];
+        const obj_access *right = &trace->accesses.data[y.first + i];
         if (left->object != right->object || left->how != right->how)
             return false;
     }
@@ -188,10 +194,12 @@ static bool fill_accesses(coursing *c)
     out->nsets = (uint32_t)c->found.trace.sets.count;
     out->naccesses = (uint32_t)c->found.trace.accesses.count;
     out->nqueues = (uint32_t)c->found.trace.queues.count;
-    out->sets = wl_arena_copy(c->arena, c->found.trace.sets.data, out->nsets * sizeof *out->sets);
+    out->sets = wl_new_array(c->arena, ana_course_set, (size_t)out->nsets + 1);
     out->queues = wl_arena_copy(c->arena, c->found.trace.queues.data,
                                 out->nqueues * sizeof *out->queues);
     out->accesses = wl_new_array(c->arena, ana_course_access, (size_t)out->naccesses + 1);
+    for (uint32_t i = 0; out->sets && i < out->nsets; i++)
+        out->sets[i] = set_of_trace(&c->found.trace, i);
     for (uint32_t i = 0; out->accesses && i < out->naccesses; i++) {
         const obj_access *a = &c->found.trace.accesses.data[i];
         out->accesses[i] = (ana_course_access){a->object, a->how};

@@ -59,6 +59,10 @@ typedef struct ana_course_hit { /* a pattern on an object; the operations as in 
     uint64_t adds;  /* of a step: how much higher the plan's peak is without it */
 } ana_course_hit;
 
+typedef struct ana_course_set { /* of `accesses` */
+    uint32_t first, count;
+} ana_course_set;
+
 typedef struct
     ana_course_change { /* what one change in the source does: hits that stand together */
     ana_pattern pattern;
@@ -88,7 +92,7 @@ typedef struct ana_course {
     uint32_t left_out; /* rows of operations, beside `ops` */
     uint32_t nops, nsets, naccesses, nobjects, nqueues, ndevices, nhits, nchanges, nrefusals;
     ana_course_op *ops;
-    obj_set *sets;
+    ana_course_set *sets;
     ana_course_access *accesses;
     ana_course_object *objects;
     obj_queue *queues;
