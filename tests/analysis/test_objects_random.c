@@ -55,6 +55,8 @@ static void access_some(obj_trace *t, uint32_t op)
     t->ops.data[op].accesses = obj_trace_add_set(t, accesses, made);
 }
 
+static uint64_t unit; /* of sizes: large ones differ in more than their last digits */
+
 /* Two threads, two contexts with a legacy stream each, blocking streams and a free one. */
 static void begin_random(obj_trace *t)
 {
@@ -63,6 +65,7 @@ static void begin_random(obj_trace *t)
                                              {OBJ_QUEUE_FREE, 0, 0},     {OBJ_QUEUE_LEGACY, 1, 0},
                                              {OBJ_QUEUE_THREAD, 0, 0}};
     tale_begin(t);
+    unit = below(3) ? 1 : 70001;
     t->queues.count = 0;
     for (int i = 0; i < QUEUES; i++)
         assert_true(wl_push(&t->queues, queues[i]));
@@ -89,7 +92,7 @@ static void add_random(obj_trace *t, uint32_t i)
     switch (below(12)) {
     case 0:
     case 1:
-        op = tale_allocate(t, below(3) ? TALE_HOST : stream, 80 + below(50), NULL);
+        op = tale_allocate(t, below(3) ? TALE_HOST : stream, unit * (80 + below(50)), NULL);
         t->objects.data[t->objects.count - 1].site = below((uint32_t)t->objects.count);
         t->objects.data[t->objects.count - 1].context = below(2);
         break;

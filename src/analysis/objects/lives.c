@@ -72,12 +72,39 @@ static void keep_gap(watcher *w, const obj_gap *gap)
     }
 }
 
-static int by_end(const void *a, const void *b)
+/* Those that end at one operation come by object. */
+static void put_gap(obj_gap *rows, uint32_t first, uint32_t at, const obj_gap *gap)
 {
-    const obj_gap *x = a, *y = b;
-    if (x->to != y->to)
-        return x->to < y->to ? -1 : 1;
-    return x->object < y->object ? -1 : x->object > y->object;
+    for (; at > first && rows[at - 1].object > gap->object; at--)
+        rows[at] = rows[at - 1];
+    rows[at] = *gap;
+}
+
+/* Gaps by `to`: there are millions, which are counted rather than compared. */
+static bool sort_gaps(const watcher *w)
+{
+    obj_gap *gaps = w->out->gaps.data;
+    size_t n = w->out->gaps.count;
+    uint32_t *first = calloc(w->trace->ops.count + 1, sizeof *first);
+    uint32_t *put = calloc(w->trace->ops.count + 1, sizeof *put);
+    obj_gap *rows = malloc((n + 1) * sizeof *rows);
+    bool good = first && put && rows;
+    for (size_t i = 0; good && i < n; i++)
+        first[gaps[i].to + 1]++;
+    for (size_t i = 1; good && i < w->trace->ops.count; i++)
+        first[i] += first[i - 1];
+    for (size_t i = 0; good && i < n; i++)
+        put_gap(rows, first[gaps[i].to], first[gaps[i].to] + put[gaps[i].to]++, &gaps[i]);
+    free(first);
+    free(put);
+    if (good) {
+        wl_vec_free(&w->out->gaps);
+        w->out->gaps.data = rows;
+        w->out->gaps.count = w->out->gaps.capacity = n;
+    } else {
+        free(rows);
+    }
+    return good;
 }
 
 static void note_longest(obj_life *life, const obj_gap *gap)
@@ -275,6 +302,21 @@ static uint32_t most_gaps_of(size_t objects)
     return most > OBJ_LEAST_GAPS ? (uint32_t)most : OBJ_LEAST_GAPS;
 }
 
+/* The objects of a long trace do not fit into caches: those that come soon are asked for. */
+static void fetch_lives(const watcher *w, uint32_t at)
+{
+    enum { AHEAD = 8 };
+    uint32_t count = 0;
+    const obj_access *a = NULL;
+    if (at + AHEAD < w->trace->ops.count)
+        a = obj_accesses(w->trace, &w->trace->ops.data[at + AHEAD], &count);
+    for (uint32_t i = 0; i < count; i++) {
+        __builtin_prefetch(&w->last[a[i].object]);
+        __builtin_prefetch(&w->out->rows[a[i].object]);
+        __builtin_prefetch(&w->trace->objects.data[a[i].object]);
+    }
+}
+
 bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, const ana_thresholds *thresholds,
                   obj_lives *out)
 {
@@ -286,12 +328,13 @@ bool obj_lives_of(const obj_trace *trace, const uint32_t *levels, const ana_thre
                  .link = measure_link(trace, thresholds->link_rate),
                  .out = out};
     bool good = begin_lives(&w);
-    for (uint32_t i = 0; good && i < trace->ops.count; i++)
+    for (uint32_t i = 0; good && i < trace->ops.count; i++) {
+        fetch_lives(&w, i);
         good = watch_op(&w, i);
+    }
     for (uint32_t o = 0; good && o < trace->objects.count; o++)
         catch_up(&w, o);
-    if (out->gaps.count)
-        qsort(out->gaps.data, out->gaps.count, sizeof *out->gaps.data, by_end);
+    good = good && sort_gaps(&w);
     free(w.last);
     wl_vec_free(&w.unknown);
     return good && !w.failed;

@@ -168,42 +168,45 @@ void obj_memory_sum(obj_memory *m)
 
 /* ---- questions ---- */
 
-static int64_t most_in_block(const obj_memory *m, uint32_t from, uint32_t to)
+/* Of a leaf's places that lie in a range; without what nodes above it add. */
+static int64_t most_in_leaf(const obj_memory *m, uint32_t leaf, uint32_t from, uint32_t to)
 {
-    int64_t most = INT64_MIN, above = 0;
-    if (from >= to)
-        return most;
+    uint32_t begin = leaf * BLOCK, end = begin + BLOCK;
+    int64_t most = INT64_MIN;
+    if (from <= begin && to >= end)
+        return m->most[m->leaves + leaf];
+    from = from > begin ? from : begin;
+    to = to < end ? to : end;
     for (uint32_t i = from; i < to; i++)
         most = m->bytes[i] > most ? m->bytes[i] : most;
-    for (uint32_t node = m->leaves + from / BLOCK; node; node /= 2)
-        above += m->add[node];
-    return most + above;
+    return most + m->add[m->leaves + leaf];
 }
 
-/* Of blocks, below a node that has `count` of them from `at` on. */
-static int64_t most_below(const obj_memory *m, uint32_t node, uint32_t at, uint32_t count,
-                          uint32_t first, uint32_t end)
+static int64_t larger_of(int64_t a, int64_t b)
 {
-    if (end <= at || at + count <= first)
-        return INT64_MIN;
-    if (first <= at && at + count <= end)
-        return m->most[node];
-    count /= 2;
-    int64_t left = most_below(m, 2 * node, at, count, first, end);
-    int64_t right = most_below(m, 2 * node + 1, at + count, count, first, end);
-    return m->add[node] + (left > right ? left : right);
+    return a > b ? a : b;
 }
 
+/* Up from both ends, until they meet; what lies between them is taken by whole nodes. */
 int64_t obj_memory_most(const obj_memory *m, uint32_t from, uint32_t to)
 {
-    uint32_t first = (from + BLOCK - 1) / BLOCK, end = to / BLOCK;
-    if (first > end)
-        return most_in_block(m, from, to);
-    int64_t before = most_in_block(m, from, first * BLOCK),
-            after = most_in_block(m, end * BLOCK, to),
-            whole = first < end ? most_below(m, 1, 0, m->leaves, first, end) : INT64_MIN;
-    before = before > after ? before : after;
-    return before > whole ? before : whole;
+    if (from >= to)
+        return INT64_MIN;
+    uint32_t left = from / BLOCK, right = (to - 1) / BLOCK;
+    int64_t most = most_in_leaf(m, left, from, to),
+            other = left == right ? most : most_in_leaf(m, right, from, to);
+    left += m->leaves;
+    right += m->leaves;
+    for (; left / 2 != right / 2; left /= 2, right /= 2) {
+        most = left & 1 ? most : larger_of(most, m->most[left + 1]);
+        other = right & 1 ? larger_of(other, m->most[right - 1]) : other;
+        most += m->add[left / 2];
+        other += m->add[right / 2];
+    }
+    most = larger_of(most, other);
+    for (left /= 2; left; left /= 2)
+        most += m->add[left];
+    return most;
 }
 
 int64_t obj_memory_peak(const obj_memory *m)

@@ -32,7 +32,8 @@ typedef struct planner {
     obj_plan *plan;
     obj_memory *memories; /* by device */
     changed *objects;
-    bool *made; /* by hit */
+    bool *made;        /* by hit */
+    uint32_t *moments; /* by device: of the peak, as far as what is worthwhile was made */
     obj_bundles bundles;
     uint32_t *order;
     wl_vec(extent) given_back; /* by a bundle */
@@ -76,6 +77,17 @@ static extent extent_of_memory(const planner *p, uint32_t owner)
         all.bytes = one.bytes > all.bytes ? one.bytes : all.bytes;
     }
     return all;
+}
+
+enum { AHEAD = 8 };
+
+/* Hits are gone through in an order in which they do not lie: what comes soon is asked for. */
+static void fetch_hits(const planner *p, const uint32_t *hits, size_t n, size_t at)
+{
+    if (at + 2 * AHEAD < n)
+        __builtin_prefetch(&p->hits->data[hits[at + 2 * AHEAD]]);
+    if (at + AHEAD < n)
+        __builtin_prefetch(&p->objects[p->hits->data[hits[at + AHEAD]].object]);
 }
 
 /* ---- changes ---- */
@@ -293,6 +305,7 @@ static bool list_given_back(planner *p, const uint32_t *rows, size_t n, uint32_t
     *there = 0;
     p->given_back.count = 0;
     for (size_t i = 0; i < n; i++) {
+        fetch_hits(p, rows, n, i);
         extent e = given_back_by(p, &p->hits->data[rows[i]]);
         *there += e.from <= moment && moment < e.to ? e.bytes : 0;
         if (!wl_push(&p->given_back, e))
@@ -427,7 +440,14 @@ static bool is_worthwhile(uint64_t before, int64_t less, double least)
     return less > 0 && (double)less >= least * (double)before;
 }
 
-static void make_where_worthwhile(planner *p, uint32_t hit, double least)
+static uint32_t peak_moment(const planner *p, uint32_t hit)
+{
+    const obj_memory *m = memory_of_hit(p, hit);
+    return obj_memory_moment(m, obj_memory_peak_place(m));
+}
+
+/* Is it made? */
+static bool make_where_worthwhile(planner *p, uint32_t hit, double least)
 {
     obj_memory *m = memory_of_hit(p, hit);
     uint64_t before = peak_for_hit(p, hit);
@@ -435,10 +455,11 @@ static void make_where_worthwhile(planner *p, uint32_t hit, double least)
     if (is_worthwhile(before, -bytes_at_place(&d, obj_memory_peak_place(m)), least)) {
         add_deltas(m, &d, 1);
         if (is_worthwhile(before, (int64_t)(before - peak_for_hit(p, hit)), least))
-            return;
+            return true;
         add_deltas(m, &d, -1);
     }
     change_object(p, hit, false);
+    return false;
 }
 
 /* What the memory lacks at a moment when the object is given back in between. */
@@ -452,25 +473,25 @@ static int64_t bytes_of_gap(const planner *p, uint32_t hit, uint32_t moment)
     return (int64_t)p->objects[h->object].bytes;
 }
 
-static uint32_t peak_moment(const planner *p, uint32_t hit)
-{
-    const obj_memory *m = memory_of_hit(p, hit);
-    return obj_memory_moment(m, obj_memory_peak_place(m));
-}
-
 static bool may_be_worthwhile(const planner *p, uint32_t hit, double least)
 {
-    return p->hits->data[hit].pattern != ANA_TEMPORARY_IDLENESS ||
-           is_worthwhile(peak_for_hit(p, hit), bytes_of_gap(p, hit, peak_moment(p, hit)), least);
+    const obj_hit *h = &p->hits->data[hit];
+    uint32_t moment = p->moments[p->trace->objects.data[h->object].device];
+    return h->pattern != ANA_TEMPORARY_IDLENESS ||
+           is_worthwhile(peak_for_hit(p, hit), bytes_of_gap(p, hit, moment), least);
 }
 
 static void make_worthwhile_changes(planner *p, double least)
 {
+    for (uint32_t d = 0; d < p->trace->ndevices; d++)
+        p->moments[d] = obj_memory_moment(&p->memories[d], obj_memory_peak_place(&p->memories[d]));
     for (uint32_t i = 0; i < p->hits->count; i++) {
         const obj_hit *h = &p->hits->data[p->order[i]];
+        fetch_hits(p, p->order, p->hits->count, i);
         if (!h->possible && changes_memory(h) && !obj_shortens(h) && is_compatible(p, h) &&
-            may_be_worthwhile(p, p->order[i], least))
-            make_where_worthwhile(p, p->order[i], least);
+            may_be_worthwhile(p, p->order[i], least) &&
+            make_where_worthwhile(p, p->order[i], least))
+            p->moments[p->trace->objects.data[h->object].device] = peak_moment(p, p->order[i]);
     }
 }
 
@@ -489,8 +510,10 @@ static void make_gaps_together(planner *p, const uint32_t *hits, size_t n, doubl
     uint64_t before = peak_for_hit(p, hits[0]);
     uint32_t moment = peak_moment(p, hits[0]);
     int64_t there = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        fetch_hits(p, hits, n, i);
         there += bytes_of_gap(p, hits[i], moment);
+    }
     if (!is_worthwhile(before, there, least))
         return;
     add_gaps(p, hits, n, 1);
@@ -525,8 +548,10 @@ static void make_worthwhile_gaps(planner *p, double least)
 /* From the last in order on: what makes no difference to the peak is not needed. */
 static void leave_out_needless(planner *p)
 {
-    for (size_t i = p->hits->count; i-- > 0;) {
+    for (size_t n = p->hits->count, i = n; i-- > 0;) {
         uint32_t hit = p->order[i];
+        if (i >= AHEAD)
+            __builtin_prefetch(&p->hits->data[p->order[i - AHEAD]]);
         if (!p->made[hit])
             continue;
         obj_memory *m = memory_of_hit(p, hit);
@@ -543,6 +568,7 @@ static bool note_plan(planner *p)
 {
     for (size_t i = 0; i < p->hits->count; i++) {
         uint32_t hit = p->order[i];
+        fetch_hits(p, p->order, p->hits->count, i);
         p->hits->data[hit].planned = p->made[hit];
         if (!p->made[hit])
             continue;
@@ -616,8 +642,9 @@ static bool begin_plan(planner *p)
     p->memories = calloc((size_t)p->trace->ndevices + 1, sizeof *p->memories);
     p->objects = malloc((objects + 1) * sizeof *p->objects);
     p->made = calloc(hits + 1, sizeof *p->made);
+    p->moments = calloc((size_t)p->trace->ndevices + 1, sizeof *p->moments);
     p->plan->devices = calloc((size_t)p->trace->ndevices + 1, sizeof *p->plan->devices);
-    return p->memories && p->objects && p->made && p->plan->devices &&
+    return p->memories && p->objects && p->made && p->moments && p->plan->devices &&
            begin_memories(p);
 }
 
@@ -642,6 +669,7 @@ bool obj_plan_savings(const obj_trace *trace, double least, obj_hits *hits, obj_
     free(p.memories);
     free(p.objects);
     free(p.made);
+    free(p.moments);
     free(p.order);
     obj_bundles_free(&p.bundles);
     return good;
