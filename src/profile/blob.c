@@ -208,16 +208,22 @@ wl_status blob_compress(const void *data, size_t size, blob *out)
     return WL_OK;
 }
 
-wl_status blob_decompress(const void *data, size_t size, uint64_t expected, wl_arena *arena,
-                          unsigned char **out)
+wl_status blob_decompress(blob_unpacker **unpacker, const void *data, size_t size,
+                          uint64_t expected, wl_arena *arena, unsigned char **out)
 {
     if (!data || expected > DB_MAX_VALUE || ZSTD_getFrameContentSize(data, size) != expected)
         return WL_CORRUPT;
     *out = wl_arena_alloc(arena, (size_t)expected + 1);
-    if (!*out)
+    *unpacker = *unpacker ? *unpacker : ZSTD_createDCtx();
+    if (!*out || !*unpacker)
         return WL_NOMEM;
-    size_t n = ZSTD_decompress(*out, (size_t)expected, data, size);
+    size_t n = ZSTD_decompressDCtx(*unpacker, *out, (size_t)expected, data, size);
     if (ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation)
         return WL_NOMEM;
     return ZSTD_isError(n) || n != expected ? WL_CORRUPT : WL_OK;
+}
+
+void blob_unpacker_free(blob_unpacker *unpacker)
+{
+    ZSTD_freeDCtx(unpacker);
 }

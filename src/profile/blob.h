@@ -23,8 +23,11 @@ wl_status blob_unpack_heat(const unsigned char *data, size_t size, uint32_t nrow
                            uint32_t npcs, wl_arena *arena, obs_heat_row **rows, obs_pcset **pcsets);
 
 wl_status blob_compress(const void *data, size_t size, blob *out);
-/* `expected` bytes, no more and no less, with a NUL after them; in the arena. */
-wl_status blob_decompress(const void *data, size_t size, uint64_t expected, wl_arena *arena,
-                          unsigned char **out);
+/* `expected` bytes, no more and no less, with a NUL after them; in the arena. *unpacker is made where
+ * it is NULL, and good for the next one: to make it takes longer than a small blob does. */
+typedef struct ZSTD_DCtx_s blob_unpacker;
+wl_status blob_decompress(blob_unpacker **unpacker, const void *data, size_t size,
+                          uint64_t expected, wl_arena *arena, unsigned char **out);
+void blob_unpacker_free(blob_unpacker *unpacker); /* NULL is allowed */
 
 #endif

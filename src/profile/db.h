@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "profile/blob.h"
 #include "profile/profile.h"
 
 #include <sqlite3.h>
@@ -16,6 +17,7 @@ struct prof_db {
     sqlite3 *sql;
     wl_arena *arena;        /* of the following; NULL: not loaded yet */
     prof_launch_rows kinds; /* of all kernels: many ask for them */
+    blob_unpacker *unpacker;
 };
 
 /* The text of schema.sql. */

@@ -578,12 +578,12 @@ typedef struct content_rows {
     row_content *rows;
 } content_rows;
 
-static wl_status unpack_heat(const row_content *c, wl_arena *scratch, wl_arena *arena,
+static wl_status unpack_heat(prof_db *db, const row_content *c, wl_arena *scratch, wl_arena *arena,
                              prof_heat *out)
 {
     unsigned char *data;
     uint64_t size = (uint64_t)c->nrows * 60 + ((uint64_t)c->npcsets + c->npcs) * 4;
-    wl_status status = blob_decompress(c->data.data, c->data.size, size, scratch, &data);
+    wl_status status = blob_decompress(&db->unpacker, c->data.data, c->data.size, size, scratch, &data);
     if (status != WL_OK)
         return status;
     out->npcsets = c->npcsets;
@@ -613,13 +613,13 @@ static bool spans_valid(wl_span_reader reader)
     return !reader.damaged;
 }
 
-static wl_status unpack_spans(const spans_rows *rows, wl_arena *arena, wl_span_reader *out)
+static wl_status unpack_spans(prof_db *db, const spans_rows *rows, wl_arena *arena, wl_span_reader *out)
 {
     unsigned char *data;
     if (rows->count != 1)
         return WL_CORRUPT;
     const row_spans *p = &rows->rows[0];
-    wl_status status = blob_decompress(p->data.data, p->data.size, p->bytes, arena, &data);
+    wl_status status = blob_decompress(&db->unpacker, p->data.data, p->data.size, p->bytes, arena, &data);
     if (status != WL_OK)
         return status;
     *out = wl_spans_read(data, (size_t)p->bytes, p->counted);
@@ -635,7 +635,7 @@ wl_status prof_load_spans(prof_db *db, uint32_t spans, wl_arena *arena, wl_span_
     wl_status status = scratch ? LOAD_ROWS(db, spans, scratch, &rows, err, "spans WHERE id = ?",
                                            db_int(spans))
                                : wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
-    if (status == WL_OK && (status = unpack_spans(&rows, arena, out)) != WL_OK) {
+    if (status == WL_OK && (status = unpack_spans(db, &rows, arena, out)) != WL_OK) {
         wl_fail(err, status, "The elements %u of the profile cannot be read: %s.", spans,
                 wl_status_text(status));
     }
@@ -677,7 +677,7 @@ wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *o
                            db_int(out->info.content));
     }
     if (status == WL_OK) {
-        status = contents.count == 1 ? unpack_heat(&contents.rows[0], scratch, arena, out)
+        status = contents.count == 1 ? unpack_heat(db, &contents.rows[0], scratch, arena, out)
                                      : WL_CORRUPT;
         if (status != WL_OK) {
             wl_fail(err, status, "Heat map %u of the profile cannot be read: %s.", id,
@@ -707,7 +707,7 @@ wl_status prof_load_source(prof_db *db, uint32_t file, wl_arena *arena, const ch
     if (status == WL_OK && (!found || !found->text.data)) {
         status = wl_fail(err, WL_NOENT, "The profile does not hold that text.");
     } else if (status == WL_OK) {
-        status = blob_decompress(found->text.data, found->text.size, found->bytes, arena, &data);
+        status = blob_decompress(&db->unpacker, found->text.data, found->text.size, found->bytes, arena, &data);
         if (status == WL_OK) {
             *text = (const char *)data;
             *length = db_mend_text((char *)data, found->bytes);

@@ -213,6 +213,7 @@ void prof_close(prof_db *db)
     if (db) {
         db_close(db->sql);
         wl_arena_free(db->arena);
+        blob_unpacker_free(db->unpacker);
         free(db);
     }
 }

@@ -629,16 +629,16 @@ LEFT JOIN names n ON n.kind = 'trial' AND n.value = t.kind;
 CREATE VIEW kernel_instructions AS
 SELECT l.kernel, i.launch, i.position, i.pc, coalesce(m.becomes, i.object) AS object,
        i.space, i.access, i.bytes, i.flags,
-       sum(l.n * i.executions) AS executions, sum(l.n * i.execution_lanes) AS execution_lanes,
-       sum(l.n * i.requests) AS requests, sum(l.n * i.active_lanes) AS active_lanes,
-       sum(l.n * i.sectors) AS sectors, sum(l.n * i.sectors_min) AS sectors_min,
-       sum(l.n * i.wavefronts) AS wavefronts, sum(l.n * i.wavefronts_min) AS wavefronts_min,
-       sum(l.n * i.turns) AS turns, sum(l.n * i.slice_turns) AS slice_turns,
-       sum(l.n * i.uniform) AS uniform, sum(l.n * i.contiguous) AS contiguous,
-       sum(l.n * i.misaligned) AS misaligned, sum(l.n * i.strided) AS strided,
-       sum(l.n * i.irregular) AS irregular, i.stride,
+       sum(l.count * i.executions) AS executions, sum(l.count * i.execution_lanes) AS execution_lanes,
+       sum(l.count * i.requests) AS requests, sum(l.count * i.active_lanes) AS active_lanes,
+       sum(l.count * i.sectors) AS sectors, sum(l.count * i.sectors_min) AS sectors_min,
+       sum(l.count * i.wavefronts) AS wavefronts, sum(l.count * i.wavefronts_min) AS wavefronts_min,
+       sum(l.count * i.turns) AS turns, sum(l.count * i.slice_turns) AS slice_turns,
+       sum(l.count * i.uniform) AS uniform, sum(l.count * i.contiguous) AS contiguous,
+       sum(l.count * i.misaligned) AS misaligned, sum(l.count * i.strided) AS strided,
+       sum(l.count * i.irregular) AS irregular, i.stride,
        max(i.sectors + i.wavefronts) AS most
-FROM v_same l
+FROM launch_kinds l
 JOIN instructions i ON i.launch = l.rows_of
 LEFT JOIN moves m ON m.id = l.moves AND m.object = i.object
 GROUP BY l.kernel, i.pc, coalesce(m.becomes, i.object), i.space;
@@ -646,8 +646,8 @@ GROUP BY l.kernel, i.pc, coalesce(m.becomes, i.object), i.space;
 -- launch is the first.
 CREATE VIEW kernel_blocks AS
 SELECT l.kernel, min(b.launch) AS launch, b.block, b.first_pc, b.ninsns,
-       sum(l.n * b.executions) AS executions, sum(l.n * b.lanes) AS lanes
-FROM v_same l JOIN blocks b ON b.launch = l.rows_of
+       sum(l.count * b.executions) AS executions, sum(l.count * b.lanes) AS lanes
+FROM launch_kinds l JOIN blocks b ON b.launch = l.rows_of
 GROUP BY l.kernel, b.block, b.first_pc, b.ninsns;
 
 CREATE VIEW module_kernels AS

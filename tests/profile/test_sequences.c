@@ -87,11 +87,13 @@ static int64_t number(sqlite3 *sql, const char *text)
 static wl_page_reader page_of(sqlite3_stmt *stmt, uint32_t nslots, wl_arena *arena)
 {
     unsigned char *data;
+    blob_unpacker *unpacker = NULL;
     assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
     uint64_t bytes = (uint64_t)sqlite3_column_int64(stmt, 0);
-    assert_int_equal(blob_decompress(sqlite3_column_blob(stmt, 1),
+    assert_int_equal(blob_decompress(&unpacker, sqlite3_column_blob(stmt, 1),
                                      (size_t)sqlite3_column_bytes(stmt, 1), bytes, arena, &data),
                      WL_OK);
+    blob_unpacker_free(unpacker);
     return wl_page_read(data, (size_t)bytes, nslots);
 }
 

@@ -69,23 +69,32 @@ static wl_status add_map(work *w, uint32_t id, wl_error *err)
     return status;
 }
 
-static bool has_map_before(const ana_group *g, uint32_t at)
+typedef struct kept_map {
+    uint32_t content, id;
+} kept_map;
+
+static int by_content(const void *a, const void *b)
 {
-    for (uint32_t i = at; i > 0 && g->heats[i - 1].launch == g->heats[at].launch; i--)
-        if (g->heats[i - 1].content == g->heats[at].content)
-            return true;
-    return false;
+    const kept_map *x = a, *y = b;
+    if (x->content != y->content)
+        return x->content < y->content ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Maps with equal rows are joined once, also those of launches one after the other. */
+/* Maps with equal rows are joined once, whichever launches they are of. */
 static wl_status add_maps(work *w, wl_error *err)
 {
     const ana_group *g = w->group;
-    wl_status status = WL_OK;
-    for (uint32_t i = 0; i < g->nheats && status == WL_OK; i++) {
-        bool known = has_map_before(g, i) || (i && g->heats[i - 1].content == g->heats[i].content);
-        status = known ? WL_OK : add_map(w, g->heats[i].id, err);
-    }
+    kept_map *maps = malloc(((size_t)g->nheats + 1) * sizeof *maps);
+    wl_status status = maps ? WL_OK : ana_nomem(err);
+    for (uint32_t i = 0; maps && i < g->nheats; i++)
+        maps[i] = (kept_map){g->heats[i].content, g->heats[i].id};
+    if (maps && g->nheats)
+        qsort(maps, g->nheats, sizeof *maps, by_content);
+    for (uint32_t i = 0; i < g->nheats && status == WL_OK; i++)
+        if (i == 0 || maps[i].content != maps[i - 1].content)
+            status = add_map(w, maps[i].id, err);
+    free(maps);
     return status;
 }
 
@@ -122,25 +131,46 @@ static wl_status add_spans_of(work *w, const prof_use *use, wl_error *err)
     return status;
 }
 
-static const prof_use *use_of(const work *w, const prof_use_rows *uses, uint32_t launch)
+/* `uses` are of the group's object and space, by launch. */
+static const prof_use *use_of(const prof_use *uses, uint32_t count, uint32_t launch)
 {
-    for (uint32_t i = 0; i < uses->count; i++) {
-        const prof_use *u = &uses->rows[i];
-        if (u->launch == launch && u->object == w->group->object && u->space == w->group->space)
-            return u->known != OBS_KNOWN_NOTHING && u->spans ? u : NULL;
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (uses[middle].launch < launch)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return NULL;
+    bool known = low < count && uses[low].launch == launch &&
+                 uses[low].known != OBS_KNOWN_NOTHING && uses[low].spans;
+    return known ? &uses[low] : NULL;
+}
+
+/* Those of the group. */
+static const prof_use *uses_of_group(const work *w, uint32_t *count)
+{
+    const prof_use_rows *all = &w->input->uses;
+    uint32_t first = 0, end;
+    while (first < all->count && (all->rows[first].object != w->group->object ||
+                                  all->rows[first].space != w->group->space))
+        first++;
+    for (end = first; end < all->count && all->rows[end].object == w->group->object &&
+                      all->rows[end].space == w->group->space;)
+        end++;
+    *count = end - first;
+    return &all->rows[first];
 }
 
 /* Whether of every launch it is known what was touched. */
 static wl_status add_touched(work *w, bool *all, wl_error *err)
 {
-    const prof_use_rows *uses = &w->input->uses;
-    uint32_t last = 0;
+    uint32_t last = 0, count;
+    const prof_use *uses = uses_of_group(w, &count);
     wl_status status = WL_OK;
-    *all = uses->count > 0;
+    *all = count > 0;
     for (uint32_t i = 0; i < w->group->ntraffic && *all && status == WL_OK; i++) {
-        const prof_use *use = use_of(w, uses, w->group->traffic[i].launch);
+        const prof_use *use = use_of(uses, count, w->group->traffic[i].launch);
         *all = use != NULL;
         if (use && use->spans != last)
             status = add_spans_of(w, use, err);

@@ -1,6 +1,7 @@
 /* How often the elements of objects were accessed, over the program. */
 #include "analysis/pile.h"
 #include "analysis/tables.h"
+#include "base/vec.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@ typedef struct work {
     prof_kernel_rows kernels;
     prof_skip_rows skips;
     prof_use_rows uses; /* by object, space, kernel, launch */
+    uint32_t nkernels, nprocesses;
+    struct launched *of_kernels, *of_processes;
 } work;
 
 /* ---- adding up ---- */
@@ -117,22 +120,86 @@ typedef struct told {      /* launches that could have accessed an object */
     uint64_t touched;      /* how often is not known */
 } told;
 
+/* The launches of a kernel, or of a process. */
+typedef struct launched {
+    uint32_t of;
+    told objects, arrays;
+} launched;
+
 static uint32_t known_of(const prof_object *o, const prof_launch *l)
 {
     return o->space == ACC_SHARED ? l->arrays_known : l->objects_known;
 }
 
+static void add_told(told *t, uint32_t known, uint64_t count)
+{
+    t->all += count;
+    t->unknown += known == OBS_KNOWN_NOTHING ? count : 0;
+    t->touched += known == OBS_KNOWN_TOUCHED ? count : 0;
+}
+
+static void join_told(told *to, const told *from)
+{
+    to->all += from->all;
+    to->unknown += from->unknown;
+    to->touched += from->touched;
+}
+
+static int by_what_launched(const void *a, const void *b)
+{
+    uint32_t x = ((const launched *)a)->of, y = ((const launched *)b)->of;
+    return x < y ? -1 : x > y;
+}
+
+static uint32_t kernel_of_launch(const prof_launch *l)
+{
+    return l->kernel;
+}
+
+static uint32_t process_of_launch(const prof_launch *l)
+{
+    return l->process;
+}
+
+/* Adds launches up by kernel or process; false when memory is exhausted. */
+static bool sum_launches(const work *w, uint32_t (*of)(const prof_launch *), launched **out,
+                         uint32_t *count)
+{
+    launched *rows = wl_new_array(w->arena, launched, (size_t)w->launches.count + 1);
+    *out = rows;
+    *count = 0;
+    for (uint32_t i = 0; rows && i < w->launches.count; i++) {
+        const prof_launch *l = &w->launches.rows[i];
+        rows[i].of = of(l);
+        add_told(&rows[i].objects, l->objects_known, l->count);
+        add_told(&rows[i].arrays, l->arrays_known, l->count);
+    }
+    if (rows && w->launches.count)
+        qsort(rows, w->launches.count, sizeof *rows, by_what_launched);
+    for (uint32_t i = 0; rows && i < w->launches.count; i++) {
+        if (*count && rows[*count - 1].of == rows[i].of) {
+            join_told(&rows[*count - 1].objects, &rows[i].objects);
+            join_told(&rows[*count - 1].arrays, &rows[i].arrays);
+        } else {
+            rows[(*count)++] = rows[i];
+        }
+    }
+    return rows != NULL;
+}
+
+static told told_of(const work *w, const prof_object *o)
+{
+    const launched key = {.of = o->kernel ? o->kernel : o->process};
+    const launched *rows = o->kernel ? w->of_kernels : w->of_processes,
+                   *found = bsearch(&key, rows, o->kernel ? w->nkernels : w->nprocesses,
+                                    sizeof *rows, by_what_launched);
+    return !found ? (told){0} : o->space == ACC_SHARED ? found->arrays : found->objects;
+}
+
 static told count_launches(const work *w, const prof_object *o, const prof_use *uses,
                            uint32_t count)
 {
-    told t = {0};
-    for (uint32_t i = 0; i < w->launches.count; i++) {
-        const prof_launch *l = &w->launches.rows[i];
-        bool could = o->kernel ? l->kernel == o->kernel : l->process == o->process;
-        t.all += could ? l->count : 0;
-        t.unknown += could && known_of(o, l) == OBS_KNOWN_NOTHING ? l->count : 0;
-        t.touched += could && known_of(o, l) == OBS_KNOWN_TOUCHED ? l->count : 0;
-    }
+    told t = told_of(w, o);
     for (uint32_t i = 0; i < count; i++) { /* which may say other than of all others */
         const prof_launch *l = prof_find_launch(&w->launches, uses[i].launch);
         bool others = l && known_of(o, l) != OBS_KNOWN_NOTHING;
@@ -146,13 +213,19 @@ static told count_launches(const work *w, const prof_object *o, const prof_use *
     return t;
 }
 
+static int by_skipped_kernel(const void *a, const void *b)
+{
+    return strcmp(((const prof_skip *)a)->kernel, ((const prof_skip *)b)->kernel);
+}
+
+/* `skips` are by kernel. */
 static bool was_skipped(const work *w, const prof_object *o)
 {
     const prof_kernel *k = prof_find_kernel(&w->kernels, o->kernel);
-    for (uint32_t i = 0; i < w->skips.count; i++)
-        if (!o->kernel || (k && strcmp(k->name, w->skips.rows[i].kernel) == 0))
-            return true;
-    return false;
+    const prof_skip key = {.kernel = k ? k->name : ""};
+    if (!o->kernel || !w->skips.count)
+        return w->skips.count > 0;
+    return k && bsearch(&key, w->skips.rows, w->skips.count, sizeof key, by_skipped_kernel);
 }
 
 static bool may_have_uses(const prof_object *o)
@@ -215,22 +288,69 @@ static int by_mean(const void *a, const void *b)
 
 /* ---- shared against device memory ---- */
 
-/* Accesses of an element by one kernel; negative: not known. */
-static double mean_in(const work *w, const ana_use *u, uint32_t kernel)
+/* Accesses of an element of a device array by one kernel. */
+typedef struct kernel_mean {
+    uint32_t kernel, row; /* row: of ana_uses */
+    double mean;          /* negative: not known */
+} kernel_mean;
+
+typedef wl_vec(kernel_mean) kernel_means;
+
+/* `uses`: of one object and kernel. */
+static double mean_of_uses(const ana_use *u, const prof_use *uses, const prof_use *end)
 {
     double sum = 0;
-    bool any = false;
-    for (uint32_t i = 0; i < w->uses.count; i++) {
-        const prof_use *use = &w->uses.rows[i];
-        if (use->object != u->object || use->kernel != kernel)
-            continue;
-        if (use->known != OBS_KNOWN_COUNTED)
+    for (; uses < end; uses++) {
+        if (uses->known != OBS_KNOWN_COUNTED)
             return -1;
-        any = true;
         for (int c = 0; c < WL_CLASSES; c++)
-            sum += (double)use->count * (double)use->times[c];
+            sum += (double)uses->count * (double)uses->times[c];
     }
-    return any && u->elements ? sum / (double)u->elements : -1;
+    return u->elements ? sum / (double)u->elements : -1;
+}
+
+static int by_used_object(const void *key, const void *item)
+{
+    uint32_t a = *(const uint32_t *)key, b = ((const prof_use *)item)->object;
+    return a < b ? -1 : a > b;
+}
+
+/* The object's, one kernel after another. */
+static bool add_means(const work *w, const ana_uses *out, uint32_t row, kernel_means *means)
+{
+    const ana_use *u = &out->rows[row];
+    const prof_use *last = w->uses.rows + w->uses.count, *end,
+                   *at = w->uses.count ? bsearch(&u->object, w->uses.rows, w->uses.count,
+                                                 sizeof *at, by_used_object)
+                                       : NULL;
+    while (at && at > w->uses.rows && at[-1].object == u->object)
+        at--;
+    for (; at && at < last && at->object == u->object; at = end) {
+        for (end = at + 1;
+             end < last && end->object == u->object && end->kernel == at->kernel;)
+            end++;
+        if (!wl_push(means, (kernel_mean){at->kernel, row, mean_of_uses(u, at, end)}))
+            return false;
+    }
+    return true;
+}
+
+static int by_kernel_and_row(const void *a, const void *b)
+{
+    const kernel_mean *x = a, *y = b;
+    if (x->kernel != y->kernel)
+        return x->kernel < y->kernel ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static bool list_means(const work *w, const ana_uses *out, kernel_means *means)
+{
+    for (uint32_t i = 0; i < out->count; i++)
+        if (!out->rows[i].kernel && out->rows[i].counted && !add_means(w, out, i, means))
+            return false;
+    if (means->count)
+        qsort(means->data, means->count, sizeof *means->data, by_kernel_and_row);
+    return true;
 }
 
 static bool is_writer(const ana_use *u)
@@ -245,30 +365,44 @@ static int by_gain(const void *a, const void *b)
     return gain > 0 ? -1 : gain < 0;
 }
 
+typedef wl_vec(ana_swap) swaps;
+
 /* Device arrays of a kernel with a higher mean than one of its shared arrays. */
-static void add_swaps(const work *w, const ana_use *shared, ana_uses *out)
+static bool add_swaps(const kernel_means *means, const ana_uses *out, const ana_use *shared,
+                      swaps *found)
 {
-    for (uint32_t i = 0; i < out->count; i++) {
-        const ana_use *u = &out->rows[i];
-        double mean = u->kernel || !u->counted ? -1 : mean_in(w, u, shared->kernel);
-        if (mean > shared->mean) {
-            out->swaps[out->nswaps++] = (ana_swap){shared->kernel, u->object,    shared->object,
-                                                   mean,           shared->mean, is_writer(u)};
-        }
+    size_t low = 0, high = means->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (means->data[middle].kernel < shared->kernel)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    for (; low < means->count && means->data[low].kernel == shared->kernel; low++) {
+        const ana_use *u = &out->rows[means->data[low].row];
+        double mean = means->data[low].mean;
+        ana_swap swap = {shared->kernel, u->object, shared->object, mean, shared->mean, is_writer(u)};
+        if (mean > shared->mean && !wl_push(found, swap))
+            return false;
+    }
+    return true;
 }
 
 static bool find_swaps(const work *w, ana_uses *out)
 {
-    uint32_t arrays = 0;
-    for (uint32_t i = 0; i < out->count; i++)
-        arrays += out->rows[i].kernel != 0;
-    out->swaps = wl_new_array(w->arena, ana_swap, (size_t)arrays * out->count + 1);
-    for (uint32_t i = 0; out->swaps && i < out->count; i++)
+    kernel_means means = {0};
+    swaps found = {0};
+    bool good = list_means(w, out, &means);
+    for (uint32_t i = 0; good && i < out->count; i++)
         if (out->rows[i].kernel && out->rows[i].counted)
-            add_swaps(w, &out->rows[i], out);
-    if (out->nswaps)
-        qsort(out->swaps, out->nswaps, sizeof *out->swaps, by_gain);
+            good = add_swaps(&means, out, &out->rows[i], &found);
+    if (good && found.count)
+        qsort(found.data, found.count, sizeof *found.data, by_gain);
+    out->nswaps = good ? (uint32_t)found.count : 0;
+    out->swaps = good ? wl_arena_copy(w->arena, found.data, found.count * sizeof *found.data) : NULL;
+    wl_vec_free(&means);
+    wl_vec_free(&found);
     return out->swaps != NULL;
 }
 
@@ -283,7 +417,14 @@ static wl_status load_uses(work *w, wl_error *err)
         status = prof_load_kernels(w->db, w->arena, &w->kernels, err);
     if (status == WL_OK)
         status = prof_load_skips(w->db, w->arena, &w->skips, err);
-    return status == WL_OK ? prof_load_uses(w->db, PROF_ALL, w->arena, &w->uses, err) : status;
+    if (status == WL_OK)
+        status = prof_load_uses(w->db, PROF_ALL, w->arena, &w->uses, err);
+    if (status == WL_OK && w->skips.count)
+        qsort(w->skips.rows, w->skips.count, sizeof *w->skips.rows, by_skipped_kernel);
+    bool summed = status != WL_OK ||
+                  (sum_launches(w, kernel_of_launch, &w->of_kernels, &w->nkernels) &&
+                   sum_launches(w, process_of_launch, &w->of_processes, &w->nprocesses));
+    return summed ? status : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
 }
 
 static bool any_known(const work *w)
