@@ -7,7 +7,9 @@
 #include "analysis/tables.h"
 #include "profile/db.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,6 +37,26 @@ static void add_object(prof_builder *b, uint32_t id)
     add(b, story_object(id, id, 0x7f0000000000 + 0x1000 * (uint64_t)id, 4096));
 }
 
+static const char *kernel_name(uint32_t module)
+{
+    static char name[16];
+    snprintf(name, sizeof name, "_Z5s%04uPf", module % 10000);
+    return name;
+}
+
+/* With a kernel that has another name. */
+static void add_module(prof_builder *b, uint32_t id)
+{
+    static const char scale[] = "_Z5scalePf";
+    cap_record module = story_module(id);
+    char *code = wl_arena_strdup(arena, module.module.code);
+    assert_non_null(code);
+    for (char *at = code; (at = strstr(at, scale));)
+        memcpy(at, kernel_name(id), strlen(scale));
+    module.module.code = code;
+    add(b, module);
+}
+
 /* No two launches are alike: each has a heat map of its own, and elements of its own. */
 static void add_launch(prof_builder *b, uint32_t id, const amounts *n)
 {
@@ -47,6 +69,7 @@ static void add_launch(prof_builder *b, uint32_t id, const amounts *n)
                    .spans = span,
                    .length = sizeof span};
     launch.launch.module = 1 + id % n->kernels;
+    launch.launch.kernel = kernel_name(launch.launch.module);
     launch.launch.summary.insns[0].requests = 8 + id % 1000;
     launch.launch.summary.heats[0].rows[0].sector += sector;
     launch.launch.summary.heats[0].rows[1].sector += sector;
@@ -65,7 +88,7 @@ static prof_db *write_profile(const amounts *n)
     add(b, story_process("/src/app"));
     add(b, story_device());
     for (uint32_t i = 1; i <= n->kernels; i++)
-        add(b, story_module(i));
+        add_module(b, i);
     for (uint32_t i = 1; i <= n->objects; i++)
         add_object(b, i);
     for (uint32_t i = 1; i <= n->launches; i++)
@@ -121,6 +144,7 @@ static void add_up_kernels(prof_db *db)
     prof_kernel_rows kernels;
     prof_instruction_rows totals;
     story_expect(prof_load_kernels(db, arena, &kernels, &err), &err);
+    assert_true(kernels.count >= 40);
     for (uint32_t i = 0; i < kernels.count; i++) {
         story_expect(prof_load_instruction_totals(db, kernels.rows[i].id, arena, &totals, &err),
                      &err);
