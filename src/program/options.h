@@ -25,6 +25,7 @@ typedef struct prog_blocks { /* that get heat maps; none where no member says ot
 typedef struct prog_budget {
     double seconds; /* 0: no limit */
     uint64_t bytes; /* 0: no limit */
+    bool by_run;    /* seconds are 0, and how long the run took says how many there are */
 } prog_budget;
 
 typedef const char *prog_type_text; /* "" where nothing was given */

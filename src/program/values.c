@@ -188,8 +188,8 @@ static bool bytes_unit(char unit, double *scale)
     return unit == 'G' || unit == 'M';
 }
 
-/* One part: a number and a unit of time or memory. Beyond 1e9 of any unit nobody means it. */
-static bool read_part(const char *text, size_t length, prog_budget *out)
+/* A number and a unit of time or memory. Beyond 1e9 of any unit nobody means it. */
+static bool read_amount(const char *text, size_t length, prog_budget *out)
 {
     char part[64], *end;
     double scale;
@@ -203,11 +203,21 @@ static bool read_part(const char *text, size_t length, prog_budget *out)
         return false;
     if (bytes_unit(*end, &scale) && !out->bytes)
         out->bytes = (uint64_t)(number * scale);
-    else if (seconds_unit(*end, &scale) && out->seconds <= 0)
+    else if (seconds_unit(*end, &scale) && out->seconds <= 0 && !out->by_run)
         out->seconds = number * scale;
     else
         return false;
     return true;
+}
+
+static bool read_part(const char *text, size_t length, prog_budget *out)
+{
+    static const char by_run[] = "auto";
+    if (length != strlen(by_run) || strncmp(text, by_run, length) != 0)
+        return read_amount(text, length, out);
+    bool given = out->seconds > 0 || out->by_run;
+    out->by_run = true;
+    return !given;
 }
 
 static wl_status read_budget(const prog_option *row, const char *text, wl_arena *arena,
@@ -283,7 +293,7 @@ void prog_option_allowed(const prog_option *row, char *text, size_t size)
         [PROG_TYPE_pattern] = "a kernel's name, or regex: and an extended regular expression",
         [PROG_TYPE_devices] = "what 'warplens devices' lists, or the file of a description",
         [PROG_TYPE_blocks] = "x,y,z of a grid (at most 2147483646,65534,65534), auto or all",
-        [PROG_TYPE_budget] = "a time and memory, as in 90s,2G, or none"};
+        [PROG_TYPE_budget] = "a time and memory, as in 90s,2G, auto for the time, or none"};
     if (row->type == PROG_TYPE_number)
         snprintf(text, size, "a number from %" PRIu64 " to %" PRIu64, row->least, row->most);
     else if (row->type == PROG_TYPE_choice)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
+#include "replay/expected.h"
 #include "replay/session.h"
 
 #include <stdlib.h>
@@ -20,6 +21,8 @@ typedef struct run {
     cap_writer *writer;
     replay_recorded *recorded;
     uint64_t launches, total;     /* done, and of all captures */
+    replay_expected expected;
+    uint32_t capture; /* its number */
     bool emulated;                /* this capture is of a process that the emulator ran */
     wl_vec(uint32_t) not_written; /* launches of this capture that no record holds, ascending */
     bool stopped;
@@ -99,6 +102,8 @@ static wl_status complete(run *r, const cap_note *note, wl_error *err)
 {
     replay_outcome outcome = {
         .way = {.note = note->id, .reason = "computing accesses was interrupted"}};
+    uint64_t kinds = replay_expected_meet(&r->expected, r->capture, note);
+    replay_expect(r->session, kinds ? kinds : r->total - r->launches);
     wl_status status = r->stopped ? WL_OK : replay_note(r->session, note, &outcome, err);
     if (status == WL_NOMEM)
         status = write_unknown(r, note, "there was not enough memory to replay it");
@@ -160,37 +165,44 @@ typedef struct measure { /* of a capture; zero where the process needs no replay
     uint64_t bytes;      /* of whole records */
     uint64_t launches;   /* noted, and not worked out by the process itself */
     bool emulated;
+    int64_t begin_ns, end_ns; /* of the process, since the epoch; 0: not known */
 } measure;
 
-static wl_status measure_capture(const char *path, measure *out, wl_error *err)
+static wl_status measure_capture(run *r, const char *path, measure *out, wl_error *err)
 {
     cap_reader *reader;
     cap_record record;
     wl_error damage;
     bool end = false, emulated = false, inside = false, done = false;
     uint64_t notes = 0, launches = 0;
+    int64_t begin_ns = 0, end_ns = 0;
+    wl_status counted = WL_OK;
     wl_status status = cap_open(path, &reader, err);
     *out = (measure){0};
     if (status != WL_OK)
         return status;
-    cap_skip(reader, ~CAP_BIT(CAP_PROCESS));
+    cap_skip(reader, ~(CAP_BIT(CAP_PROCESS) | CAP_BIT(CAP_END) | CAP_BIT(CAP_NOTE)));
     while (!end) {
         status = cap_read(reader, &record, &end, &damage);
         if (status == WL_OK && !end) {
             inside |= record.type == CAP_PROCESS && !strcmp(record.process.collector, "inline");
             emulated |= record.type == CAP_PROCESS && !strcmp(record.process.collector, "emulate");
+            begin_ns = record.type == CAP_PROCESS ? record.process.start_ns : begin_ns;
+            end_ns = record.type == CAP_END ? begin_ns + record.end.end_ns : end_ns;
             notes += record.type == CAP_NOTE;
             launches += record.type == CAP_LAUNCH;
             done |= record.type == CAP_TRIALS ||
                     (inside && (record.type == CAP_WAY || record.type == CAP_REPEAT));
         }
-        if (!inside && !emulated)
+        if (status == WL_OK && !end && inside && record.type == CAP_NOTE)
+            counted = replay_expected_count(&r->expected, r->capture, &record.note);
+        if ((!inside && !emulated) || counted != WL_OK)
             break;
     }
     if (!done && (emulated ? launches : notes))
-        *out = (measure){cap_position(reader), emulated ? 0 : notes, emulated};
+        *out = (measure){cap_position(reader), emulated ? 0 : notes, emulated, begin_ns, end_ns};
     cap_reader_free(reader);
-    return WL_OK;
+    return counted == WL_OK ? WL_OK : wl_fail(err, counted, "out of memory");
 }
 
 /* Of a process that the emulator ran: all that its trials need. */
@@ -229,20 +241,43 @@ static wl_status replay_one(run *r, const char *path, uint64_t size, double seco
 
 /* ---- all of them ---- */
 
+/* From when the first process began until the last one ended; 0 where that is not known. */
+static double seconds_of_run(const measure *measures, uint32_t count)
+{
+    int64_t begin = INT64_MAX, end = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const measure *m = &measures[i];
+        begin = m->end_ns && m->begin_ns < begin ? m->begin_ns : begin;
+        end = m->end_ns > end ? m->end_ns : end;
+    }
+    return end > begin ? 1e-9 * (double)(end - begin) : 0;
+}
+
+/* Whoever ran a program for so long waits about as long for its profile. */
+static double seconds_allowed(const prog_budget *budget, const measure *measures, uint32_t count)
+{
+    enum { LEAST = 2, TIMES = 2 };
+    double long_enough = TIMES * seconds_of_run(measures, count);
+    return !budget->by_run ? budget->seconds : long_enough > LEAST ? long_enough : LEAST;
+}
+
 wl_status replay_captures(const char *const *paths, uint32_t count, const replay_settings *settings,
                           const replay_progress *progress, wl_error *err)
 {
     run r = {.settings = settings, .progress = progress};
-    double all = settings->budget.seconds, end = wl_seconds() + all;
+    double begin = wl_seconds();
     measure *measures = calloc((size_t)count + 1, sizeof *measures);
     wl_status status = measures ? WL_OK : wl_fail(err, WL_NOMEM, "out of memory");
     for (uint32_t i = 0; i < count && status == WL_OK; i++) {
-        status = measure_capture(paths[i], &measures[i], err);
+        r.capture = i;
+        status = measure_capture(&r, paths[i], &measures[i], err);
         r.total += status == WL_OK ? measures[i].launches : 0;
     }
+    double all = status == WL_OK ? seconds_allowed(&settings->budget, measures, count) : 0;
     for (uint32_t i = 0; i < count && status == WL_OK; i++) {
-        double left = end - wl_seconds();
+        double left = begin + all - wl_seconds();
         r.emulated = measures[i].emulated;
+        r.capture = i;
         if (measures[i].bytes)
             status = replay_one(&r, paths[i], measures[i].bytes,
                                 all <= 0   ? 0
@@ -251,5 +286,6 @@ wl_status replay_captures(const char *const *paths, uint32_t count, const replay
                                 err);
     }
     free(measures);
+    replay_expected_free(&r.expected);
     return status;
 }

@@ -10,6 +10,7 @@
 
 enum {
     FIRST = 32,     /* blocks to judge the time by */
+    SECOND = 256,   /* more of them, where by the first there is too little time */
     CHUNK = 1 << 16 /* blocks of one run */
 };
 
@@ -20,6 +21,7 @@ typedef struct progress {
     uint64_t units;  /* blocks, or clusters where there are any */
     uint64_t *first; /* what is run first: ascending */
     uint32_t nfirst;
+    double each; /* seconds that one takes */
     uint64_t *chunk;
     uint64_t done;
     double started;
@@ -30,7 +32,8 @@ static bool may_go_on(void *ctx, uint64_t done, uint64_t total)
     const replay_run *run = ctx;
     (void)done;
     (void)total;
-    return !run->go_on || run->go_on(run->ctx);
+    bool late = run->end > 0 && wl_seconds() > run->end;
+    return !late && (!run->go_on || run->go_on(run->ctx));
 }
 
 /* ---- one run ---- */
@@ -94,6 +97,16 @@ static bool is_first(const progress *p, uint64_t unit)
     return bsearch(&unit, p->first, p->nfirst, sizeof *p->first, wl_by_number) != NULL;
 }
 
+static void sort_first(progress *p)
+{
+    qsort(p->first, p->nfirst, sizeof *p->first, wl_by_number);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->nfirst; i++)
+        if (!kept || p->first[kept - 1] != p->first[i])
+            p->first[kept++] = p->first[i];
+    p->nfirst = kept;
+}
+
 static void choose_first(progress *p)
 {
     uint64_t least = p->units < FIRST ? p->units : FIRST;
@@ -101,12 +114,7 @@ static void choose_first(progress *p)
         p->first[p->nfirst++] = (uint64_t)((double)i * (double)p->units / (double)least);
     for (uint32_t i = 0; i < p->run->nsampled; i++)
         p->first[p->nfirst++] = sampling_unit_of(p, p->run->sampled[i]);
-    qsort(p->first, p->nfirst, sizeof *p->first, wl_by_number);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < p->nfirst; i++)
-        if (!kept || p->first[kept - 1] != p->first[i])
-            p->first[kept++] = p->first[i];
-    p->nfirst = kept;
+    sort_first(p);
 }
 
 /* `total` units at equal distances, but for those that were run first. */
@@ -128,12 +136,41 @@ static wl_status run_spread(progress *p, uint64_t total, wl_error *err)
     return status == WL_OK ? run_units(p, p->chunk, n, err) : status;
 }
 
-/* How many units fit into the time, by what the first ones took. */
+/* How many units fit into the time. */
 static uint64_t affordable(const progress *p)
 {
-    double limit = p->run->seconds, taken = wl_seconds() - p->started;
-    double each = taken / p->nfirst, most = limit / each;
+    double limit = p->run->seconds, left = p->started + limit - wl_seconds();
+    double most = (double)p->done + (left > 0 ? left / p->each : 0);
     return limit <= 0 || most >= (double)p->units ? p->units : (uint64_t)most;
+}
+
+/* The first units get heat maps, and begin with nothing in caches: where it seems that not all fit into
+ * the time, more of them tell better. They count among the first from then on. */
+static wl_status judge_again(progress *p, wl_error *err)
+{
+    uint64_t n = 0, total = affordable(p);
+    if (total == p->units || total < p->nfirst + SECOND)
+        return WL_OK;
+    for (uint64_t i = 0; i < SECOND; i++) {
+        uint64_t unit = (uint64_t)(((double)i + 0.5) * ((double)p->units / SECOND));
+        if (!is_first(p, unit))
+            p->chunk[n++] = unit;
+    }
+    double begin = wl_seconds();
+    wl_status status = run_units(p, p->chunk, n, err);
+    p->each = n ? (wl_seconds() - begin) / (double)n : p->each;
+    memcpy(&p->first[p->nfirst], p->chunk, n * sizeof *p->chunk);
+    p->nfirst += (uint32_t)n;
+    sort_first(p);
+    return status;
+}
+
+static wl_status run_first(progress *p, wl_error *err)
+{
+    choose_first(p);
+    wl_status status = run_units(p, p->first, p->nfirst, err);
+    p->each = (wl_seconds() - p->started) / p->nfirst;
+    return status == WL_OK ? judge_again(p, err) : status;
 }
 
 wl_status replay_run_blocks(const replay_run *run, const acc_observer *observer, emu_result *result,
@@ -144,12 +181,10 @@ wl_status replay_run_blocks(const replay_run *run, const acc_observer *observer,
     uint64_t size = c.x ? (uint64_t)c.x * c.y * c.z : 1;
     p.units = (uint64_t)g.x * g.y * g.z / size;
     p.chunk = malloc(CHUNK * sizeof *p.chunk);
-    p.first = malloc(((size_t)FIRST + run->nsampled) * sizeof *p.first);
+    p.first = malloc(((size_t)FIRST + SECOND + run->nsampled) * sizeof *p.first);
     wl_status status = p.chunk && p.first ? WL_OK : wl_fail(err, WL_NOMEM, "out of memory");
-    if (status == WL_OK) {
-        choose_first(&p);
-        status = run_units(&p, p.first, p.nfirst, err);
-    }
+    if (status == WL_OK)
+        status = run_first(&p, err);
     uint64_t total = status == WL_OK ? affordable(&p) : 0;
     if (status == WL_OK && total > p.nfirst)
         status = run_spread(&p, total, err);

@@ -11,6 +11,7 @@ typedef struct replay_run {
     const uint64_t *sampled; /* blocks that must be run; linear indices, ascending */
     uint32_t nsampled;
     double seconds; /* that it may take; 0: no limit */
+    double end;     /* wl_seconds() when it is stopped, whatever it has; 0: never */
     bool (*go_on)(void *ctx);
     void *ctx;
 } replay_run;
@@ -18,7 +19,7 @@ typedef struct replay_run {
 /* All blocks where they fit into the time, judged by the first; else some at equal distances,
  * among them the sampled ones. `result` has the sums of all runs and must be cleared with
  * emu_result_clear. *share is the part of the blocks that was run, 1 for all. WL_FAULT and
- * WL_LIMIT (go_on said no) with a text in err. */
+ * WL_LIMIT (go_on said no, or the end has come) with a text in err. */
 wl_status replay_run_blocks(const replay_run *run, const acc_observer *observer, emu_result *result,
                             double *share, wl_error *err);
 

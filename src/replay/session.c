@@ -8,12 +8,19 @@
 #include "replay/trials/trials.h"
 #include "replay/world.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SHARE = 4 }; /* a launch takes at most this part of the time that is left */
+enum {
+    SHARE = 4,     /* a launch takes at most this part of the time that is left, but the last ones */
+    OF_TRIALS = 4, /* trials take at most this part of all of it */
+};
+
+/* What a launch may take at least before it is stopped: about as long as to see that. */
+static const double least_seconds = 0.25;
 
 struct replay_session {
     replay_settings settings;
@@ -24,6 +31,8 @@ struct replay_session {
     replay_memo *memo;
     replay_memo *likely; /* launches that recorded, for those of the same kernels that did not */
     double seconds;      /* taken so far */
+    double trials;       /* of them for trials */
+    uint64_t expected;   /* launches that share the time; 0: not known */
     /* Of the last outcome. */
     replay_watch watch;
     wl_arena *arena;
@@ -120,6 +129,16 @@ static const char *beyond_limits(const replay_session *s)
     return NULL;
 }
 
+void replay_expect(replay_session *s, uint64_t launches)
+{
+    s->expected = launches;
+}
+
+static double share_of_launch(const replay_session *s)
+{
+    return s->expected && s->expected < SHARE ? (double)s->expected : SHARE;
+}
+
 /* ---- outcomes ---- */
 
 static wl_status say_nothing_known(const work *w, const char *reason, replay_outcome *out)
@@ -194,7 +213,7 @@ static replay_run replay_run_of(const work *w)
 {
     const replay_session *s = w->s;
     const cap_note *n = w->note;
-    double all = s->settings.budget.seconds, left = all - s->seconds;
+    double all = s->settings.budget.seconds, left = all - s->seconds, most = fmax(left, least_seconds);
     return (replay_run){.machine = s->world.machine,
                         .slice = w->kernel->slice,
                         .launch = {.grid = w->grid,
@@ -206,7 +225,8 @@ static replay_run replay_run_of(const work *w)
                                    .threads = s->settings.threads},
                         .sampled = s->watch.sampled,
                         .nsampled = s->watch.nsampled,
-                        .seconds = all > 0 ? left / SHARE : 0,
+                        .seconds = all > 0 ? left / share_of_launch(s) : 0,
+                        .end = all > 0 ? wl_seconds() + most : 0,
                         .go_on = s->go_on,
                         .ctx = s->ctx};
 }
@@ -302,9 +322,11 @@ static wl_status work_out(work *w, replay_outcome *out)
     w->s->seconds += wl_seconds() - started;
     if (status == WL_OK || status == WL_NOMEM)
         return status;
+    bool late = status == WL_LIMIT && beyond_limits(w->s);
     return say_nothing_known(w,
-                             status == WL_LIMIT ? "computing its accesses was interrupted"
-                                                : err.text,
+                             late                 ? beyond_limits(w->s)
+                             : status == WL_LIMIT ? "computing its accesses was interrupted"
+                                                  : err.text,
                              out);
 }
 
@@ -465,7 +487,8 @@ wl_status replay_trials(replay_session *s, const cap_launch *l, cap_trials *out,
     wl_error ignored;
     *out = (cap_trials){
         .launch = l->id, .nshared = l->summary.nshared, .shared = l->summary.shared};
-    if (!s->world.machine || l->error || !replay_is_worth_trying(&l->summary) || beyond_limits(s))
+    if (!s->world.machine || l->error || !replay_is_worth_trying(&l->summary) || beyond_limits(s) ||
+        (s->settings.budget.seconds > 0 && s->trials * OF_TRIALS >= s->settings.budget.seconds))
         return WL_OK;
     wl_status status = replay_world_find_kernel(&s->world, l->module, l->kernel, &k, &ignored);
     bool can = status == WL_OK && k->facts.whole && l->nparams >= k->facts.param_bytes &&
@@ -477,6 +500,8 @@ wl_status replay_trials(replay_session *s, const cap_launch *l, cap_trials *out,
     wl_arena_free(s->tried);
     s->tried = wl_arena_new();
     status = s->tried ? replay_try(&tried, s->tried, &out->count, &out->trials) : WL_NOMEM;
-    s->seconds += wl_seconds() - started;
+    started = wl_seconds() - started;
+    s->seconds += started;
+    s->trials += started;
     return status == WL_OK ? WL_OK : wl_fail(err, status, "out of memory while computing accesses");
 }

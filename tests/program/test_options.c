@@ -130,7 +130,7 @@ static void defaults(void **state)
     assert_int_equal(o.probe_launches, 16);
     assert_string_equal(o.kernel_name, "");
     assert_true(o.blocks.automatic && !o.blocks.all && o.blocks.count == 0);
-    assert_true(o.replay_budget.seconds == 60 && o.replay_budget.bytes == UINT64_C(4) << 30);
+    assert_true(o.replay_budget.by_run && o.replay_budget.bytes == UINT64_C(4) << 30);
     assert_true(o.memo && !o.check_replay);
     assert_string_equal(o.progress, "none");
     assert_int_equal(o.verbosity, 2);
@@ -193,7 +193,7 @@ static void refuse_by_type(prog_option_id id)
     static const char *const budgets[] = {"",        "x",           "0",     "-1",  "5x",   "5 s",
                                           "1,",      ",1",          "inf",   "nan", "1e3",  "1,2,3",
                                           "0x10s",   "1s,2m",       "1G,2M", "+5",  "1e99", "60s4G",
-                                          "none,1s", "9999999999s", NULL};
+                                          "none,1s", "9999999999s", "auto,1s", "1s,auto", "auto,auto", "automatic", "au", NULL};
     static const char *const *const bad[] = {
         [PROG_TYPE_number] = numbers,   [PROG_TYPE_flag] = flags,      [PROG_TYPE_choice] = choices,
         [PROG_TYPE_pattern] = patterns, [PROG_TYPE_devices] = devices, [PROG_TYPE_blocks] = blocks,
@@ -323,6 +323,14 @@ static void budgets(void **state)
     expect_budget("1h", 3600, 0);
     expect_budget("4G", 0, UINT64_C(4) << 30);
     expect_budget("none", 0, 0);
+    expect_budget("auto", 0, 0);
+    expect_budget("2G,auto", 0, UINT64_C(2) << 30);
+    prog_options o = accept(PROG_OPTION_replay_budget, "auto");
+    assert_true(o.replay_budget.by_run);
+    prog_options_clear(&o);
+    o = accept(PROG_OPTION_replay_budget, "4G");
+    assert_false(o.replay_budget.by_run);
+    prog_options_clear(&o);
 }
 
 static void expect_probes(const char *text, uint32_t probes)

@@ -153,11 +153,13 @@ static wl_page_reader only_page(sqlite3 *sql, const char *text_of, uint64_t of, 
 {
     sqlite3_stmt *stmt = query(sql, text_of, of);
     unsigned char *data;
+    blob_unpacker *unpacker = NULL;
     assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
     uint64_t bytes = (uint64_t)sqlite3_column_int64(stmt, 0);
-    assert_int_equal(blob_decompress(sqlite3_column_blob(stmt, 1),
+    assert_int_equal(blob_decompress(&unpacker, sqlite3_column_blob(stmt, 1),
                                      (size_t)sqlite3_column_bytes(stmt, 1), bytes, arena, &data),
                      WL_OK);
+    blob_unpacker_free(unpacker);
     assert_int_equal(sqlite3_step(stmt), SQLITE_DONE);
     sqlite3_finalize(stmt);
     return wl_page_read(data, (size_t)bytes, 2);
