@@ -16,7 +16,7 @@
 
 enum {
     SHARE = 4,     /* a launch takes at most this part of the time that is left, but the last ones */
-    OF_TRIALS = 4, /* trials take at most this part of all of it */
+    OF_TRIALS = 2, /* trials take at most this part of all of it */
 };
 
 /* What a launch may take at least before it is stopped: about as long as to see that. */

@@ -75,7 +75,8 @@ def run(command, **options):
 def profile(o, program, name, *arguments):
     path = os.path.join(o.work, name + ".wlprof")
     probes = ["--probes", o.probes] if o.probes else []
-    done = run([o.warplens, "profile", "-q", "-f", *probes, "-o", path, "--", program, *arguments])
+    done = run([o.warplens, "profile", "-q", "-f", *probes, "-o", path, "--", program, *arguments],
+               env={**os.environ, "WARPLENS_REPLAY_BUDGET": "none"})
     return path, done
 
 

@@ -38,7 +38,8 @@ def profile(warplens, nvcc, work, source):
     program = os.path.join(work, os.path.basename(source)[:-3])
     path = program + ".wlprof"
     subprocess.run([nvcc, "-g", "-lineinfo", "-o", program, source], check=True)
-    subprocess.run([warplens, "profile", "-q", "-f", "-o", path, "--", program], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([warplens, "profile", "-q", "-f", "-o", path, "--", program], check=True, stdout=subprocess.DEVNULL,
+                   env={**os.environ, "WARPLENS_REPLAY_BUDGET": "none"})
     return json.loads(subprocess.run([warplens, "stats", "--format", "json", path], check=True, capture_output=True, text=True).stdout)
 
 

@@ -96,7 +96,7 @@ class Compiled(unittest.TestCase):
         """Why the profile has no accesses, under `warplens profile` with the driver that does
         nothing."""
         out = self.path("p.wlprof")
-        done = run([WARPLENS, "profile", "--backend", "inline", *options, "-f", "-o", out, "--", *command],
+        done = run([WARPLENS, "profile", "--backend", "inline", "--replay-budget", "none", *options, "-f", "-o", out, "--", *command],
                    WARPLENS_DRIVER=DRIVER, XDG_CACHE_HOME=self.cache, **variables)
         self.assertEqual(done.returncode, 0, done.stderr)
         export = run([WARPLENS, "export", "--type", "json", "-o", "-", out])

@@ -52,9 +52,9 @@ def profile(o, program, *options, **variables):
 
 def inline(o, program, *options):
     if o.gpu:
-        return profile(o, program, "--backend", "inline", *options)
-    return profile(o, program, "--backend", "inline", *options, WARPLENS_DEVICE="h200", LD_LIBRARY_PATH=o.runtime,
-                   WARPLENS_DRIVER=os.path.join(o.libraries, "emulate", "libcuda.so.1"))
+        return profile(o, program, "--backend", "inline", "--replay-budget", "none", *options)
+    return profile(o, program, "--backend", "inline", "--replay-budget", "none", *options, WARPLENS_DEVICE="h200",
+                   LD_LIBRARY_PATH=o.runtime, WARPLENS_DRIVER=os.path.join(o.libraries, "emulate", "libcuda.so.1"))
 
 
 def told(uses, known):

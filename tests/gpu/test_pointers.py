@@ -19,7 +19,8 @@ class Pointers(unittest.TestCase):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "p.wlprof")
-            done = subprocess.run([WARPLENS, "profile", "-q", "--backend", "inline", *options, "-o", path, "--", PROGRAM, *arguments],
+            done = subprocess.run([WARPLENS, "profile", "-q", "--backend", "inline", "--replay-budget", "none", *options, "-o", path,
+                                   "--", PROGRAM, *arguments],
                                   env=environment | {"WARPLENS_DRIVER": DRIVER, "WARPLENS_DEVICE": "h200"}, capture_output=True, text=True,
                                   timeout=60, check=False)
             self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)

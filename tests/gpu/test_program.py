@@ -191,8 +191,8 @@ def same(what, ours, theirs):
 def inline(o, program, way, *options):
     if o.gpu:
         return profile(o, program, "inline", "--collect", way, *options)
-    return profile(o, program, "inline", "--collect", way, *options, WARPLENS_DEVICE=o.devices, LD_LIBRARY_PATH=o.runtime,
-                   WARPLENS_DRIVER=os.path.join(o.libraries, "emulate", "libcuda.so.1"))
+    return profile(o, program, "inline", "--replay-budget", "none", "--collect", way, *options, WARPLENS_DEVICE=o.devices,
+                   LD_LIBRARY_PATH=o.runtime, WARPLENS_DRIVER=os.path.join(o.libraries, "emulate", "libcuda.so.1"))
 
 
 def record(o, program):

@@ -18,7 +18,8 @@ class Sampling(unittest.TestCase):
         """The launches of chase, and why not all of their accesses are known."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "p.wlprof")
-            done = subprocess.run([WARPLENS, "profile", "--backend", "inline", *options, "-o", path, "--", PROGRAM, *arguments],
+            done = subprocess.run([WARPLENS, "profile", "--backend", "inline", "--replay-budget", "none", *options, "-o", path,
+                                   "--", PROGRAM, *arguments],
                                   env={**os.environ, **INLINE}, capture_output=True, check=False, text=True, timeout=120)
             self.assertEqual((done.returncode, done.stdout), (0, "9\n"), done.stderr)
             export = subprocess.run([WARPLENS, "export", "--type", "json", "-o", "-", path], capture_output=True, check=True, text=True)

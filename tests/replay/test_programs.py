@@ -27,7 +27,7 @@ def build(source):
 
 def profile(program, out, **variables):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
-    environment.update(variables)
+    environment.update(variables, WARPLENS_REPLAY_BUDGET="none")
     command = [WARPLENS, "profile", "-q", "-f", "-o", out, "--set", "sequences", "--probes",
                "touch,frequency,shared", "--", *program.split()]
     return subprocess.run(command, env=environment, capture_output=True, check=False, text=True, timeout=600)

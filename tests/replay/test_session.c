@@ -26,6 +26,12 @@ static const char ptx[] =
     "  ld.param.u64 %d1, [data]; mul.wide.u32 %d2, %r3, 4; add.u64 %d3, %d1, %d2;\n"
     "  st.global.u32 [%d3], 0; mov.u64 %d1, counter; red.global.add.u32 [%d1], 1; ret; }\n"
     /* out[in[tid]] = 0 */
+    ".visible .entry looping(.param .u64 data, .param .u32 turns)\n"
+    "{ .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p; .reg .f32 %f;\n"
+    "  mov.u32 %r1, 0; ld.param.u32 %r2, [turns]; ld.param.u64 %d1, [data];\n"
+    "NEXT: and.b32 %r3, %r1, 1023; mul.wide.u32 %d2, %r3, 4; add.u64 %d3, %d1, %d2;\n"
+    "  ld.global.f32 %f, [%d3]; add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, %r2;\n"
+    "  @%p bra NEXT; ret; }\n"
     ".visible .entry scatter(.param .u64 out, .param .u64 in)\n"
     "{ .reg .u32 %r<3>; .reg .u64 %d<6>;\n"
     "  ld.param.u64 %d1, [in]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4;\n"
@@ -306,6 +312,25 @@ static void estimates(void **state)
     end(&f);
 }
 
+/* A block that takes longer than all the time there is. */
+static void stopped_in_a_block(void **state)
+{
+    (void)state;
+    fixture f;
+    struct {
+        uint64_t data;
+        uint32_t turns;
+    } p = {base_a, 1000};
+    begin(&f, 0.02);
+    assert_int_equal(launch(&f, "looping", 1, 32, &p, 12), REPLAY_LAUNCH);
+    assert_int_equal(row(&f, A, ACC_LOAD)->requests, 1000);
+    p.turns = 1u << 31;
+    assert_int_equal(launch(&f, "looping", 1, 32, &p, 12), REPLAY_NOTHING);
+    assert_non_null(strstr(f.out.way.reason, "--replay-budget"));
+    assert_int_equal(launch(&f, "looping", 2, 32, &p, 12), REPLAY_NOTHING); /* nothing is left */
+    end(&f);
+}
+
 static void nothing_left(void **state)
 {
     (void)state;
@@ -470,6 +495,7 @@ int main(void)
         cmocka_unit_test(left_out),
         cmocka_unit_test(memory_of_no_object),
         cmocka_unit_test(estimates),
+        cmocka_unit_test(stopped_in_a_block),
         cmocka_unit_test(nothing_left),
         cmocka_unit_test(interrupted),
         cmocka_unit_test(maps_of_some),
