@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Time and memory of warplens at scale, against the emulation alone: scale.py PREFIX
-[launches|equal|distinct|objects [ARGUMENT]]
+[launches|equal|distinct|maps|objects [ARGUMENT...]]
 
 PREFIX is where warplens lies, e.g. build/release. Each step runs once, as a process of its own;
 memory is the peak of its resident set, which is never shown below this program's own 14 MB.
@@ -17,7 +17,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CASES = ["launches", "equal", "distinct", "objects"]
+CASES = ["launches", "equal", "distinct", "maps", "objects"]
 
 
 class Run:
@@ -74,7 +74,7 @@ def main():
     for case in [options.case] if options.case else CASES:
         with tempfile.TemporaryDirectory() as folder:
             program = os.path.join(folder, case)
-            subprocess.run([nvcc, "-O2", "-lineinfo", "-o", program, os.path.join(HERE, case + ".cu")], check=True)
+            subprocess.run([nvcc, "-O2", "-std=c++17", "-lineinfo", "-o", program, os.path.join(HERE, case + ".cu")], check=True)
             show(" ".join([case, *options.arguments]), list(measure(options.prefix, program, options.arguments, folder)))
 
 

@@ -583,7 +583,8 @@ static wl_status unpack_heat(prof_db *db, const row_content *c, wl_arena *scratc
 {
     unsigned char *data;
     uint64_t size = (uint64_t)c->nrows * 60 + ((uint64_t)c->npcsets + c->npcs) * 4;
-    wl_status status = blob_decompress(&db->unpacker, c->data.data, c->data.size, size, scratch, &data);
+    wl_status status = blob_decompress(&db->unpacker, c->data.data, c->data.size, size, scratch,
+                                       &data);
     if (status != WL_OK)
         return status;
     out->npcsets = c->npcsets;
@@ -613,13 +614,15 @@ static bool spans_valid(wl_span_reader reader)
     return !reader.damaged;
 }
 
-static wl_status unpack_spans(prof_db *db, const spans_rows *rows, wl_arena *arena, wl_span_reader *out)
+static wl_status unpack_spans(prof_db *db, const spans_rows *rows, wl_arena *arena,
+                              wl_span_reader *out)
 {
     unsigned char *data;
     if (rows->count != 1)
         return WL_CORRUPT;
     const row_spans *p = &rows->rows[0];
-    wl_status status = blob_decompress(&db->unpacker, p->data.data, p->data.size, p->bytes, arena, &data);
+    wl_status status = blob_decompress(&db->unpacker, p->data.data, p->data.size, p->bytes, arena,
+                                       &data);
     if (status != WL_OK)
         return status;
     *out = wl_spans_read(data, (size_t)p->bytes, p->counted);
@@ -707,7 +710,8 @@ wl_status prof_load_source(prof_db *db, uint32_t file, wl_arena *arena, const ch
     if (status == WL_OK && (!found || !found->text.data)) {
         status = wl_fail(err, WL_NOENT, "The profile does not hold that text.");
     } else if (status == WL_OK) {
-        status = blob_decompress(&db->unpacker, found->text.data, found->text.size, found->bytes, arena, &data);
+        status = blob_decompress(&db->unpacker, found->text.data, found->text.size, found->bytes,
+                                 arena, &data);
         if (status == WL_OK) {
             *text = (const char *)data;
             *length = db_mend_text((char *)data, found->bytes);

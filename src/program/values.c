@@ -189,7 +189,7 @@ static bool bytes_unit(char unit, double *scale)
 }
 
 /* A number and a unit of time or memory. Beyond 1e9 of any unit nobody means it. */
-static bool read_amount(const char *text, size_t length, prog_budget *out)
+static bool read_part_of_budget(const char *text, size_t length, prog_budget *out)
 {
     char part[64], *end;
     double scale;
@@ -214,7 +214,7 @@ static bool read_part(const char *text, size_t length, prog_budget *out)
 {
     static const char by_run[] = "auto";
     if (length != strlen(by_run) || strncmp(text, by_run, length) != 0)
-        return read_amount(text, length, out);
+        return read_part_of_budget(text, length, out);
     bool given = out->seconds > 0 || out->by_run;
     out->by_run = true;
     return !given;

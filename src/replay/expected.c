@@ -32,7 +32,7 @@ static kind_key key_of_note(uint32_t capture, const cap_note *n)
     return key;
 }
 
-static expected_kind *find_kind(const replay_expected *e, const kind_key *key)
+static expected_kind *find_expected_kind(const replay_expected *e, const kind_key *key)
 {
     expected_kind *found = NULL;
     HASH_FIND(hh, e->kinds, key, sizeof *key, found);
@@ -42,7 +42,7 @@ static expected_kind *find_kind(const replay_expected *e, const kind_key *key)
 wl_status replay_expected_count(replay_expected *e, uint32_t capture, const cap_note *note)
 {
     kind_key key = key_of_note(capture, note);
-    if (find_kind(e, &key))
+    if (find_expected_kind(e, &key))
         return WL_OK;
     expected_kind *made = calloc(1, sizeof *made);
     if (!made)
@@ -60,7 +60,7 @@ wl_status replay_expected_count(replay_expected *e, uint32_t capture, const cap_
 uint64_t replay_expected_meet(replay_expected *e, uint32_t capture, const cap_note *note)
 {
     kind_key key = key_of_note(capture, note);
-    expected_kind *kind = find_kind(e, &key);
+    expected_kind *kind = find_expected_kind(e, &key);
     if (!kind || kind->met)
         return 0;
     kind->met = true;
@@ -70,7 +70,7 @@ uint64_t replay_expected_meet(replay_expected *e, uint32_t capture, const cap_no
 void replay_expected_free(replay_expected *e)
 {
     expected_kind *kind, *next;
-    HASH_ITER(hh, e->kinds, kind, next) {
+    HASH_ITER (hh, e->kinds, kind, next) {
         HASH_DEL(e->kinds, kind);
         free(kind);
     }

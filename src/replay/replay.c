@@ -20,9 +20,9 @@ typedef struct run {
     cap_reader *reader;
     cap_writer *writer;
     replay_recorded *recorded;
-    uint64_t launches, total;     /* done, and of all captures */
+    uint64_t launches, total; /* done, and of all captures */
     replay_expected expected;
-    uint32_t capture; /* its number */
+    uint32_t capture;             /* its number */
     bool emulated;                /* this capture is of a process that the emulator ran */
     wl_vec(uint32_t) not_written; /* launches of this capture that no record holds, ascending */
     bool stopped;

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    SHARE = 4,     /* a launch takes at most this part of the time that is left, but the last ones */
+    SHARE = 4, /* a launch takes at most this part of the time that is left, but the last ones */
     OF_TRIALS = 2, /* trials take at most this part of all of it */
 };
 
@@ -213,7 +213,8 @@ static replay_run replay_run_of(const work *w)
 {
     const replay_session *s = w->s;
     const cap_note *n = w->note;
-    double all = s->settings.budget.seconds, left = all - s->seconds, most = fmax(left, least_seconds);
+    double all = s->settings.budget.seconds, left = all - s->seconds,
+           most = fmax(left, least_seconds);
     return (replay_run){.machine = s->world.machine,
                         .slice = w->kernel->slice,
                         .launch = {.grid = w->grid,

@@ -72,7 +72,8 @@ static void put_op_columns(rep_columns *c, const ana_course *course)
 
 static void put_access_columns(rep_columns *c, const ana_course *course)
 {
-    COLUMN(c, K(page_course_columns, set_size), 4, ana_course_set, course->sets, course->nsets, r->count);
+    COLUMN(c, K(page_course_columns, set_size), 4, ana_course_set, course->sets, course->nsets,
+           r->count);
     COLUMN(c, K(page_course_columns, access_object), 4, ana_course_access, course->accesses,
            course->naccesses, r->object);
     COLUMN(c, K(page_course_columns, access_how), 1, ana_course_access, course->accesses,

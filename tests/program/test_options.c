@@ -190,10 +190,11 @@ static void refuse_by_type(prog_option_id id)
     static const char *const probes[] = {"",        "Trace",       "trace,",
                                          ",trace",  "trace;touch", "trace touch",
                                          "sectors", "none,trace",  NULL};
-    static const char *const budgets[] = {"",        "x",           "0",     "-1",  "5x",   "5 s",
-                                          "1,",      ",1",          "inf",   "nan", "1e3",  "1,2,3",
-                                          "0x10s",   "1s,2m",       "1G,2M", "+5",  "1e99", "60s4G",
-                                          "none,1s", "9999999999s", "auto,1s", "1s,auto", "auto,auto", "automatic", "au", NULL};
+    static const char *const budgets[] = {
+        "",        "x",         "0",         "-1",    "5x",      "5 s",         "1,",
+        ",1",      "inf",       "nan",       "1e3",   "1,2,3",   "0x10s",       "1s,2m",
+        "1G,2M",   "+5",        "1e99",      "60s4G", "none,1s", "9999999999s", "auto,1s",
+        "1s,auto", "auto,auto", "automatic", "au",    NULL};
     static const char *const *const bad[] = {
         [PROG_TYPE_number] = numbers,   [PROG_TYPE_flag] = flags,      [PROG_TYPE_choice] = choices,
         [PROG_TYPE_pattern] = patterns, [PROG_TYPE_devices] = devices, [PROG_TYPE_blocks] = blocks,

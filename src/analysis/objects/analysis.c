@@ -30,8 +30,8 @@ static bool find_in_trace(const ana_program *program, spans_reader *reader, obj_
     if (!a->levels || !obj_lives_of(&a->trace, a->levels, limits, &a->lives))
         return false;
     a->extents = obj_extents_of(&a->trace, &a->lives, read_spans, reader);
-    bool found = a->extents && obj_find_patterns(&a->trace, a->levels, &a->lives, a->extents,
-                                                 limits, &a->hits);
+    bool found = a->extents &&
+                 obj_find_patterns(&a->trace, a->levels, &a->lives, a->extents, limits, &a->hits);
     obj_lives_forget_gaps(&a->lives);
     return found && obj_plan_savings(&a->trace, limits->min_share, &a->hits, &a->plan);
 }

@@ -7,7 +7,7 @@
 
 /* ---- bundles ---- */
 
-typedef struct bundled { /* what hits of one bundle have in common */
+typedef struct bundled {  /* what hits of one bundle have in common */
     uint32_t site, other; /* OBJ_NONE: there is no other */
     uint32_t kind;        /* pattern, device, certainty */
 } bundled;
@@ -27,7 +27,8 @@ static uint32_t site_of(const bundler *b, uint32_t object)
 static bundled bundled_of(const bundler *b, const obj_hit *h)
 {
     enum { KINDS = 2 * ANA_PATTERN_COUNT };
-    uint32_t kind = KINDS * b->trace->objects.data[h->object].device + 2u * h->pattern + h->possible;
+    uint32_t kind = KINDS * b->trace->objects.data[h->object].device + 2u * h->pattern +
+                    h->possible;
     return (bundled){site_of(b, h->object), site_of(b, h->other), kind};
 }
 

@@ -34,7 +34,7 @@ typedef struct watcher {
     const obj_trace *trace;
     const uint32_t *levels;
     last_access *last;
-    clock now;          /* before the operation that is watched */
+    clock now; /* before the operation that is watched */
     wl_vec(moment) unknown;
     uint32_t most_gaps; /* of an object */
     const ana_thresholds *thresholds;
@@ -43,7 +43,7 @@ typedef struct watcher {
     obj_lives *out;
 } watcher;
 
-static bool is_longer(double seconds, uint32_t calls, double than, uint32_t than_calls)
+static bool is_longer_idle(double seconds, uint32_t calls, double than, uint32_t than_calls)
 {
     return seconds >= 0 && than >= 0 ? seconds > than : calls > than_calls;
 }
@@ -66,8 +66,8 @@ static void keep_gap(watcher *w, const obj_gap *gap)
         w->failed |= !wl_push(&w->out->gaps, *gap);
         last->gap = (uint32_t)w->out->gaps.count - 1;
         last->ngaps++;
-    } else if (is_longer(gap->seconds, gap->calls, gaps[last->gap].seconds,
-                         gaps[last->gap].calls)) {
+    } else if (is_longer_idle(gap->seconds, gap->calls, gaps[last->gap].seconds,
+                              gaps[last->gap].calls)) {
         gaps[last->gap] = *gap;
     }
 }
@@ -109,8 +109,8 @@ static bool sort_gaps(const watcher *w)
 
 static void note_longest(obj_life *life, const obj_gap *gap)
 {
-    if (gap->calls && (!life->idle_calls || is_longer(gap->seconds, gap->calls,
-                                                      life->idle_seconds, life->idle_calls))) {
+    if (gap->calls && (!life->idle_calls || is_longer_idle(gap->seconds, gap->calls,
+                                                           life->idle_seconds, life->idle_calls))) {
         life->idle_calls = gap->calls;
         life->idle_seconds = gap->seconds;
     }
@@ -258,10 +258,8 @@ static bool begin_lives(watcher *w)
         return false;
     for (size_t i = 0; i < n; i++) {
         w->last[i] = (last_access){.op = OBJ_NONE, .write = OBJ_NONE};
-        w->out->rows[i] = (obj_life){.first = OBJ_NONE,
-                                     .last = OBJ_NONE,
-                                     .queue = OBJ_NONE,
-                                     .idle_seconds = -1};
+        w->out->rows[i] = (obj_life){
+            .first = OBJ_NONE, .last = OBJ_NONE, .queue = OBJ_NONE, .idle_seconds = -1};
     }
     return true;
 }

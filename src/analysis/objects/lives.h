@@ -21,7 +21,7 @@ typedef struct obj_dead_write { /* a copy or set that the next one covers, unrea
 /* Operations that may have accessed more than they name count as accesses of every object alive
  * then: what follows from the gaps between accesses is certain so. */
 typedef struct obj_life {
-    uint32_t first, last; /* operations that access it, certainly or possibly; OBJ_NONE: none */
+    uint32_t first, last;   /* operations that access it, certainly or possibly; OBJ_NONE: none */
     uint32_t accesses : 31; /* certain ones, as far as the field counts */
     uint32_t possibly : 1;  /* there are possible ones, too */
     /* Of the certain ones: the lowest and the highest level, and the queue that they are in, OBJ_NONE

@@ -157,8 +157,7 @@ static bool is_seen_elsewhere(const prof_object *o)
 static bool add_row_of_object(loader *l, uint32_t row)
 {
     const prof_object *o = &l->program->objects.rows[row];
-    uint32_t number = (uint32_t)l->trace->objects.count,
-             device = number_of(&l->devices, o->device);
+    uint32_t number = (uint32_t)l->trace->objects.count, device = number_of(&l->devices, o->device);
     obj_object made = {.id = o->id,
                        .device = device & (OBJ_MOST_DEVICES - 1),
                        .bytes = o->bytes,

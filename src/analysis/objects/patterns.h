@@ -24,7 +24,8 @@ typedef struct obj_hit {
     float seconds, copies;
     uint64_t bytes; /* of the object; DEAD_WRITE: written */
     uint64_t keeps; /* OVERALLOCATION, STRUCTURED_ACCESS: bytes that are enough; else 0 */
-    uint64_t saves; /* at the peak of the device, if all of its bundle are followed and nothing else */
+    uint64_t
+        saves; /* at the peak of the device, if all of its bundle are followed and nothing else */
 } obj_hit;
 
 typedef wl_vec(obj_hit) obj_hits;

@@ -111,14 +111,14 @@ typedef struct obj_object {
     uint32_t allocate, free; /* operations; OBJ_NONE: no call of the program's */
     uint32_t begin, end;     /* from which operation on it is there, and is not any more */
     uint32_t site; /* equal for objects that are allocated at one place; below their number */
-    uint32_t device : 16;       /* below obj_trace.ndevices */
-    uint32_t ended : 2;         /* obj_ended */
-    uint32_t counted : 1;       /* takes device memory of its own; the others are followed for their
+    uint32_t device : 16;      /* below obj_trace.ndevices */
+    uint32_t ended : 2;        /* obj_ended */
+    uint32_t counted : 1;      /* takes device memory of its own; the others are followed for their
                                    order only */
-    uint32_t fixed : 1;         /* no call of the program's makes it: a module's variable */
-    uint32_t seen_by_host : 1;  /* managed: the host may access it unseen */
-    uint32_t pooled : 1;        /* of stream-ordered allocation: its pool reuses the memory by itself */
-    uint32_t divided : 1;       /* the program divides it into parts, which have elements of their own */
+    uint32_t fixed : 1;        /* no call of the program's makes it: a module's variable */
+    uint32_t seen_by_host : 1; /* managed: the host may access it unseen */
+    uint32_t pooled : 1;  /* of stream-ordered allocation: its pool reuses the memory by itself */
+    uint32_t divided : 1; /* the program divides it into parts, which have elements of their own */
 } obj_object;
 
 enum { OBJ_MOST_DEVICES = 1 << 16 };
@@ -134,12 +134,12 @@ enum { OBJ_RECENT_RANGES = 256 };
 
 typedef struct obj_trace {
     wl_vec(obj_op) ops;
-    wl_vec(uint32_t) sets;       /* where each ends in `accesses`; the first is empty */
-    wl_vec(obj_access) accesses; /* of one set after another */
-    wl_vec(obj_range) ranges; /* the first is empty */
+    wl_vec(uint32_t) sets;              /* where each ends in `accesses`; the first is empty */
+    wl_vec(obj_access) accesses;        /* of one set after another */
+    wl_vec(obj_range) ranges;           /* the first is empty */
     uint32_t recent[OBJ_RECENT_RANGES]; /* 1 + index of the last one with such a hash; 0: none */
-    wl_vec(obj_node) nodes; /* ascend by `op` */
-    wl_vec(obj_edge) edges; /* between nodes of graphs; ascend by `to` */
+    wl_vec(obj_node) nodes;             /* ascend by `op` */
+    wl_vec(obj_edge) edges;             /* between nodes of graphs; ascend by `to` */
     wl_vec(obj_object) objects;
     wl_vec(obj_queue) queues;
     wl_vec(obj_refusal) refusals; /* in the order of calls */
@@ -161,7 +161,8 @@ static inline const obj_access *obj_accesses(const obj_trace *trace, const obj_o
                                              uint32_t *count)
 {
     const uint32_t *sets = trace->sets.data;
-    uint32_t set = obj_accesses_objects(op->kind) ? op->accesses : 0, first = set ? sets[set - 1] : 0;
+    uint32_t set = obj_accesses_objects(op->kind) ? op->accesses : 0,
+             first = set ? sets[set - 1] : 0;
     *count = sets[set] - first;
     return *count ? &trace->accesses.data[first] : NULL;
 }

@@ -326,8 +326,7 @@ static bool add_means(const work *w, const ana_uses *out, uint32_t row, kernel_m
     while (at && at > w->uses.rows && at[-1].object == u->object)
         at--;
     for (; at && at < last && at->object == u->object; at = end) {
-        for (end = at + 1;
-             end < last && end->object == u->object && end->kernel == at->kernel;)
+        for (end = at + 1; end < last && end->object == u->object && end->kernel == at->kernel;)
             end++;
         if (!wl_push(means, (kernel_mean){at->kernel, row, mean_of_uses(u, at, end)}))
             return false;
@@ -382,7 +381,8 @@ static bool add_swaps(const kernel_means *means, const ana_uses *out, const ana_
     for (; low < means->count && means->data[low].kernel == shared->kernel; low++) {
         const ana_use *u = &out->rows[means->data[low].row];
         double mean = means->data[low].mean;
-        ana_swap swap = {shared->kernel, u->object, shared->object, mean, shared->mean, is_writer(u)};
+        ana_swap swap = {shared->kernel, u->object,    shared->object,
+                         mean,           shared->mean, is_writer(u)};
         if (mean > shared->mean && !wl_push(found, swap))
             return false;
     }
@@ -400,7 +400,8 @@ static bool find_swaps(const work *w, ana_uses *out)
     if (good && found.count)
         qsort(found.data, found.count, sizeof *found.data, by_gain);
     out->nswaps = good ? (uint32_t)found.count : 0;
-    out->swaps = good ? wl_arena_copy(w->arena, found.data, found.count * sizeof *found.data) : NULL;
+    out->swaps = good ? wl_arena_copy(w->arena, found.data, found.count * sizeof *found.data)
+                      : NULL;
     wl_vec_free(&means);
     wl_vec_free(&found);
     return out->swaps != NULL;
