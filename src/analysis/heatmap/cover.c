@@ -86,10 +86,12 @@ static wl_status add_maps(work *w, wl_error *err)
 {
     const ana_group *g = w->group;
     kept_map *maps = malloc(((size_t)g->nheats + 1) * sizeof *maps);
-    wl_status status = maps ? WL_OK : ana_nomem(err);
-    for (uint32_t i = 0; maps && i < g->nheats; i++)
+    wl_status status = WL_OK;
+    if (!maps)
+        return ana_nomem(err);
+    for (uint32_t i = 0; i < g->nheats; i++)
         maps[i] = (kept_map){g->heats[i].content, g->heats[i].id};
-    if (maps && g->nheats)
+    if (g->nheats)
         qsort(maps, g->nheats, sizeof *maps, by_content);
     for (uint32_t i = 0; i < g->nheats && status == WL_OK; i++)
         if (i == 0 || maps[i].content != maps[i - 1].content)

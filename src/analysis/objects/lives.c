@@ -87,7 +87,7 @@ static bool sort_gaps(const watcher *w)
     size_t n = w->out->gaps.count;
     uint32_t *first = calloc(w->trace->ops.count + 1, sizeof *first);
     uint32_t *put = calloc(w->trace->ops.count + 1, sizeof *put);
-    obj_gap *rows = malloc((n + 1) * sizeof *rows);
+    obj_gap *rows = calloc(n + 1, sizeof *rows);
     bool good = first && put && rows;
     for (size_t i = 0; good && i < n; i++)
         first[gaps[i].to + 1]++;
