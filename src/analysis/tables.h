@@ -89,11 +89,32 @@ typedef struct ana_pools {
     ana_pool *rows; /* the program's, then CUDA's; by process and device */
 } ana_pools;
 
+/* What becomes of an object's elements within a block, summed over the blocks that were counted for
+ * it: of all launches, or of some, where ana_use says that it is partial. */
+typedef struct ana_reuse {
+    /* Of shared arrays. A store to a word begins a live range, unless its value depends on a read
+     * of that word; the next range, or the block's end, ends it. By where the value came from:
+     * ranges, and the accesses in them after that store. */
+    bool ranges_known;
+    uint64_t ranges[OBS_ORIGIN_COUNT], range_accesses[OBS_ORIGIN_COUNT];
+    uint64_t unfilled;         /* accesses of words to which the block had stored nothing by then */
+    double accesses_per_range; /* over all origins; negative: there are no ranges */
+    uint32_t nlive;            /* 0 where only sums are known */
+    const obs_live_ranges *live; /* how many ranges have how many accesses; by origin, accesses */
+    /* Of device memory and of shared arrays. */
+    bool blocks_known;
+    uint64_t blocks;           /* that were counted */
+    uint64_t block_words;      /* different elements that a block accessed, summed over these */
+    uint64_t block_words_most; /* of one block: 4 bytes times this would hold what it accesses */
+    uint64_t block_accesses;
+    double accesses_per_block_word; /* negative: none was accessed */
+} ana_reuse;
+
 /* How often kernels accessed the elements (aligned 4 bytes) of an object, over the program; an
  * array in shared memory has the accesses of all blocks. Copies and sets do not count. */
 typedef struct ana_use {
     uint32_t object;   /* prof_object: in global memory, or a shared array */
-    uint32_t kernel;   /* whose array it is; 0: device memory */
+    uint32_t kernel;   /* whose array it is, or whose launches are told of; 0: device memory */
     uint32_t launches; /* that accessed it, as far as is known */
     bool counted;      /* else only what was touched is known: what follows `touched` is 0 */
     bool partial;      /* of some launches nothing is known: at least so much */
@@ -104,20 +125,25 @@ typedef struct ana_use {
     /* elements that were touched, but less than rare_share of a touched one's mean */
     uint64_t rare;
     double mean, variation; /* accesses of an element; their coefficient of variation */
+    ana_reuse reuse;
 } ana_use;
 
-/* An array in device memory that a kernel accesses more often, element for element, than one
- * that it keeps in shared memory: a candidate to change places with it (spec: Zheng et al.,
- * "GMProf"). */
+/* An array in device memory of which a block of a kernel accesses each element that it touches more
+ * often than a block does one that it keeps in shared memory: a candidate to change places with it
+ * (spec: Zheng et al., "GMProf"). */
 typedef struct ana_swap {
     uint32_t kernel, device, shared; /* the last two are prof_objects */
-    double device_mean, shared_mean; /* accesses of an element by the kernel, all blocks together */
+    double device_mean, shared_mean; /* accesses of an element that a block touches, by it */
     bool written;                    /* the device array is, by some kernel */
 } ana_swap;
 
 typedef struct ana_uses {
     uint32_t count;
     ana_use *rows; /* highest mean first; empty where nothing was counted by element */
+    /* The same of each kernel by itself (`kernel` is set in all of them), by kernel, then object:
+     * objects that it accessed, as far as is known. */
+    uint32_t nparts;
+    ana_use *parts;
     uint32_t nswaps;
     ana_swap *swaps; /* largest difference first */
 } ana_uses;

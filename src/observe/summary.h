@@ -218,8 +218,20 @@ typedef enum obs_origin {
 
 enum { /* what a use's `reuse` says is known */
        OBS_REUSE_RANGES = 1,
-       OBS_REUSE_BLOCKS = 2
+       OBS_REUSE_BLOCKS = 2,
+       OBS_REUSE_LENGTHS = 4 /* of ranges: how many have how many accesses */
 };
+
+/* Live ranges of an array's words that began with a value from `origin` and have so many accesses
+ * after the store that begins them: up to 15 exactly that many, from 16 on at least as many and less
+ * than twice as many (16, 32, 64, ...). */
+typedef struct obs_live_ranges {
+    uint8_t origin;    /* obs_origin */
+    uint64_t accesses; /* the fewest */
+    uint64_t ranges;
+} obs_live_ranges;
+
+enum { OBS_LIVE_EXACT = 16 };
 
 /* How often the elements of an object were accessed, over all blocks of the launch. Elements are
  * aligned pieces of 4 bytes, counted from the object's begin rounded down to 4. A lane's access
@@ -232,10 +244,17 @@ typedef struct obs_use {
     const char *spans; /* base/spans.h; counted where known is COUNTED */
     uint64_t length;   /* bytes */
     uint8_t reuse;     /* OBS_REUSE_*: which of the following is known */
-    /* Of arrays: live ranges by obs_origin, and the accesses in them after the store that begins
-     * them. A store to a word begins one, unless its value depends on a read of that word. */
+    /* RANGES, of arrays: live ranges by obs_origin, and the accesses in them after the store that
+     * begins them, over all blocks that were counted. A store to a word begins a range, unless its
+     * value depends on a read of that word; the next one, or the block's end, ends it. */
     uint64_t ranges[OBS_ORIGIN_COUNT], range_accesses[OBS_ORIGIN_COUNT];
-    uint64_t block_words; /* elements that a block accessed, summed over all blocks */
+    uint64_t unfilled; /* accesses of words to which the block had stored nothing by then */
+    uint32_t nlive;
+    obs_live_ranges *live; /* LENGTHS: ascend by origin, accesses */
+    /* BLOCKS: elements that a block accessed, summed over the blocks that were counted, and of the
+     * block that has most; the accesses of all of them. Accesses / words is the reuse in a block. */
+    uint64_t block_words, block_words_most, block_accesses;
+    uint64_t blocks; /* that were counted for all this: the launch's, or some of them */
 } obs_use;
 
 /* Steps or warps, packed as base/steps.h says; WL_PAGE_ITEMS of them at most. */

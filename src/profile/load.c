@@ -602,6 +602,15 @@ wl_status prof_load_uses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_use
                      db_int(kernel));
 }
 
+wl_status prof_load_live_ranges(prof_db *db, uint32_t kernel, wl_arena *arena,
+                                prof_live_ranges_rows *out, wl_error *err)
+{
+    return LOAD_ROWS(db, live_ranges, arena, out, err,
+                     "kind_live_ranges WHERE " OF_KERNEL
+                     "ORDER BY object, kernel, launch, origin, accesses",
+                     db_int(kernel));
+}
+
 typedef struct spans_rows {
     uint32_t count;
     row_spans *rows;

@@ -486,8 +486,16 @@ typedef struct prof_use {
     double squares;             /* sum of the squares of accesses, over all elements */
     uint32_t spans;             /* of prof_load_spans, 0: none; equal numbers, equal spans */
     /* As in obs_use; UINT64_MAX: not known. */
-    uint64_t ranges[OBS_ORIGIN_COUNT], range_accesses[OBS_ORIGIN_COUNT], block_words;
+    uint64_t ranges[OBS_ORIGIN_COUNT], range_accesses[OBS_ORIGIN_COUNT], unfilled;
+    uint64_t block_words, block_words_most, block_accesses, blocks;
 } prof_use;
+
+/* Live ranges of a shared array's words in one launch (obs_live_ranges). */
+typedef struct prof_live_ranges {
+    uint32_t launch, kernel, object;
+    uint64_t count; /* of launches alike; `launch` is the first */
+    obs_live_ranges live;
+} prof_live_ranges;
 
 /* Machine instructions of one class that all warps of a launch executed, as far as its basic blocks
  * were counted. */
@@ -634,6 +642,7 @@ PROF_ROWS(graph_run)
 PROF_ROWS(heat_info)
 PROF_ROWS(sample)
 PROF_ROWS(use)
+PROF_ROWS(live_ranges)
 PROF_ROWS(traffic)
 PROF_ROWS(work)
 PROF_ROWS(wait)
@@ -745,6 +754,9 @@ wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *o
 /* Of the first launch of each kind, by object, space, kernel, launch. */
 wl_status prof_load_uses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_use_rows *out,
                          wl_error *err);
+/* Of the first launch of each kind, by object, kernel, launch, origin, accesses. */
+wl_status prof_load_live_ranges(prof_db *db, uint32_t kernel, wl_arena *arena,
+                                prof_live_ranges_rows *out, wl_error *err);
 /* A reader of checked spans, which lie in the arena. */
 wl_status prof_load_spans(prof_db *db, uint32_t spans, wl_arena *arena, wl_span_reader *out,
                           wl_error *err);

@@ -145,8 +145,8 @@ CREATE TABLE launch_times (
 );
 
 -- A launch that did what an earlier one did has no rows of its own: rows_of names the launch whose
--- rows in mix, instructions, blocks, heats, samples, reuses and uses are its too (else its own id), and
--- moves the objects that others stand for.
+-- rows in mix, instructions, blocks, heats, samples, reuses, uses and live_ranges are its too (else
+-- its own id), and moves the objects that others stand for.
 CREATE TABLE moves (
   id INTEGER NOT NULL, object INTEGER NOT NULL, becomes INTEGER NOT NULL,
   PRIMARY KEY (id, object)
@@ -380,7 +380,9 @@ CREATE TABLE trial_instructions (
 -- a touched element; squares: the sum of their squares over all elements.
 -- ranges and accesses: live ranges of a shared array's words, by where the first value came from (a
 -- load from device memory, an asynchronous copy, computed), and the accesses in them after the
--- store that begins them. block_words: elements that a block accessed, summed over all blocks.
+-- store that begins them; accesses_unfilled: of words to which the block had stored nothing by then.
+-- block_words: elements that a block accessed, summed over the blocks that were counted (blocks);
+-- block_words_most: of the block that has most; block_accesses: of all of them.
 CREATE TABLE uses (
   launch INTEGER NOT NULL, object INTEGER NOT NULL, space INTEGER NOT NULL,
   known INTEGER NOT NULL, elements INTEGER NOT NULL,
@@ -388,8 +390,18 @@ CREATE TABLE uses (
   least INTEGER, most INTEGER, squares REAL, spans INTEGER,
   ranges_loaded INTEGER, ranges_copied INTEGER, ranges_computed INTEGER,
   accesses_loaded INTEGER, accesses_copied INTEGER, accesses_computed INTEGER,
-  block_words INTEGER,
+  accesses_unfilled INTEGER,
+  block_words INTEGER, block_words_most INTEGER, block_accesses INTEGER, blocks INTEGER,
   PRIMARY KEY (launch, object, space)
+) WITHOUT ROWID;
+
+-- How many live ranges of a shared array's words have so many accesses: up to 15 exactly that many,
+-- from 16 on (16, 32, 64, ...) less than twice as many. origin ('origin' in names): where the value
+-- came from that they begin with.
+CREATE TABLE live_ranges (
+  launch INTEGER NOT NULL, object INTEGER NOT NULL, origin INTEGER NOT NULL,
+  accesses INTEGER NOT NULL, ranges INTEGER NOT NULL,
+  PRIMARY KEY (launch, object, origin, accesses)
 ) WITHOUT ROWID;
 
 -- Elements side by side that were accessed equally often: blobs that several uses may share. bytes:
@@ -495,10 +507,15 @@ CREATE VIEW launch_uses AS
 SELECT l.kernel, l.id AS launch, coalesce(m.becomes, u.object) AS object, u.space, u.known,
        u.elements, u.touched, u.loads, u.stores, u.atomics, u.least, u.most, u.squares, u.spans,
        u.ranges_loaded, u.ranges_copied, u.ranges_computed,
-       u.accesses_loaded, u.accesses_copied, u.accesses_computed, u.block_words
+       u.accesses_loaded, u.accesses_copied, u.accesses_computed, u.accesses_unfilled,
+       u.block_words, u.block_words_most, u.block_accesses, u.blocks
 FROM launches l
 JOIN uses u ON u.launch = l.rows_of
 LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object;
+
+CREATE VIEW launch_live_ranges AS
+SELECT l.kernel, l.id AS launch, v.object, v.origin, v.accesses, v.ranges
+FROM launches l JOIN live_ranges v ON v.launch = l.rows_of;
 
 CREATE VIEW launch_warps AS
 SELECT l.kernel, l.id AS launch, w.id AS warps, w.sequence, w.nwarps, s.nsteps, o.slot, o.space,
@@ -544,10 +561,15 @@ CREATE VIEW kind_uses AS
 SELECT l.kernel, l.count, l.first AS launch, coalesce(m.becomes, u.object) AS object, u.space, u.known,
        u.elements, u.touched, u.loads, u.stores, u.atomics, u.least, u.most, u.squares, u.spans,
        u.ranges_loaded, u.ranges_copied, u.ranges_computed,
-       u.accesses_loaded, u.accesses_copied, u.accesses_computed, u.block_words
+       u.accesses_loaded, u.accesses_copied, u.accesses_computed, u.accesses_unfilled,
+       u.block_words, u.block_words_most, u.block_accesses, u.blocks
 FROM launch_kinds l
 JOIN uses u ON u.launch = l.rows_of
 LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object;
+
+CREATE VIEW kind_live_ranges AS
+SELECT l.kernel, l.count, l.first AS launch, v.object, v.origin, v.accesses, v.ranges
+FROM launch_kinds l JOIN live_ranges v ON v.launch = l.rows_of;
 
 CREATE VIEW kind_traffic AS
 SELECT l.kernel, l.count, l.first AS launch, coalesce(m.becomes, t.object) AS object, t.space,
@@ -729,13 +751,20 @@ SELECT u.launch, k.short_name AS kernel, o.name AS object, s.name AS space, n.na
        round(1.0 * (u.accesses_loaded + u.accesses_copied + u.accesses_computed) /
              nullif(u.ranges_loaded + u.ranges_copied + u.ranges_computed, 0), 2)
          AS accesses_per_range,
-       round(1.0 * (u.loads + u.stores + u.atomics) / nullif(u.block_words, 0), 2)
-         AS accesses_per_block_word
+       round(1.0 * u.block_accesses / nullif(u.block_words, 0), 2) AS accesses_per_block_word,
+       4 * u.block_words_most AS block_bytes_most
 FROM launch_uses u
 JOIN kernels k ON k.id = u.kernel
 LEFT JOIN objects o ON o.id = u.object
 LEFT JOIN names s ON s.kind = 'space' AND s.value = u.space
 LEFT JOIN names n ON n.kind = 'known' AND n.value = u.known;
+
+CREATE VIEW v_live_ranges AS
+SELECT v.launch, k.short_name AS kernel, o.name AS object, n.name AS origin, v.accesses, v.ranges
+FROM launch_live_ranges v
+JOIN kernels k ON k.id = v.kernel
+LEFT JOIN objects o ON o.id = v.object
+LEFT JOIN names n ON n.kind = 'origin' AND n.value = v.origin;
 
 CREATE VIEW v_objects AS
 SELECT o.id, o.name, n.name AS kind, s.name AS space, o.bytes, k.short_name AS kernel,

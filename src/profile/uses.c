@@ -120,6 +120,7 @@ static wl_status find_used_object(writer *w, const obs_use *use, uint32_t *id, u
 static prof_use use_row_of(const writer *w, const obs_use *use, const sums *s)
 {
     bool counted = use->known == OBS_KNOWN_COUNTED, ranges = use->reuse & OBS_REUSE_RANGES;
+    bool blocks = use->reuse & OBS_REUSE_BLOCKS;
     prof_use row = {.launch = w->launch->id,
                     .space = use->space,
                     .known = use->known,
@@ -128,12 +129,26 @@ static prof_use use_row_of(const writer *w, const obs_use *use, const sums *s)
                     .least = s->touched ? s->least : 0,
                     .most = s->most,
                     .squares = counted ? s->squares : -1,
-                    .block_words = use->reuse & OBS_REUSE_BLOCKS ? use->block_words : UINT64_MAX};
+                    .unfilled = ranges ? use->unfilled : UINT64_MAX,
+                    .block_words = blocks ? use->block_words : UINT64_MAX,
+                    .block_words_most = blocks ? use->block_words_most : UINT64_MAX,
+                    .block_accesses = blocks ? use->block_accesses : UINT64_MAX,
+                    .blocks = blocks || ranges ? use->blocks : UINT64_MAX};
     for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++) {
         row.ranges[origin] = ranges ? use->ranges[origin] : UINT64_MAX;
         row.range_accesses[origin] = ranges ? use->range_accesses[origin] : UINT64_MAX;
     }
     return row;
+}
+
+static wl_status write_live_ranges(writer *w, const obs_use *use, uint32_t object)
+{
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < use->nlive && status == WL_OK; i++) {
+        prof_live_ranges row = {.launch = w->launch->id, .object = object, .live = use->live[i]};
+        status = table_insert_live_ranges(w->b->insert[TABLE_live_ranges], &row, w->err);
+    }
+    return status;
 }
 
 /* Spans that no column has room for count as not known, which a message says. */
@@ -149,6 +164,16 @@ static wl_status leave_out_spans(writer *w, obs_use *use)
     return builder_message(w->b, w->b->process.id, WL_LOG_WARN, text, w->err);
 }
 
+static bool live_ascend(const obs_use *use)
+{
+    for (uint32_t i = 1; i < use->nlive; i++) {
+        const obs_live_ranges *a = &use->live[i - 1], *b = &use->live[i];
+        if (a->origin > b->origin || (a->origin == b->origin && a->accesses >= b->accesses))
+            return false;
+    }
+    return true;
+}
+
 static wl_status write_use(writer *w, const obs_use *whole)
 {
     uint32_t id;
@@ -161,14 +186,16 @@ static wl_status write_use(writer *w, const obs_use *whole)
     wl_status status = find_used_object(w, use, &id, &elements);
     if (status != WL_OK)
         return status;
-    if (!add_up_spans(use, elements, &s) || (!use->known && use->length))
+    if (!add_up_spans(use, elements, &s) || (!use->known && use->length) || !live_ascend(use))
         return fail_damaged_uses(w);
     prof_use row = use_row_of(w, use, &s);
     row.object = id;
     row.elements = elements;
     if (use->known)
         status = write_spans(w, use, &row.spans);
-    return status == WL_OK ? table_insert_uses(w->b->insert[TABLE_uses], &row, w->err) : status;
+    if (status == WL_OK)
+        status = table_insert_uses(w->b->insert[TABLE_uses], &row, w->err);
+    return status == WL_OK ? write_live_ranges(w, use, id) : status;
 }
 
 static bool ascend(const cap_uses *uses)

@@ -15,6 +15,7 @@
 #define WHY "why"
 #define WAY "way"
 #define KNOWN "known"
+#define ORIGIN "origin"
 #define MODULE "module"
 #define REGISTERS "registers"
 #define NODE "node"

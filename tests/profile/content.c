@@ -62,9 +62,12 @@ static const char *const stable[] = {
     "ORDER BY h.launch, h.block, h.object, h.space",
     "SELECT u.launch, u.object, u.space, u.known, u.elements, u.touched, u.loads, u.stores, "
     "u.atomics, u.least, u.most, u.ranges_loaded, u.ranges_copied, "
-    "u.ranges_computed, u.accesses_loaded, u.accesses_copied, u.accesses_computed, u.block_words, "
+    "u.ranges_computed, u.accesses_loaded, u.accesses_copied, u.accesses_computed, "
+    "u.accesses_unfilled, u.block_words, u.block_words_most, u.block_accesses, u.blocks, "
     "s.bytes, s.data "
     "FROM launch_uses u LEFT JOIN spans s ON s.id = u.spans ORDER BY u.launch, u.object, u.space",
+    "SELECT launch, object, origin, accesses, ranges FROM launch_live_ranges "
+    "ORDER BY launch, object, origin, accesses",
     "SELECT l.id, r.block, coalesce(m.becomes, r.object) AS object, r.distance, r.loads, r.stores "
     "FROM launches l JOIN reuses r ON r.launch = l.rows_of "
     "LEFT JOIN moves m ON m.id = l.moves AND m.object = r.object "

@@ -225,6 +225,8 @@ cap_record story_launch(uint32_t id, uint32_t call, uint64_t base)
 cap_record story_uses(uint32_t id)
 {
     static const char object[] = {0, 5, 2, 0, 0, 2, 2, 0, 1, 0}, array[] = {0, 32, 8, 4, 1};
+    static obs_live_ranges live[] = {
+        {OBS_FROM_MEMORY, 1, 32}, {OBS_FROM_MEMORY, 3, 32}, {OBS_COMPUTED, 5, 32}};
     static obs_use uses[] = {{.object = 1,
                               .space = ACC_GLOBAL,
                               .known = OBS_KNOWN_COUNTED,
@@ -236,10 +238,16 @@ cap_record story_uses(uint32_t id)
                               .known = OBS_KNOWN_COUNTED,
                               .spans = array,
                               .length = sizeof array,
-                              .reuse = OBS_REUSE_RANGES | OBS_REUSE_BLOCKS,
+                              .reuse = OBS_REUSE_RANGES | OBS_REUSE_BLOCKS | OBS_REUSE_LENGTHS,
                               .ranges = {[OBS_FROM_MEMORY] = 64, [OBS_COMPUTED] = 32},
                               .range_accesses = {[OBS_FROM_MEMORY] = 128, [OBS_COMPUTED] = 160},
-                              .block_words = 4 * 32}};
+                              .unfilled = 32,
+                              .nlive = 3,
+                              .live = live,
+                              .block_words = 4 * 32,
+                              .block_words_most = 32,
+                              .block_accesses = 13 * 32,
+                              .blocks = 4}};
     cap_record r = {.type = CAP_USES};
     r.uses = (cap_uses){id, OBS_KNOWN_COUNTED, OBS_KNOWN_COUNTED, 3, uses};
     return r;

@@ -254,10 +254,16 @@ static void tell_uses(prof_builder *b)
                        .known = OBS_KNOWN_COUNTED,
                        .spans = (const char *)spans.data,
                        .length = spans.size,
-                       .reuse = OBS_REUSE_RANGES | OBS_REUSE_BLOCKS,
+                       .reuse = OBS_REUSE_RANGES | OBS_REUSE_BLOCKS | OBS_REUSE_LENGTHS,
                        .ranges = {261, 262, 263},
                        .range_accesses = {264, 265, 266},
-                       .block_words = 267},
+                       .unfilled = 268,
+                       .nlive = 1,
+                       .live = &(obs_live_ranges){OBS_COMPUTED, 272, 273},
+                       .block_words = 267,
+                       .block_words_most = 269,
+                       .block_accesses = 270,
+                       .blocks = 271},
                       {.object = 1, .space = ACC_SHARED, .known = OBS_KNOWN_NOTHING, .spans = ""}};
     tell(b, (cap_record){.type = CAP_USES,
                          .uses = {301, OBS_KNOWN_COUNTED, OBS_KNOWN_TOUCHED, 3, uses}});
@@ -564,12 +570,14 @@ static const expected_row expected[] = {
      "launch=1 object=3 space=0 known=2 elements=195 touched=4 loads=12 stores=11 "
      "atomics=8 least=6 most=13 squares=277.0 spans=2 ranges_loaded=261 ranges_copied=262 "
      "ranges_computed=263 accesses_loaded=264 accesses_copied=265 accesses_computed=266 "
-     "block_words=267"},
+     "accesses_unfilled=268 block_words=267 block_words_most=269 block_accesses=270 blocks=271"},
     {"uses", "object = 5",
      "launch=1 object=5 space=1 known=0 elements=32 touched=NULL loads=NULL stores=NULL "
      "atomics=NULL least=NULL most=NULL squares=NULL spans=NULL ranges_loaded=NULL "
      "ranges_copied=NULL ranges_computed=NULL accesses_loaded=NULL accesses_copied=NULL "
-     "accesses_computed=NULL block_words=NULL"},
+     "accesses_computed=NULL accesses_unfilled=NULL block_words=NULL block_words_most=NULL "
+     "block_accesses=NULL blocks=NULL"},
+    {"live_ranges", "object = 3", "launch=1 object=3 origin=2 accesses=272 ranges=273"},
     {"kernels", "id = 2",
      "id=2 mangled=_Z5loopsPfi name=* short_name=loops module=2 file=4 line=5 ncode=15 "
      "nblocks=6"},

@@ -45,6 +45,7 @@ static wl_error err;
     X_OF_KERNEL(trials, prof_trial_rows)                   \
     X_OF_KERNEL(kind_samples, prof_sample_rows)            \
     X_OF_KERNEL(uses, prof_use_rows)                       \
+    X_OF_KERNEL(live_ranges, prof_live_ranges_rows)        \
     X_OF_KERNEL(heat, prof_heat)                           \
     X_OF_KERNEL(spans, wl_span_reader)
 

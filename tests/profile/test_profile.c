@@ -178,6 +178,7 @@ static void uses_come_back(void **state)
     (void)state;
     opened o = make("uses.wlprof", story_all);
     prof_use_rows uses;
+    prof_live_ranges_rows live;
     prof_launch_rows launches;
     wl_span_reader spans;
     wl_span none;
@@ -200,7 +201,12 @@ static void uses_come_back(void **state)
     assert_true(u->ranges[OBS_FROM_MEMORY] == 64 && u->range_accesses[OBS_FROM_MEMORY] == 128);
     assert_true(u->ranges[OBS_FROM_COPY] == 0 && u->range_accesses[OBS_FROM_COPY] == 0);
     assert_true(u->ranges[OBS_COMPUTED] == 32 && u->range_accesses[OBS_COMPUTED] == 160);
-    assert_int_equal(u->block_words, 128);
+    assert_true(u->block_words == 128 && u->block_words_most == 32 && u->blocks == 4);
+    assert_true(u->block_accesses == 416 && u->unfilled == 32);
+    story_expect(prof_load_live_ranges(o.db, PROF_ALL, o.arena, &live, &err), &err);
+    assert_int_equal(live.count, 3);
+    assert_true(live.rows[1].live.origin == OBS_FROM_MEMORY && live.rows[1].live.accesses == 3);
+    assert_true(live.rows[1].object == u->object && live.rows[2].live.origin == OBS_COMPUTED);
     assert_int_equal(prof_load_spans(o.db, 99, o.arena, &spans, &err), WL_CORRUPT);
     story_expect(prof_load_launches(o.db, PROF_ALL, o.arena, &launches, &err), &err);
     assert_int_equal(launches.rows[0].objects_known, OBS_KNOWN_COUNTED);
