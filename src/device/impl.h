@@ -9,6 +9,7 @@
 #include "ir/module.h"
 #include "program/options.h"
 #include "record/record.h"
+#include "replay/fills.h"
 #include "replay/repeats.h"
 #include "replay/sampling.h"
 #include "replay/settings.h"
@@ -209,6 +210,7 @@ struct dev_function {
     bool refused;   /* and that was said */
     int attributes[DEV_ATTRIBUTE_MAX];
     replay_proven proven;  /* same.h */
+    replay_fills fills;
     replay_shapes *shapes; /* that it was launched with */
 };
 

@@ -8,6 +8,7 @@
 #include "device/heap.h"
 #include "device/same.h"
 #include "program/kernel_name.h"
+#include "replay/elements.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -136,6 +137,10 @@ wl_status dev_launch_watch(const dev_op *op, emu_machine *machine, emu_kernel *k
                            const flow_proof *proof, bool mapped, replay_watch *w)
 {
     const dev_op_launch *l = &op->launch;
+    dev_function *f = l->function;
+    const flow_fills *fills = NULL;
+    if (replay_elements_of_arrays(dev_g.settings.probes))
+        fills = replay_fills_of(&f->fills, f->module->ptx, emu_kernel_get(f->kernel)->func);
     replay_watched what = {.settings = &dev_g.settings,
                            .machine = machine,
                            .kernel = kernel,
@@ -144,7 +149,8 @@ wl_status dev_launch_watch(const dev_op *op, emu_machine *machine, emu_kernel *k
                            .cluster = l->cluster,
                            .dynamic_shared = l->shared,
                            .cooperative = l->cooperative,
-                           .unmapped = !mapped};
+                           .unmapped = !mapped,
+                           .fills = fills};
     return replay_watch_begin(&what, proof, w);
 }
 

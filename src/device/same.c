@@ -11,6 +11,7 @@ static replay_repeats *repeats;
 void dev_same_forget(dev_function *function)
 {
     replay_proven_clear(&function->proven);
+    replay_fills_clear(&function->fills);
     replay_shapes_free(function->shapes);
     function->shapes = NULL;
 }

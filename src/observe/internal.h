@@ -22,6 +22,7 @@ struct obs_block {
     uint64_t number;                          /* of its log, from 1 */
     obs_log log;                              /* of a block that may be chosen */
     uint64_t instructions, requests, sectors; /* requests that move sectors */
+    obs_frame *frame; /* NULL: it has accessed no element that is counted */
 };
 
 struct obs_worker {
@@ -47,7 +48,8 @@ struct obs_launch {
     uint64_t *sampled;
     pthread_mutex_t lock; /* guards workers */
     obs_worker *workers;
-    uint64_t use_bytes; /* that counting has taken, by all workers; atomic */
+    uint64_t use_bytes, stamp_bytes; /* that counting has taken, by all workers; atomic */
+    obs_read_plan reads;
 };
 
 /* A map of the block without its rows. */

@@ -24,6 +24,8 @@ static void worker_free(obs_worker *worker)
         next = b->next;
         obs_heat_free(b->heat);
         obs_log_free(&b->log);
+        if (b->frame)
+            obs_frame_free(b->frame);
         free(b);
     }
     for (obs_block *b = worker->spare, *next; b; b = next) {
@@ -56,6 +58,7 @@ void obs_launch_free(obs_launch *launch)
         free((char *)launch->shared[i].name);
     free(launch->shared);
     free(launch->sampled);
+    obs_read_plan_free(&launch->reads);
     pthread_mutex_destroy(&launch->lock);
     free(launch);
 }
@@ -89,6 +92,13 @@ static bool copy_sampled(obs_launch *launch)
     return true;
 }
 
+static bool plan_reads(obs_launch *launch)
+{
+    const obs_config *config = &launch->config;
+    return obs_read_plan_make(config->arrays ? config->fills : NULL, config->ncode,
+                              &launch->reads);
+}
+
 wl_status obs_launch_new(const obs_config *config, obs_launch **out)
 {
     obs_launch *launch = calloc(1, sizeof *launch);
@@ -98,7 +108,7 @@ wl_status obs_launch_new(const obs_config *config, obs_launch **out)
     for (int i = 0; i < 3; i++)
         launch->config.grid[i] += config->grid[i] == 0;
     pthread_mutex_init(&launch->lock, NULL);
-    if (!copy_config_shared(launch) || !copy_sampled(launch)) {
+    if (!copy_config_shared(launch) || !copy_sampled(launch) || !plan_reads(launch)) {
         obs_launch_free(launch);
         return WL_NOMEM;
     }
@@ -294,6 +304,7 @@ static void end_observed_block(obs_worker *worker, obs_block *block)
     if (!block)
         return;
     unlink_live(worker, block);
+    obs_uses_end_block(block);
     if (block->asked)
         end_asked(worker, block);
     else if (worker->launch->config.automatic)

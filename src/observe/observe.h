@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "flow/fills.h"
 #include "observe/summary.h"
 
 typedef struct obs_launch obs_launch;
@@ -50,6 +51,9 @@ typedef struct obs_config {
      * fit nothing is known. */
     obs_known objects, arrays;
     uint64_t use_limit;
+    /* What the kernel's instructions write to shared memory, for as long as the launch is observed.
+     * NULL: of live ranges nothing is told. */
+    const flow_fills *fills;
 } obs_config;
 
 enum { OBS_LOG_BYTES = 512 << 10, OBS_USE_BYTES = 1 << 30 };

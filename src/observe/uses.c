@@ -41,6 +41,10 @@ void obs_uses_free(obs_uses *u)
         use_table_free(u->tables[i]);
     free(u->tables);
     obs_table_free(&u->by_object);
+    for (obs_frame *f = u->spare, *next; f; f = next) {
+        next = f->next;
+        obs_frame_free(f);
+    }
 }
 
 static obs_use_table *new_table(obs_uses *u, const obs_range *range, uint8_t space)
@@ -69,6 +73,7 @@ static obs_use_table *new_table(obs_uses *u, const obs_range *range, uint8_t spa
     t->elements = (t->high + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES - t->first;
     t->divided = range->divided;
     t->packed.counted = true;
+    t->number = u->count;
     return u->tables[u->count++] = t;
 }
 
@@ -168,15 +173,52 @@ static bool pack_pages(obs_launch *launch, obs_use_table *t)
 
 typedef struct request {
     obs_worker *worker;
+    obs_frame *frame; /* of the block; NULL: there is no memory for it */
     const acc_request *access;
     int class_;
+    const flow_fill *fill; /* what it writes to shared memory, as far as live ranges are told */
+    bool begins;           /* it may begin ranges there */
+    /* A request of a whole warp, side by side: the elements that it accessed. */
+    obs_use_table *table;
+    uint64_t first, end;
 } request;
+
+/* NULL: there is no memory for it. */
+static obs_part *part_of_table(const request *r, obs_use_table *t)
+{
+    obs_part *part = t->part;
+    if (part && part->frame == r->frame && part->epoch == r->frame->epoch)
+        return part;
+    if (r->frame)
+        part = t->part = obs_frame_part(r->frame, t->number, t->elements, t->space == ACC_SHARED,
+                                        &t->within);
+    if (!r->frame || !part) {
+        t->within.lost_ranges = t->within.lost_words = true;
+        return NULL;
+    }
+    return part;
+}
+
+static void add_within(const request *r, obs_use_table *t, uint64_t first, uint64_t end,
+                       uint32_t times)
+{
+    obs_launch *launch = r->worker->launch;
+    obs_part *part = part_of_table(r, t);
+    uint64_t most = launch->config.use_limit ? launch->config.use_limit : OBS_USE_BYTES;
+    if (!part || first >= end)
+        return;
+    if (!part->array)
+        obs_part_touch(part, first, end, times, (obs_stamp_room){&launch->stamp_bytes, most / 2});
+    else if (!r->begins)
+        obs_part_access(part, first, end, times);
+}
 
 static void add_elements(const request *r, obs_use_table *t, uint64_t first, uint64_t end,
                          uint32_t times)
 {
     obs_use_run *run = &t->pending[r->class_];
     end = end < t->elements ? end : t->elements;
+    add_within(r, t, first, end, times);
     if (run->times == times && run->end == first) {
         run->end = end;
         return;
@@ -255,7 +297,7 @@ static obs_use_table *table_at(const request *r, uint64_t address)
 }
 
 /* A whole warp at one address, or side by side. */
-static bool add_regular(const request *r)
+static bool add_regular(request *r)
 {
     const acc_request *a = r->access;
     int64_t stride = a->stride;
@@ -267,9 +309,10 @@ static bool add_regular(const request *r)
     obs_use_table *t = table_at(r, low);
     if (!t || low % OBS_WORD_BYTES || low + bytes > t->high || !table_holds(t, a, low))
         return false;
-    uint64_t first = low / OBS_WORD_BYTES - t->first;
-    add_elements(r, t, first, first + (bytes + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES,
-                 stride ? 1 : OBS_LANES);
+    r->first = low / OBS_WORD_BYTES - t->first;
+    r->end = r->first + (bytes + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES;
+    r->table = stride ? t : NULL;
+    add_elements(r, t, r->first, r->end, stride ? 1 : OBS_LANES);
     return true;
 }
 
@@ -315,6 +358,170 @@ static bool is_asked(const obs_config *config, const acc_request *a)
            (a->space == ACC_SHARED && config->arrays);
 }
 
+/* ---- live ranges ---- */
+
+typedef struct stores { /* to words side by side, which all begin ranges, or all update */
+    obs_use_table *table;
+    uint64_t first, end; /* offsets / 4 */
+    bool update;
+} stores;
+
+static obs_origin origin_of(const flow_fill *fill)
+{
+    return fill->origin == FLOW_ASYNC    ? OBS_FROM_COPY
+           : fill->origin == FLOW_DEVICE ? OBS_FROM_MEMORY
+                                         : OBS_COMPUTED;
+}
+
+static void settle_stores(const request *r, const stores *s)
+{
+    obs_part *part = s->first < s->end ? part_of_table(r, s->table) : NULL;
+    if (!part)
+        return;
+    uint64_t first = s->first - s->table->first, end = s->end - s->table->first;
+    end = end < s->table->elements ? end : s->table->elements;
+    if (first >= end)
+        return;
+    if (s->update)
+        obs_part_access(part, first, end, 1);
+    else
+        obs_part_begin(part, first, end, origin_of(r->fill));
+}
+
+/* One store to each of the words [first, end). */
+static void add_stores(const request *r, stores *s, obs_use_table *t, uint64_t first, uint64_t end,
+                       bool update)
+{
+    if (s->table != t || s->end != first || s->update != update) {
+        settle_stores(r, s);
+        *s = (stores){t, first, first, update};
+    }
+    s->end = end;
+}
+
+static uint64_t end_of_lane(const acc_request *a, uint32_t lane)
+{
+    return (a->addr[lane] + a->bytes - 1) / OBS_WORD_BYTES + 1;
+}
+
+/* Of values that depend on no read, all words of a lane at once. */
+static void begin_ranges(const request *r)
+{
+    const acc_request *a = r->access;
+    stores s = {0};
+    for (uint32_t m = a->mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        obs_use_table *t = table_at(r, a->addr[lane]);
+        if (t)
+            add_stores(r, &s, t, a->addr[lane] / OBS_WORD_BYTES, end_of_lane(a, lane), false);
+    }
+    settle_stores(r, &s);
+}
+
+/* Each lane's `index`-th word; of lanes in `updates` the store depends on what the word held. */
+static void store_words(const request *r, uint32_t index, uint32_t updates)
+{
+    const acc_request *a = r->access;
+    stores s = {0};
+    for (uint32_t m = a->mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        uint64_t word = a->addr[lane] / OBS_WORD_BYTES + index;
+        obs_use_table *t = word < end_of_lane(a, lane) ? table_at(r, a->addr[lane]) : NULL;
+        if (t)
+            add_stores(r, &s, t, word, word + 1, updates >> lane & 1);
+    }
+    settle_stores(r, &s);
+}
+
+/* A whole warp, side by side. */
+static void store_beside(const request *r, bool update)
+{
+    uint64_t first = r->table->first;
+    stores s = {r->table, first + r->first, first + r->end, update};
+    settle_stores(r, &s);
+}
+
+static void store_ranges(const request *r)
+{
+    const acc_request *a = r->access;
+    if (!r->fill->count && r->table) {
+        store_beside(r, false);
+        return;
+    }
+    if (!r->fill->count) {
+        begin_ranges(r);
+        return;
+    }
+    for (uint32_t i = 0; i * OBS_WORD_BYTES < a->bytes; i++) {
+        uint32_t updates = obs_reads_update(r->frame->reads, r->fill, a, i);
+        if (r->table && a->bytes == OBS_WORD_BYTES && (!updates || updates == a->mask))
+            store_beside(r, updates != 0);
+        else
+            store_words(r, i, updates);
+    }
+}
+
+/* What a store begins is not known: of the arrays that it is to nothing is told. */
+static void lose_ranges(const request *r)
+{
+    for (uint32_t m = r->access->mask; m; m &= m - 1) {
+        obs_use_table *t = table_at(r, r->access->addr[__builtin_ctz(m)]);
+        if (t)
+            t->within.lost_ranges = true;
+    }
+}
+
+static bool follows_ranges(const request *r)
+{
+    return r->access->space == ACC_SHARED && r->frame && r->frame->reads;
+}
+
+/* Before the elements of a request are counted: may it begin ranges? A barrier is only updated. */
+static void find_fill(request *r)
+{
+    const acc_request *a = r->access;
+    if (!follows_ranges(r) || a->op == ACC_LOAD || a->flags & ACC_BARRIER)
+        return;
+    r->fill = obs_fill_of(&r->worker->launch->reads, a->pc);
+    r->begins = r->fill && !r->fill->updates;
+    if (!r->fill || (r->begins && r->fill->unknown))
+        lose_ranges(r);
+}
+
+/* After that. */
+static void follow_ranges(const request *r)
+{
+    if (r->begins)
+        store_ranges(r);
+    if (r->access->op != ACC_STORE && !obs_reads_keep(r->frame->reads, r->access))
+        r->worker->uses.lost_arrays = true;
+}
+
+static obs_frame *frame_of_block(obs_block *block)
+{
+    obs_uses *u = &block->worker->uses;
+    const uint32_t *size = block->worker->launch->config.block;
+    if (block->frame)
+        return block->frame;
+    block->frame = u->spare;
+    if (u->spare)
+        u->spare = u->spare->next;
+    else
+        block->frame = obs_frame_new(&block->worker->launch->reads,
+                                     (size[0] * size[1] * size[2] + OBS_LANES - 1) / OBS_LANES);
+    return block->frame;
+}
+
+void obs_uses_end_block(obs_block *block)
+{
+    if (!block->frame)
+        return;
+    obs_frame_end(block->frame);
+    block->frame->next = block->worker->uses.spare;
+    block->worker->uses.spare = block->frame;
+    block->frame = NULL;
+}
+
 void obs_record_use(obs_block *block, const acc_request *access)
 {
     request r = {.worker = block->worker,
@@ -324,10 +531,16 @@ void obs_record_use(obs_block *block, const acc_request *access)
                                                      : WL_ATOMICS};
     if (!access->mask || !access->bytes || !is_asked(&block->worker->launch->config, access))
         return;
-    if (access->flags & ACC_TEXTURE)
+    if (access->flags & ACC_TEXTURE) {
         lose_lanes(&r);
-    else if (!add_regular(&r))
+        return;
+    }
+    r.frame = frame_of_block(block);
+    find_fill(&r);
+    if (!add_regular(&r))
         add_lanes(&r);
+    if (follows_ranges(&r))
+        follow_ranges(&r);
 }
 
 /* ---- the summary ---- */
@@ -367,12 +580,29 @@ static int tables_by_object(const void *a, const void *b)
     return (k > l) - (k < l);
 }
 
+static void join_within(obs_within *to, const obs_within *from)
+{
+    to->lost_ranges |= from->lost_ranges;
+    to->lost_words |= from->lost_words;
+    to->unfilled += from->unfilled;
+    to->words += from->words;
+    to->words_most = from->words_most > to->words_most ? from->words_most : to->words_most;
+    to->accesses += from->accesses;
+    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++) {
+        to->ranges[origin] += from->ranges[origin];
+        to->range_accesses[origin] += from->range_accesses[origin];
+        for (int i = 0; i < OBS_LIVE_CLASSES; i++)
+            to->live[origin][i] += from->live[origin][i];
+    }
+}
+
 /* The tables of one object become one, the first. */
 static bool join_tables(obs_use_table *const *tables, size_t count)
 {
     obs_use_table *to = tables[0];
     for (size_t i = 1; i < count && !to->lost; i++) {
         const obs_use_table *from = tables[i];
+        join_within(&to->within, &from->within);
         wl_spans sum = {.counted = true};
         wl_span_reader a = wl_spans_read(to->packed.data, to->packed.size, true);
         wl_span_reader b = wl_spans_read(from->packed.data, from->packed.size, true);
@@ -381,6 +611,42 @@ static bool join_tables(obs_use_table *const *tables, size_t count)
         to->packed = sum;
     }
     return !to->lost;
+}
+
+static bool list_live_ranges(const obs_within *from, wl_arena *arena, obs_use *use)
+{
+    use->live = wl_new_array(arena, obs_live_ranges, OBS_ORIGIN_COUNT * OBS_LIVE_CLASSES);
+    for (uint8_t origin = 0; use->live && origin < OBS_ORIGIN_COUNT; origin++) {
+        for (uint32_t i = 0; i < OBS_LIVE_CLASSES; i++) {
+            uint64_t accesses = i < OBS_LIVE_EXACT ? i
+                                                   : (uint64_t)OBS_LIVE_EXACT << (i - OBS_LIVE_EXACT);
+            if (from->live[origin][i])
+                use->live[use->nlive++] = (obs_live_ranges){origin, accesses,
+                                                            from->live[origin][i]};
+        }
+    }
+    return use->live != NULL;
+}
+
+static bool tell_within(const obs_launch *launch, const obs_use_table *t, wl_arena *arena,
+                        obs_use *use)
+{
+    const obs_within *w = &t->within;
+    for (const obs_worker *worker = launch->workers; worker; worker = worker->next)
+        use->blocks += worker->blocks_observed;
+    if (!w->lost_words) {
+        use->reuse |= OBS_REUSE_BLOCKS;
+        use->block_words = w->words;
+        use->block_words_most = w->words_most;
+        use->block_accesses = w->accesses;
+    }
+    if (t->space != ACC_SHARED || !launch->reads.fills || w->lost_ranges)
+        return true;
+    use->reuse |= OBS_REUSE_RANGES | OBS_REUSE_LENGTHS;
+    memcpy(use->ranges, w->ranges, sizeof use->ranges);
+    memcpy(use->range_accesses, w->range_accesses, sizeof use->range_accesses);
+    use->unfilled = w->unfilled;
+    return list_live_ranges(w, arena, use);
 }
 
 static wl_status add_object_use(const obs_launch *launch, obs_use_table *const *tables,
@@ -394,6 +660,8 @@ static wl_status add_object_use(const obs_launch *launch, obs_use_table *const *
     if (known && !tables[0]->packed.size)
         return WL_OK;
     out->nuses++;
+    if (known && !tell_within(launch, tables[0], arena, use))
+        return WL_NOMEM;
     return obs_use_make(&tables[0]->packed, known ? asked : OBS_KNOWN_NOTHING, room, arena, use);
 }
 

@@ -11,6 +11,7 @@
 #include "base/spans.h"
 #include "observe/observe.h"
 #include "observe/table.h"
+#include "observe/within.h"
 
 typedef struct obs_use_run { /* elements [first, end) were accessed so many times more */
     uint64_t first, end;
@@ -29,6 +30,9 @@ typedef struct obs_use_table {
     wl_spans packed;                 /* until then; counted */
     bool lost;                       /* something is not in it */
     bool divided;                    /* other objects lie in it */
+    uint32_t number;                 /* in the worker's tables */
+    obs_within within;               /* what blocks that have ended did to it */
+    obs_part *part;                  /* of the frame that accessed it last */
 } obs_use_table;
 
 enum { OBS_USE_LAST = 16 };
@@ -39,9 +43,13 @@ typedef struct obs_uses { /* of a worker; all zero: nothing */
     obs_table by_object;               /* space << 32 | object: index + 1 */
     obs_use_table *last[OBS_USE_LAST]; /* used, by instruction */
     bool lost_objects, lost_arrays;    /* of some nobody knows which */
+    obs_frame *spare;                  /* of blocks that have ended */
 } obs_uses;
 
 void obs_uses_free(obs_uses *uses);
+
+/* The block has ended. */
+void obs_uses_end_block(obs_block *block);
 
 /* Of all workers, in `arena`: uses, objects_known, arrays_known. */
 wl_status obs_uses_finish(obs_launch *launch, wl_arena *arena, obs_summary *out);

@@ -16,6 +16,7 @@ typedef struct state {
     obs_summary *s;
     unsigned counted; /* on the device, of any instruction */
     obs_known objects, arrays;
+    unsigned seen; /* the slice's blocks were seen whole: all accesses to these */
     replay_piece **pieces; /* of each object that was counted on the device */
     uint32_t *npieces;
     obs_use *uses; /* the new ones */
@@ -109,8 +110,8 @@ static bool lacks_tables(const state *st)
     return st->copy.layout->tables_at && head.pool_at > st->copy.layout->tables_at;
 }
 
-/* What nobody saw all accesses of. */
-static unsigned find_unknown(const state *st)
+/* What nobody saw all accesses of, in the blocks that the slice ran. */
+static unsigned find_unseen(const state *st)
 {
     const replay_elements_part *p = st->part;
     uint32_t npcs = emu_kernel_get(p->slice)->ncode;
@@ -118,6 +119,15 @@ static unsigned find_unknown(const state *st)
     for (uint32_t i = 0; i < p->ngaps; i++)
         if (p->gaps[i].pc < npcs && !is_insn_idle(st, p->gaps[i].pc))
             unknown |= uncounted(st, p->gaps[i].pc);
+    return unknown;
+}
+
+/* What other blocks may have accessed. */
+static unsigned find_elsewhere(const state *st)
+{
+    const replay_elements_part *p = st->part;
+    uint32_t npcs = emu_kernel_get(p->slice)->ncode;
+    unsigned unknown = 0;
     for (uint32_t pc = 0; p->share < 1 && pc < npcs; pc++)
         if (emu_slice_shows(p->slice, pc))
             unknown |= uncounted(st, pc);
@@ -134,6 +144,21 @@ static const obs_use *find_use(const state *st, uint8_t space, uint32_t object)
     return NULL;
 }
 
+static bool is_seen(const state *st, uint8_t space)
+{
+    return st->seen & (space == ACC_SHARED ? REPLAY_ELEMENTS_ARRAYS : REPLAY_ELEMENTS_OBJECTS);
+}
+
+/* What blocks did each by itself, which the slice saw of some or all of them. */
+static void take_reuse(obs_use *use, const obs_use *from)
+{
+    const obs_use own = *use;
+    *use = *from;
+    use->known = own.known;
+    use->spans = own.spans;
+    use->length = own.length;
+}
+
 /* What the slice and the device saw of an object. `device`: NULL, or what was counted there. */
 static wl_status add_joined_use(state *st, uint8_t space, uint32_t object, obs_known known,
                                 const wl_spans *device)
@@ -143,6 +168,8 @@ static wl_status add_joined_use(state *st, uint8_t space, uint32_t object, obs_k
     *use = (obs_use){.object = object, .space = space, .spans = ""};
     if (slice)
         known = lesser_known(known, (obs_known)slice->known);
+    if (slice && !device && is_seen(st, space))
+        take_reuse(use, slice);
     if (!known)
         return WL_OK;
     wl_spans sum = {.counted = known == OBS_KNOWN_COUNTED};
@@ -349,12 +376,17 @@ static wl_status join_counts(state *st)
     wl_status status = WL_OK;
     if (st->counted & REPLAY_ELEMENTS_ARRAYS && missed)
         st->arrays = OBS_KNOWN_NOTHING;
-    if (st->arrays)
-        status = st->counted & REPLAY_ELEMENTS_ARRAYS ? add_arrays(st)
-                                                      : add_others(st, ACC_SHARED, st->arrays);
-    if (st->objects && status == WL_OK)
-        status = st->counted & REPLAY_ELEMENTS_OBJECTS ? add_objects(st)
-                                                       : add_others(st, ACC_GLOBAL, st->objects);
+    st->seen &= ~st->counted;
+    if (!(st->counted & REPLAY_ELEMENTS_ARRAYS) && (st->arrays || is_seen(st, ACC_SHARED)))
+        status = add_others(st, ACC_SHARED, st->arrays);
+    else if (st->arrays)
+        status = add_arrays(st);
+    if (status != WL_OK)
+        return status;
+    if (!(st->counted & REPLAY_ELEMENTS_OBJECTS) && (st->objects || is_seen(st, ACC_GLOBAL)))
+        status = add_others(st, ACC_GLOBAL, st->objects);
+    else if (st->objects)
+        status = add_objects(st);
     return status;
 }
 
@@ -369,7 +401,8 @@ wl_status replay_elements_finish(const replay_elements_part *part, wl_arena *are
         return WL_OK;
     if (!begin_state(&st))
         return WL_NOMEM;
-    unsigned unknown = find_unknown(&st);
+    unsigned unseen = find_unseen(&st), unknown = unseen | find_elsewhere(&st);
+    st.seen = ~unseen;
     if (unknown & REPLAY_ELEMENTS_OBJECTS)
         st.objects = OBS_KNOWN_NOTHING;
     if (unknown & REPLAY_ELEMENTS_ARRAYS)

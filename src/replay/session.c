@@ -251,6 +251,7 @@ static wl_status begin_recorded(work *w)
 static wl_status begin_watch(work *w)
 {
     wl_status status = w->completed ? begin_recorded(w) : WL_OK;
+    uint32_t probes = replay_recorded_probes(w->s->recorded);
     replay_watched what = {.settings = &w->s->settings,
                            .machine = w->s->world.machine,
                            .kernel = w->kernel->slice,
@@ -263,7 +264,10 @@ static wl_status begin_watch(work *w)
                            .nblocks = w->device.nblocks,
                            .unmapped = !w->mapped,
                            .incomplete = w->completed || w->kernel->ngaps,
-                           .probes = replay_recorded_probes(w->s->recorded)};
+                           .probes = probes};
+    if (replay_elements_of_arrays(w->s->settings.probes | probes))
+        what.fills = replay_fills_of(&w->kernel->fills, w->kernel->facts.code.module,
+                                     w->kernel->facts.code.funcs[0]);
     if (status == WL_OK)
         status = replay_watch_begin(&what, &w->kernel->facts.proof, &w->s->watch);
     w->observer = w->s->watch.observer;

@@ -65,6 +65,7 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
                          .shared = shared,
                          .object_at = object_at,
                          .range_at = range_at,
+                         .fills = what->fills,
                          .object_ctx = what->machine};
     if (!replay_sampling(what->settings, out->arena, what->grid, blocks_in_flight(what), &config))
         return WL_NOMEM;

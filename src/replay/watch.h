@@ -25,6 +25,8 @@ typedef struct replay_watched { /* what is watched */
                         nor is it told how soon sectors are used again */
     /* Whose counts by element are asked for besides those that the settings name: bits. */
     uint32_t probes;
+    /* Of the kernel; NULL: of live ranges nothing is told. */
+    const flow_fills *fills;
 } replay_watched;
 
 typedef struct replay_watch {

@@ -171,6 +171,7 @@ static bool load_module(replay_world *w, replay_world_module *m)
 
 static void kernel_free(replay_world_kernel *k)
 {
+    replay_fills_clear(&k->fills);
     wl_arena_free(k->arena);
     replay_shapes_free(k->shapes);
     replay_shapes_free(k->tried);

@@ -7,6 +7,7 @@
 #include "capture/capture.h"
 #include "emu/slice.h"
 #include "replay/facts.h"
+#include "replay/fills.h"
 #include "replay/sampling.h"
 
 #include <uthash.h>
@@ -30,6 +31,7 @@ typedef struct replay_world_kernel {
     wl_status status; /* WL_OK: facts and slice are there; else `error` says why not */
     wl_error error;
     replay_facts facts;
+    replay_fills fills;
     emu_kernel *slice;
     replay_shapes *shapes; /* that it was launched with */
     replay_shapes *tried;  /* of these, those that trials were made of */
