@@ -44,6 +44,7 @@ VOCABULARIES = {
     "why": ("src/profile/vocabulary.def", r"X\(WHY, \w+, "),
     "way": ("src/profile/vocabulary.def", r"X\(WAY, \w+, "),
     "effect": ("src/analysis/tables/effects.def", r"X\(\w+, "),
+    "origin": ("src/profile/vocabulary.def", r"X\(ORIGIN, \w+, "),
     "freed": ("src/profile/vocabulary.def", r"X\(FREED, \w+, "),
 }
 

@@ -115,7 +115,10 @@ typedef struct ana_reuse {
 typedef struct ana_use {
     uint32_t object;   /* prof_object: in global memory, or a shared array */
     uint32_t kernel;   /* whose array it is, or whose launches are told of; 0: device memory */
+    bool array;        /* in shared memory */
+    bool written;      /* by any kernel, as far as is known */
     uint32_t launches; /* that accessed it, as far as is known */
+    bool unknown;      /* not even which elements were accessed: only `reuse` is there */
     bool counted;      /* else only what was touched is known: what follows `touched` is 0 */
     bool partial;      /* of some launches nothing is known: at least so much */
     bool estimated;    /* some launches are taken to have done what others did */

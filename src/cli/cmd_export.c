@@ -133,7 +133,7 @@ int cmd_export(int argc, const char **argv)
         {"type", 't', POPT_ARG_STRING, &o.type, 0, "json (default), csv, sarif, perfetto or sqlite",
          "TYPE"},
         {"table", '\0', POPT_ARG_STRING, &o.table, 0,
-         "For csv: instructions (default), findings, launches, objects, samples", "NAME"},
+         "For csv: instructions (default), findings, launches, objects, samples, uses", "NAME"},
         {"output", 'o', POPT_ARG_STRING, &o.output, 0, "Write here instead of stdout", "FILE"},
         {"force", 'f', POPT_ARG_NONE, &o.force, 0, "Replace the file", NULL},
         CLI_SET_THRESHOLD(o.settings),

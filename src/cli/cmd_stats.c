@@ -163,7 +163,7 @@ int cmd_stats(int argc, const char **argv)
     const struct poptOption options[] = {
         {"format", '\0', POPT_ARG_STRING, &o.format, 0, "text (default), json or csv", "FORMAT"},
         {"table", '\0', POPT_ARG_STRING, &o.table, 0,
-         "Table for csv: instructions, findings, launches, objects, samples", "NAME"},
+         "Table for csv: instructions, findings, launches, objects, samples, uses", "NAME"},
         {"kernel-name", 'k', POPT_ARG_STRING, &o.kernel, 0,
          "Only kernels of this name (mangled, or the function's own), or that match "
          "regex:EXPRESSION",

@@ -209,7 +209,7 @@ struct dev_function {
     wl_error error; /* why it cannot run */
     bool refused;   /* and that was said */
     int attributes[DEV_ATTRIBUTE_MAX];
-    replay_proven proven;  /* same.h */
+    replay_proven proven; /* same.h */
     replay_fills fills;
     replay_shapes *shapes; /* that it was launched with */
 };

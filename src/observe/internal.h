@@ -22,7 +22,7 @@ struct obs_block {
     uint64_t number;                          /* of its log, from 1 */
     obs_log log;                              /* of a block that may be chosen */
     uint64_t instructions, requests, sectors; /* requests that move sectors */
-    obs_frame *frame; /* NULL: it has accessed no element that is counted */
+    obs_frame *frame;                         /* NULL: it has accessed no element that is counted */
 };
 
 struct obs_worker {

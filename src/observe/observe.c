@@ -95,8 +95,7 @@ static bool copy_sampled(obs_launch *launch)
 static bool plan_reads(obs_launch *launch)
 {
     const obs_config *config = &launch->config;
-    return obs_read_plan_make(config->arrays ? config->fills : NULL, config->ncode,
-                              &launch->reads);
+    return obs_read_plan_make(config->arrays ? config->fills : NULL, config->ncode, &launch->reads);
 }
 
 wl_status obs_launch_new(const obs_config *config, obs_launch **out)

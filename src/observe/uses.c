@@ -618,8 +618,9 @@ static bool list_live_ranges(const obs_within *from, wl_arena *arena, obs_use *u
     use->live = wl_new_array(arena, obs_live_ranges, OBS_ORIGIN_COUNT * OBS_LIVE_CLASSES);
     for (uint8_t origin = 0; use->live && origin < OBS_ORIGIN_COUNT; origin++) {
         for (uint32_t i = 0; i < OBS_LIVE_CLASSES; i++) {
-            uint64_t accesses = i < OBS_LIVE_EXACT ? i
-                                                   : (uint64_t)OBS_LIVE_EXACT << (i - OBS_LIVE_EXACT);
+            uint64_t accesses = i < OBS_LIVE_EXACT
+                                    ? i
+                                    : (uint64_t)OBS_LIVE_EXACT << (i - OBS_LIVE_EXACT);
             if (from->live[origin][i])
                 use->live[use->nlive++] = (obs_live_ranges){origin, accesses,
                                                             from->live[origin][i]};

@@ -123,8 +123,8 @@ static void end_words(obs_part *part, uint64_t first, uint64_t end)
     for (uint64_t from = first, to; from < end; from = to) {
         uint8_t origin = part->origins[from];
         uint32_t accesses = part->accesses[from];
-        for (to = from + 1; to < end && part->origins[to] == origin &&
-                            part->accesses[to] == accesses;)
+        for (to = from + 1;
+             to < end && part->origins[to] == origin && part->accesses[to] == accesses;)
             to++;
         end_ranges(part->sums, origin, accesses, to - from);
     }

@@ -490,6 +490,8 @@ typedef struct prof_use {
     uint64_t block_words, block_words_most, block_accesses, blocks;
 } prof_use;
 
+const char *prof_origin_text(uint32_t origin); /* obs_origin: "loaded", "copied", "computed" */
+
 /* Live ranges of a shared array's words in one launch (obs_live_ranges). */
 typedef struct prof_live_ranges {
     uint32_t launch, kernel, object;

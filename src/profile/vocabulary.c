@@ -78,6 +78,11 @@ const char *prof_why_text(uint32_t why)
     return text_of(WHY, why);
 }
 
+const char *prof_origin_text(uint32_t origin)
+{
+    return text_of(ORIGIN, origin);
+}
+
 const char *prof_way_text(uint32_t way)
 {
     return text_of(WAY, way);

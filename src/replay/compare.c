@@ -191,6 +191,18 @@ static bool agree_reuses(const state *s)
 
 /* ---- elements ---- */
 
+static bool reuse_equal(const obs_use *x, const obs_use *y)
+{
+    bool equal = x->reuse == y->reuse && x->unfilled == y->unfilled && x->nlive == y->nlive &&
+                 x->block_words == y->block_words && x->block_words_most == y->block_words_most &&
+                 x->block_accesses == y->block_accesses && x->blocks == y->blocks;
+    for (uint32_t i = 0; i < x->nlive && equal; i++)
+        equal = x->live[i].origin == y->live[i].origin && x->live[i].ranges == y->live[i].ranges &&
+                x->live[i].accesses == y->live[i].accesses;
+    return equal && memcmp(x->ranges, y->ranges, sizeof x->ranges) == 0 &&
+           memcmp(x->range_accesses, y->range_accesses, sizeof x->range_accesses) == 0;
+}
+
 /* Where the slice shows all that the kernel accessed. */
 static bool agree_uses(const state *s)
 {
@@ -204,6 +216,8 @@ static bool agree_uses(const state *s)
         if (x->object != y->object || x->space != y->space || x->known != y->known ||
             x->length != y->length || memcmp(x->spans, y->spans, x->length) != 0)
             return differ(s, "the elements of object %u differ", x->object);
+        if (!reuse_equal(x, y))
+            return differ(s, "what blocks do to the elements of object %u differs", x->object);
     }
     return true;
 }

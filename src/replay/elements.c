@@ -16,7 +16,7 @@ typedef struct state {
     obs_summary *s;
     unsigned counted; /* on the device, of any instruction */
     obs_known objects, arrays;
-    unsigned seen; /* the slice's blocks were seen whole: all accesses to these */
+    unsigned seen;         /* the slice's blocks were seen whole: all accesses to these */
     replay_piece **pieces; /* of each object that was counted on the device */
     uint32_t *npieces;
     obs_use *uses; /* the new ones */

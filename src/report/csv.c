@@ -262,12 +262,55 @@ static void objects(csv *c)
     }
 }
 
+static uint64_t ranges_of(const ana_reuse *r)
+{
+    uint64_t ranges = 0;
+    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++)
+        ranges += r->ranges[origin];
+    return ranges;
+}
+
+static void reuse_cells(csv *c, const ana_reuse *r)
+{
+    known(c, r->ranges_known, ranges_of(r));
+    number_cell(c, r->ranges_known ? r->accesses_per_range : -1);
+    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++)
+        known(c, r->ranges_known, r->ranges[origin]);
+    known(c, r->ranges_known, r->unfilled);
+    known(c, r->blocks_known, r->blocks);
+    known(c, r->blocks_known, r->block_words);
+    known(c, r->blocks_known, r->block_words_most);
+    known(c, r->blocks_known, r->block_accesses);
+    number_cell(c, r->blocks_known ? r->accesses_per_block_word : -1);
+}
+
+static void uses(csv *c)
+{
+    fputs("kernel,object,id,space,elements,touched,loads,stores,atomics,ranges,accesses_per_range,"
+          "ranges_loaded,ranges_copied,ranges_computed,accesses_unfilled,blocks,block_elements,"
+          "block_elements_max,block_accesses,accesses_per_block_element\r\n",
+          c->out);
+    for (uint32_t i = 0; i < c->d->uses.nparts; i++) {
+        const ana_use *u = &c->d->uses.parts[i];
+        text(c, rep_kernel_name(c->d, u->kernel));
+        text(c, rep_object_name(c->d, u->object));
+        count_cell(c, u->object);
+        text(c, prof_space_text(u->array ? ACC_SHARED : ACC_GLOBAL));
+        count_cell(c, u->elements);
+        known(c, !u->unknown, u->touched);
+        for (int class_ = 0; class_ < WL_CLASSES; class_++)
+            known(c, u->counted, u->times[class_]);
+        reuse_cells(c, &u->reuse);
+        end(c);
+    }
+}
+
 wl_status rep_csv(const rep_data *data, rep_table table, FILE *out, wl_error *err)
 {
     static void (*const writers[REP_TABLE_COUNT])(csv *) = {
         [REP_TABLE_INSTRUCTIONS] = instructions, [REP_TABLE_FINDINGS] = findings,
         [REP_TABLE_LAUNCHES] = launches,         [REP_TABLE_OBJECTS] = objects,
-        [REP_TABLE_SAMPLES] = samples,
+        [REP_TABLE_SAMPLES] = samples,           [REP_TABLE_USES] = uses,
     };
     if (table >= REP_TABLE_COUNT)
         return wl_fail(err, WL_ARG, "there is no such table");

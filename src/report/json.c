@@ -274,6 +274,8 @@ static void put_instructions(rep_json_out *j, const rep_data *d)
 void rep_put_use(json_t *row, const ana_use *u, uint64_t bytes)
 {
     uint64_t touched = OBS_WORD_BYTES * u->touched, rare = OBS_WORD_BYTES * u->rare;
+    if (u->unknown)
+        return;
     rep_put_count(row, K(use, touched_bytes), touched < bytes ? touched : bytes);
     if (u->counted) {
         rep_put_count(row, K(use, loads), u->times[WL_LOADS]);
@@ -364,6 +366,79 @@ static void put_objects(rep_json_out *j, const rep_data *d)
     }
     rep_json_array_end(j);
     wl_arena_free(arena);
+}
+
+static json_t *live_ranges_json(const ana_reuse *r)
+{
+    json_t *rows = json_array();
+    for (uint32_t i = 0; i < r->nlive; i++) {
+        json_t *row = json_object();
+        rep_put_text(row, K(live_ranges, origin), prof_origin_text(r->live[i].origin));
+        rep_put_count(row, K(live_ranges, accesses), r->live[i].accesses);
+        rep_put_count(row, K(live_ranges, ranges), r->live[i].ranges);
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static void put_ranges(json_t *row, const ana_reuse *r)
+{
+    uint64_t ranges = 0;
+    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++)
+        ranges += r->ranges[origin];
+    rep_put_count(row, K(kernel_use, ranges), ranges);
+    if (ranges)
+        rep_put_number(row, K(kernel_use, accesses_per_range), r->accesses_per_range);
+    rep_put_count(row, K(kernel_use, ranges_loaded), r->ranges[OBS_FROM_MEMORY]);
+    rep_put_count(row, K(kernel_use, ranges_copied), r->ranges[OBS_FROM_COPY]);
+    rep_put_count(row, K(kernel_use, ranges_computed), r->ranges[OBS_COMPUTED]);
+    rep_put_count(row, K(kernel_use, accesses_unfilled), r->unfilled);
+    if (r->nlive)
+        rep_put(row, K(kernel_use, live_ranges), live_ranges_json(r));
+}
+
+static void put_blocks(json_t *row, const ana_reuse *r)
+{
+    rep_put_count(row, K(kernel_use, blocks), r->blocks);
+    rep_put_count(row, K(kernel_use, block_elements), r->block_words);
+    rep_put_count(row, K(kernel_use, block_elements_max), r->block_words_most);
+    rep_put_count(row, K(kernel_use, block_accesses), r->block_accesses);
+    if (r->block_words)
+        rep_put_number(row, K(kernel_use, accesses_per_block_element), r->accesses_per_block_word);
+}
+
+static json_t *kernel_use_json(const rep_data *d, const ana_use *u)
+{
+    json_t *row = json_object();
+    rep_put_text(row, K(kernel_use, kernel), rep_kernel_name(d, u->kernel));
+    rep_put_text(row, K(kernel_use, object), rep_object_name(d, u->object));
+    rep_put_count(row, K(kernel_use, id), u->object);
+    rep_put_text(row, K(kernel_use, space), prof_space_text(u->array ? ACC_SHARED : ACC_GLOBAL));
+    rep_put_count(row, K(kernel_use, elements), u->elements);
+    if (!u->unknown)
+        rep_put_count(row, K(kernel_use, touched), u->touched);
+    if (u->counted) {
+        rep_put_count(row, K(kernel_use, loads), u->times[WL_LOADS]);
+        rep_put_count(row, K(kernel_use, stores), u->times[WL_STORES]);
+        rep_put_count(row, K(kernel_use, atomics), u->times[WL_ATOMICS]);
+    }
+    if (u->reuse.ranges_known)
+        put_ranges(row, &u->reuse);
+    if (u->reuse.blocks_known)
+        put_blocks(row, &u->reuse);
+    if (u->partial)
+        rep_put(row, K(kernel_use, partial), json_true());
+    if (u->estimated)
+        rep_put(row, K(kernel_use, estimated), json_true());
+    return row;
+}
+
+static void put_uses(rep_json_out *j, const rep_data *d)
+{
+    rep_json_array(j, K(output, uses));
+    for (uint32_t i = 0; i < d->uses.nparts; i++)
+        rep_json_row(j, kernel_use_json(d, &d->uses.parts[i]));
+    rep_json_array_end(j);
 }
 
 static void put_samples(rep_json_out *j, const rep_data *d)
@@ -696,6 +771,7 @@ wl_status rep_json(const rep_data *data, FILE *out, wl_error *err)
     put_copies(&j, data);
     put_instructions(&j, data);
     put_objects(&j, data);
+    put_uses(&j, data);
     put_samples(&j, data);
     rep_json_array(&j, K(output, findings));
     for (uint32_t i = 0; i < data->findings->count; i++)

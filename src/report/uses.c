@@ -67,6 +67,19 @@ static const char *cell_times(const rep_terminal *t, const ana_use *u, int class
     return u->counted && u->times[class_] ? rep_short_count(t->arena, u->times[class_]) : "";
 }
 
+/* Of an array whose live ranges are known. */
+static const char *cell_per_range(const rep_terminal *t, const ana_use *u)
+{
+    const ana_reuse *r = &u->reuse;
+    return r->ranges_known && r->accesses_per_range >= 0 ? cell_mean(t, r->accesses_per_range) : "";
+}
+
+static const char *cell_per_block(const rep_terminal *t, const ana_use *u)
+{
+    const ana_reuse *r = &u->reuse;
+    return r->blocks_known && r->block_words ? cell_mean(t, r->accesses_per_block_word) : "";
+}
+
 static void add_row(const rep_terminal *t, rep_grid *grid, const ana_use *u)
 {
     const prof_object *o = prof_find_object(&t->d->objects, u->object);
@@ -75,12 +88,14 @@ static void add_row(const rep_terminal *t, rep_grid *grid, const ana_use *u)
         rep_fit_name(t, name ? name : "unknown", t->o->width / 2),
         prof_space_text(o ? o->space : ACC_GLOBAL),
         o ? rep_bytes(t->arena, o->bytes) : "",
-        cell_percent(t, u, u->touched),
+        u->unknown ? "" : cell_percent(t, u, u->touched),
         cell_times(t, u, WL_LOADS),
         cell_times(t, u, WL_STORES),
         cell_times(t, u, WL_ATOMICS),
         u->counted ? cell_mean(t, u->mean) : "",
         u->counted ? rep_short_count(t->arena, u->most) : "",
+        cell_per_block(t, u),
+        cell_per_range(t, u),
         u->counted && !u->partial && u->rare ? cell_percent(t, u, u->rare) : "",
     };
     rep_grid_add(grid, cells);
@@ -97,7 +112,9 @@ static void table(const rep_terminal *t)
         {"stores", .right = true},
         {"atomics", .right = true},
         {"mean", .right = true},
-        {"most", .right = true},
+        {"most", .right = true, .spare = 4},
+        {"per block", .right = true},
+        {"per range", .right = true},
         {"rarely", .right = true, .spare = 2},
     };
     const ana_uses *uses = &t->d->uses;
@@ -128,9 +145,9 @@ static void put_swap(const rep_terminal *t, const ana_swap *s)
                *shared = rep_object_name(t->d, s->shared);
     const char *words = wl_arena_printf(
         t->arena,
-        "%s accesses an element of %s in device memory %s times, one of %s in shared memory %s "
-        "times: candidates to change places%s.",
-        k ? k->short_name : "A kernel", device ? device : "an object", cell_mean(t, s->device_mean),
+        "A block of %s accesses an element of %s in device memory %s times, one of %s in shared "
+        "memory %s times: candidates to change places%s.",
+        k ? k->short_name : "a kernel", device ? device : "an object", cell_mean(t, s->device_mean),
         shared ? shared : "an array", cell_mean(t, s->shared_mean),
         s->written ? " (the former is written to, and would have to be stored back)" : "");
     fputs("  ", t->out);

@@ -105,6 +105,15 @@ static obs_use use_of(uint32_t object, acc_space space, obs_known known, uint64_
     return use;
 }
 
+static void tell_blocks(obs_use *use, uint64_t blocks, uint64_t words, uint64_t accesses)
+{
+    use->reuse |= OBS_REUSE_BLOCKS;
+    use->blocks = blocks;
+    use->block_words = words;
+    use->block_words_most = words / blocks;
+    use->block_accesses = accesses;
+}
+
 static const ana_use *row_of(const ana_uses *uses, uint32_t object)
 {
     for (uint32_t i = 0; i < uses->count; i++)
@@ -131,6 +140,15 @@ static void worked_by_hand(void **state)
     obs_use one[] = {use_of(1, ACC_GLOBAL, OBS_KNOWN_COUNTED, 8, first),
                      use_of(1, ACC_SHARED, OBS_KNOWN_COUNTED, 32, tile)};
     obs_use two[] = {use_of(1, ACC_GLOBAL, OBS_KNOWN_COUNTED, 8, second)};
+    obs_live_ranges live[] = {{OBS_COMPUTED, 0, 12}, {OBS_COMPUTED, 3, 4}};
+    tell_blocks(&one[0], 1, 5, 9);
+    tell_blocks(&one[1], 1, 16, 28);
+    tell_blocks(&two[0], 1, 4, 8);
+    one[1].reuse |= OBS_REUSE_RANGES | OBS_REUSE_LENGTHS;
+    one[1].ranges[OBS_COMPUTED] = 16;
+    one[1].range_accesses[OBS_COMPUTED] = 12;
+    one[1].nlive = 2;
+    one[1].live = live;
     story_expect(add_launch(b, 1, OBS_KNOWN_COUNTED, 2, one), &err);
     story_expect(add_launch(b, 2, OBS_KNOWN_COUNTED, 1, two), &err);
     add_repeat(b, 3, 2, 1, 2);
@@ -156,13 +174,72 @@ static void worked_by_hand(void **state)
     assert_int_equal(row_of(&uses, 3)->touched, 0);
     u = row_of(&uses, 4); /* the array */
     assert_true(u->kernel == 1 && u->elements == 32 && u->touched == 16 && u->mean == 0.5);
-    /* Of an element of object 1 the kernel has 17 / 8 accesses, of object 2 one, of the array a
-     * half. */
+    assert_true(u->array && u->reuse.ranges_known && u->reuse.accesses_per_range == 0.75);
+    assert_true(u->reuse.nlive == 2 && u->reuse.live[1].ranges == 4);
+    /* A block accesses an element that it touches 17 / 9 times of object 1, twice of object 2, and
+     * 28 / 16 times of the array. */
     assert_int_equal(uses.nswaps, 2);
-    assert_int_equal(uses.swaps[0].device, 1);
-    assert_true(uses.swaps[0].written && uses.swaps[0].device_mean == 17.0 / 8);
-    assert_int_equal(uses.swaps[1].device, 2);
-    assert_false(uses.swaps[1].written);
+    assert_int_equal(uses.swaps[0].device, 2);
+    assert_true(!uses.swaps[0].written && uses.swaps[0].device_mean == 2);
+    assert_true(uses.swaps[0].shared_mean == 1.75);
+    assert_int_equal(uses.swaps[1].device, 1);
+    assert_true(uses.swaps[1].written && uses.swaps[1].device_mean == 17.0 / 9);
+    prof_close(db);
+}
+
+/* Two launches and a repeat are one kernel's part of each object. */
+static void parts_of_kernels(void **state)
+{
+    (void)state;
+    const uint64_t bytes[] = {0, 32, 32};
+    const uint64_t counts[8][WL_CLASSES] = {{2}, {2}};
+    obs_live_ranges live[] = {{OBS_FROM_MEMORY, 2, 5}, {OBS_COMPUTED, 16, 1}};
+    prof_builder *b = begin(2, bytes);
+    obs_use uses[] = {use_of(1, ACC_GLOBAL, OBS_KNOWN_COUNTED, 8, counts),
+                      use_of(1, ACC_SHARED, OBS_KNOWN_COUNTED, 8, counts)};
+    tell_blocks(&uses[0], 2, 2, 4);
+    uses[1].reuse = OBS_REUSE_RANGES | OBS_REUSE_LENGTHS;
+    uses[1].ranges[OBS_FROM_MEMORY] = 5;
+    uses[1].ranges[OBS_COMPUTED] = 1;
+    uses[1].range_accesses[OBS_FROM_MEMORY] = 10;
+    uses[1].range_accesses[OBS_COMPUTED] = 20;
+    uses[1].unfilled = 3;
+    uses[1].nlive = 2;
+    uses[1].live = live;
+    story_expect(add_launch(b, 1, OBS_KNOWN_COUNTED, 2, uses), &err);
+    story_expect(add_launch(b, 2, OBS_KNOWN_COUNTED, 2, uses), &err);
+    add_repeat(b, 3, 2, 1, 2);
+    prof_db *db = end(b);
+    ana_uses all;
+    story_expect(ana_use_table(db, NULL, arena, &all, &err), &err);
+    assert_int_equal(all.nparts, 3);
+    const ana_use *array = &all.parts[2];
+    assert_true(all.parts[0].object == 1 && all.parts[1].object == 2 && array->array);
+    assert_true(all.parts[0].reuse.block_words == 4 && all.parts[0].reuse.blocks == 4);
+    assert_true(all.parts[1].reuse.block_accesses == 4 && !all.parts[1].reuse.ranges_known);
+    assert_true(all.parts[0].reuse.block_words_most == 1);
+    assert_true(array->reuse.ranges[OBS_FROM_MEMORY] == 15 && array->reuse.unfilled == 9);
+    assert_true(array->reuse.accesses_per_range == 5 && !array->reuse.blocks_known);
+    assert_true(array->reuse.nlive == 2 && array->reuse.live[0].ranges == 15);
+    prof_close(db);
+}
+
+/* Only some blocks were replayed: which elements were accessed is not known, what blocks did is. */
+static void of_some_blocks(void **state)
+{
+    (void)state;
+    const uint64_t bytes[] = {0, 32};
+    prof_builder *b = begin(1, bytes);
+    obs_use use = {.object = 1, .space = ACC_GLOBAL, .spans = ""};
+    tell_blocks(&use, 4, 8, 24);
+    story_expect(add_launch(b, 1, OBS_KNOWN_NOTHING, 1, &use), &err);
+    prof_db *db = end(b);
+    ana_uses uses;
+    story_expect(ana_use_table(db, NULL, arena, &uses, &err), &err);
+    assert_int_equal(uses.count, 1);
+    assert_true(uses.rows[0].unknown && !uses.rows[0].counted);
+    assert_true(uses.rows[0].reuse.accesses_per_block_word == 3);
+    assert_true(uses.nparts == 1 && uses.parts[0].unknown && uses.parts[0].kernel == 1);
     prof_close(db);
 }
 
@@ -304,6 +381,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(worked_by_hand, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(parts_of_kernels, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(of_some_blocks, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(partial, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(damage, arena_set_up, tear_down),

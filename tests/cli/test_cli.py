@@ -613,6 +613,9 @@ class CudaPrograms(Case):
                           "out": (1024, 512, 0, 128, 0, 0.5, 1, 0),
                           "count": (4, 4, 0, 0, 128, 128, 128, 0),
                           "tile": (256, 256, 4 * 64 * 8, 4 * 64, 0, 36, 36, 0)})  # in 4 blocks
+        tile = {use["object"].split(" ")[0]: use for use in self.stats()["uses"]}["tile"]  # each word is stored once, and loaded 8 times
+        self.assertEqual((tile["ranges"], tile["accesses_per_range"], tile["accesses_per_block_element"]), (4 * 64, 8, 9))
+        self.assertEqual((tile["blocks"], tile["block_elements"], tile["block_elements_max"]), (4, 4 * 64, 64))
         text = run(WARPLENS, "stats", "--width", "200", self.wlprof).stdout
         self.assertRegex(text, r"weights \S+ +global +64 B +50 % +2,048 +128 +256")
         self.assertIn("weigh accesses an element of weights", " ".join(text.split()))

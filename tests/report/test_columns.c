@@ -116,6 +116,24 @@ static ana_use uses[] = {{.object = 1,
                           .mean = 85,
                           .variation = 86}};
 
+static ana_use parts[] = {{.object = 3,
+                           .kernel = 2,
+                           .array = true,
+                           .counted = true,
+                           .elements = 90,
+                           .touched = 3,
+                           .times = {81, 82, 83},
+                           .reuse = {.ranges_known = true,
+                                     .ranges = {160, 161, 162},
+                                     .accesses_per_range = 0.75,
+                                     .unfilled = 163,
+                                     .blocks_known = true,
+                                     .blocks = 164,
+                                     .block_words = 165,
+                                     .block_words_most = 166,
+                                     .block_accesses = 167,
+                                     .accesses_per_block_word = 1.5}}};
+
 static ana_line lines[] = {{"/src/a.cu", 91, 17, false, 1, 1, 1, 0, 0}};
 static ana_evidence evidence[] = {{"part", "a part", 92, ""}};
 static ana_access about = {.launches = 93};
@@ -201,6 +219,8 @@ static rep_data *distinct(void **state)
     d->samples = (prof_sample_rows){1, samples};
     d->uses.count = 1;
     d->uses.rows = uses;
+    d->uses.nparts = 1;
+    d->uses.parts = parts;
     d->findings = &findings;
     d->memory = (ana_memory){
         .peak_bytes = 109, .npeaks = 1, .peaks = peaks, .ndevices = 1, .devices = device_memory};
@@ -255,6 +275,9 @@ static void test_columns_of_tables(void **state)
         "(a.cu:6),device,global,,62,/home/dev/src/transpose.cu,63,upload,1,program,,,,,,,,,,\r\n"
         "3,,tile,shared,shared,second,67,,,,,,,,,,,,,,,\r\n");
     expect_table(d, REP_TABLE_SAMPLES, "11,73,74,75,outlier,76,71,77,78,156,1\r\n");
+    expect_table(d, REP_TABLE_USES,
+                 "second,tile,3,shared,90,3,81,82,83,483,0.75,160,161,162,163,164,165,166,167,"
+                 "1.5\r\n");
     expect_table(d, REP_TABLE_FINDINGS,
                  wl_arena_printf(arena,
                                  "strided,%s,first,d_x (a.cu:6),/src/a.cu,91,96,sectors,0.5,0.25,"

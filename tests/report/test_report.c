@@ -119,11 +119,10 @@ static void test_json_has_the_documented_keys(void **state)
 {
     fixture *f = *state;
     json_t *json = json_of(&f->data);
-    assert_keys(
-        json,
-        "schema failures device collector launches kernels copies instructions objects samples "
-        "findings groups left_out memory "
-        "coverage");
+    assert_keys(json, "schema failures device collector launches kernels copies instructions "
+                      "objects uses samples "
+                      "findings groups left_out memory "
+                      "coverage");
     assert_keys(json_object_get(json, "device"), "name compute_capability");
     assert_keys(json_array_get(json_object_get(json, "launches"), 0),
                 "id kernel grid block stream thread_instructions host_seconds way");
@@ -138,6 +137,14 @@ static void test_json_has_the_documented_keys(void **state)
                 "id key name space bytes file line freed_how touched_bytes touched_estimated");
     assert_keys(json_array_get(json_object_get(json, "objects"), 2),
                 "id key name space bytes file line");
+    assert_keys(json_array_get(json_object_get(json, "uses"), 0),
+                "kernel object id space elements touched loads stores atomics ranges "
+                "accesses_per_range ranges_loaded ranges_copied ranges_computed accesses_unfilled "
+                "live_ranges blocks block_elements block_elements_max block_accesses "
+                "accesses_per_block_element");
+    assert_keys(json_array_get(json_object_get(json, "uses"), 1),
+                "kernel object id space elements blocks block_elements block_elements_max "
+                "block_accesses accesses_per_block_element partial estimated");
     assert_keys(json_array_get(json_object_get(json, "findings"), 0),
                 "number key pattern subject kernel object lines excess_wavefronts share_of_kernel "
                 "share_of_program verdict certainty evidence advice");
@@ -315,11 +322,9 @@ static void test_csv_tables(void **state)
     static const struct {
         rep_table table;
         size_t fields, records;
-    } cases[] = {{REP_TABLE_INSTRUCTIONS, 23, 7},
-                 {REP_TABLE_FINDINGS, 17, 3},
-                 {REP_TABLE_SAMPLES, 11, 4},
-                 {REP_TABLE_LAUNCHES, 23, 4},
-                 {REP_TABLE_OBJECTS, 22, 4}};
+    } cases[] = {{REP_TABLE_INSTRUCTIONS, 23, 7}, {REP_TABLE_FINDINGS, 17, 3},
+                 {REP_TABLE_SAMPLES, 11, 4},      {REP_TABLE_LAUNCHES, 23, 4},
+                 {REP_TABLE_OBJECTS, 22, 4},      {REP_TABLE_USES, 20, 3}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = csv_of(&f->data, cases[i].table);
         assert_int_equal(check_csv(text, cases[i].fields), cases[i].records);

@@ -15,7 +15,8 @@ typedef struct work {
     prof_launch_rows launches;
     prof_kernel_rows kernels;
     prof_skip_rows skips;
-    prof_use_rows uses; /* by object, space, kernel, launch */
+    prof_use_rows uses;         /* by object, space, kernel, launch */
+    prof_live_ranges_rows live; /* by object, kernel, launch, origin, accesses */
     uint32_t nkernels, nprocesses;
     struct launched *of_kernels, *of_processes;
 } work;
@@ -111,6 +112,118 @@ static void finish_use(const work *w, const wl_spans *spans, ana_use *u)
     double variance = squares / n - u->mean * u->mean;
     u->variation = u->mean > 0 && variance > 0 ? sqrt(variance) / u->mean : 0;
     count_rare(w, spans, u, sum);
+}
+
+/* ---- within blocks ---- */
+
+static void add_use_ranges(const prof_use *use, ana_reuse *r)
+{
+    if (use->ranges[0] == UINT64_MAX)
+        return;
+    r->ranges_known = true;
+    r->unfilled += use->count * use->unfilled;
+    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++) {
+        r->ranges[origin] += use->count * use->ranges[origin];
+        r->range_accesses[origin] += use->count * use->range_accesses[origin];
+    }
+}
+
+static void add_use_blocks(const prof_use *use, ana_reuse *r)
+{
+    if (use->block_words == UINT64_MAX)
+        return;
+    r->blocks_known = true;
+    r->blocks += use->count * use->blocks;
+    r->block_words += use->count * use->block_words;
+    r->block_accesses += use->count * use->block_accesses;
+    if (use->block_words_most > r->block_words_most)
+        r->block_words_most = use->block_words_most;
+}
+
+static int by_origin_and_accesses(const void *a, const void *b)
+{
+    const obs_live_ranges *x = a, *y = b;
+    if (x->origin != y->origin)
+        return x->origin < y->origin ? -1 : 1;
+    return x->accesses < y->accesses ? -1 : x->accesses > y->accesses;
+}
+
+/* Rows of `count` launches each become one row a class. */
+static wl_status list_live_ranges(const work *w, const prof_live_ranges *rows, uint32_t count,
+                                  ana_reuse *r, wl_error *err)
+{
+    obs_live_ranges *all = wl_new_array(w->arena, obs_live_ranges, count + 1);
+    if (!all)
+        return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+    for (uint32_t i = 0; i < count; i++) {
+        all[i] = rows[i].live;
+        all[i].ranges *= rows[i].count;
+    }
+    if (count)
+        qsort(all, count, sizeof *all, by_origin_and_accesses);
+    for (uint32_t i = 0; i < count; i++)
+        if (r->nlive && by_origin_and_accesses(&all[r->nlive - 1], &all[i]) == 0)
+            all[r->nlive - 1].ranges += all[i].ranges;
+        else
+            all[r->nlive++] = all[i];
+    r->live = all;
+    return WL_OK;
+}
+
+static int by_object_and_kernel(const void *key, const void *item)
+{
+    const prof_live_ranges *x = key, *y = item;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    return x->kernel < y->kernel ? -1 : x->kernel > y->kernel;
+}
+
+/* Of an array, which one kernel has; it may have been told of by several ids. */
+static const prof_live_ranges *live_ranges_of(const work *w, uint32_t object, uint32_t kernel,
+                                              uint32_t *count)
+{
+    const prof_live_ranges wanted = {.object = object, .kernel = kernel};
+    const prof_live_ranges *rows = w->live.rows, *last = rows + w->live.count;
+    const prof_live_ranges *at = w->live.count ? bsearch(&wanted, rows, w->live.count, sizeof *rows,
+                                                         by_object_and_kernel)
+                                               : NULL;
+    *count = 0;
+    while (at && at > rows && by_object_and_kernel(&wanted, at - 1) == 0)
+        at--;
+    while (at && at + *count < last && by_object_and_kernel(&wanted, at + *count) == 0)
+        ++*count;
+    return at;
+}
+
+static double share_of(double part, uint64_t of)
+{
+    return of ? part / (double)of : -1;
+}
+
+/* Of `count` rows of uses of an object, which launches of `kernel` made; 0: of device memory by
+ * several. */
+static wl_status add_up_reuse(const work *w, const prof_use *uses, uint32_t count, uint32_t object,
+                              uint32_t kernel, ana_reuse *r, wl_error *err)
+{
+    uint64_t ranges = 0, nlive = 0;
+    double accesses = 0;
+    uint32_t nrows = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        add_use_ranges(&uses[i], r);
+        add_use_blocks(&uses[i], r);
+    }
+    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++) {
+        ranges += r->ranges[origin];
+        accesses += (double)r->range_accesses[origin];
+    }
+    r->accesses_per_range = share_of(accesses, ranges);
+    r->accesses_per_block_word = share_of((double)r->block_accesses, r->block_words);
+    const prof_live_ranges *rows = live_ranges_of(w, object, kernel, &nrows);
+    wl_status status = list_live_ranges(w, rows, nrows, r, err);
+    for (uint32_t i = 0; i < r->nlive; i++)
+        nlive += r->live[i].ranges;
+    r->nlive = nlive == ranges ? r->nlive : 0; /* of some launches only sums are known */
+    return status;
 }
 
 /* ---- objects ---- */
@@ -253,26 +366,96 @@ static uint64_t object_elements_of(const prof_object *o)
     return o->bytes / OBS_WORD_BYTES + (rest + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES;
 }
 
+static bool is_reuse_known(const ana_reuse *r)
+{
+    return r->ranges_known || r->blocks_known;
+}
+
+/* `uses`: of the object, by launches of `kernel`, or of all. *u is what they come to. */
+static wl_status sum_up_uses(const work *w, const prof_object *o, uint32_t kernel,
+                             const prof_use *uses, uint32_t count, ana_use *u, wl_error *err)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const prof_launch *l = prof_find_launch(&w->launches, uses[i].launch);
+        bool known = uses[i].known != OBS_KNOWN_NOTHING;
+        u->launches += known ? (uint32_t)uses[i].count : 0;
+        u->estimated |= l && l->estimated;
+    }
+    wl_status status = add_up_reuse(w, uses, count, o->id, kernel, &u->reuse, err);
+    return status == WL_OK ? add_up_uses(w, uses, count, u, err) : status;
+}
+
 /* `uses`: of the object. Adds a row where something is known of it. */
 static wl_status add_object_uses(const work *w, const prof_object *o, const prof_use *uses,
                                  uint32_t count, ana_uses *out, wl_error *err)
 {
     told t = count_launches(w, o, uses, count);
+    bool is_told = t.unknown < t.all;
     ana_use u = {.object = o->id,
                  .kernel = o->kernel,
-                 .counted = !t.touched,
+                 .array = o->space == ACC_SHARED,
+                 .counted = is_told && !t.touched,
                  .partial = t.unknown > 0 || was_skipped(w, o),
                  .elements = object_elements_of(o)};
-    if (!may_have_uses(o) || t.unknown >= t.all)
+    if (!may_have_uses(o))
         return WL_OK;
-    for (uint32_t i = 0; i < count; i++) {
-        const prof_launch *l = prof_find_launch(&w->launches, uses[i].launch);
-        u.launches += uses[i].known != OBS_KNOWN_NOTHING ? (uint32_t)uses[i].count : 0;
-        u.estimated |= l && l->estimated;
-    }
-    wl_status status = add_up_uses(w, uses, count, &u, err);
-    out->rows[out->count++] = u;
+    wl_status status = sum_up_uses(w, o, o->kernel, uses, count, &u, err);
+    u.written = u.times[WL_STORES] || u.times[WL_ATOMICS];
+    u.unknown = !is_told;
+    if (is_told || is_reuse_known(&u.reuse))
+        out->rows[out->count++] = u;
     return status;
+}
+
+/* By any kernel; the object's row is the last one, if it has any. */
+static bool is_written(const ana_uses *uses, uint32_t object)
+{
+    const ana_use *last = uses->count ? &uses->rows[uses->count - 1] : NULL;
+    return last && last->object == object && last->written;
+}
+
+/* What one kernel's launches did to the object. */
+static wl_status add_kernel_uses(const work *w, const prof_object *o, const prof_use *uses,
+                                 uint32_t count, ana_uses *out, wl_error *err)
+{
+    ana_use u = {.object = o->id,
+                 .kernel = uses->kernel,
+                 .array = o->space == ACC_SHARED,
+                 .elements = object_elements_of(o)};
+    bool touched = false, known = false;
+    for (uint32_t i = 0; i < count; i++) {
+        touched |= uses[i].known == OBS_KNOWN_TOUCHED;
+        known |= uses[i].known == OBS_KNOWN_COUNTED;
+        u.partial |= uses[i].known == OBS_KNOWN_NOTHING;
+    }
+    u.counted = known && !touched;
+    wl_status status = sum_up_uses(w, o, uses->kernel, uses, count, &u, err);
+    u.written = is_written(out, o->id);
+    u.unknown = !u.launches;
+    if (u.launches || is_reuse_known(&u.reuse))
+        out->parts[out->nparts++] = u;
+    return status;
+}
+
+static wl_status add_parts(const work *w, const prof_object *o, const prof_use *uses,
+                           uint32_t count, ana_uses *out, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (uint32_t from = 0, to; from < count && status == WL_OK; from = to) {
+        for (to = from + 1; to < count && uses[to].kernel == uses[from].kernel;)
+            to++;
+        if (may_have_uses(o))
+            status = add_kernel_uses(w, o, uses + from, to - from, out, err);
+    }
+    return status;
+}
+
+static int by_kernel_and_object(const void *a, const void *b)
+{
+    const ana_use *x = a, *y = b;
+    if (x->kernel != y->kernel)
+        return x->kernel < y->kernel ? -1 : 1;
+    return x->object < y->object ? -1 : x->object > y->object;
 }
 
 /* Highest mean first; what is only known to be touched comes last. */
@@ -288,75 +471,6 @@ static int by_mean(const void *a, const void *b)
 
 /* ---- shared against device memory ---- */
 
-/* Accesses of an element of a device array by one kernel. */
-typedef struct kernel_mean {
-    uint32_t kernel, row; /* row: of ana_uses */
-    double mean;          /* negative: not known */
-} kernel_mean;
-
-typedef wl_vec(kernel_mean) kernel_means;
-
-/* `uses`: of one object and kernel. */
-static double mean_of_uses(const ana_use *u, const prof_use *uses, const prof_use *end)
-{
-    double sum = 0;
-    for (; uses < end; uses++) {
-        if (uses->known != OBS_KNOWN_COUNTED)
-            return -1;
-        for (int c = 0; c < WL_CLASSES; c++)
-            sum += (double)uses->count * (double)uses->times[c];
-    }
-    return u->elements ? sum / (double)u->elements : -1;
-}
-
-static int by_used_object(const void *key, const void *item)
-{
-    uint32_t a = *(const uint32_t *)key, b = ((const prof_use *)item)->object;
-    return a < b ? -1 : a > b;
-}
-
-/* The object's, one kernel after another. */
-static bool add_means(const work *w, const ana_uses *out, uint32_t row, kernel_means *means)
-{
-    const ana_use *u = &out->rows[row];
-    const prof_use *last = w->uses.rows + w->uses.count, *end,
-                   *at = w->uses.count ? bsearch(&u->object, w->uses.rows, w->uses.count,
-                                                 sizeof *at, by_used_object)
-                                       : NULL;
-    while (at && at > w->uses.rows && at[-1].object == u->object)
-        at--;
-    for (; at && at < last && at->object == u->object; at = end) {
-        for (end = at + 1; end < last && end->object == u->object && end->kernel == at->kernel;)
-            end++;
-        if (!wl_push(means, (kernel_mean){at->kernel, row, mean_of_uses(u, at, end)}))
-            return false;
-    }
-    return true;
-}
-
-static int by_kernel_and_row(const void *a, const void *b)
-{
-    const kernel_mean *x = a, *y = b;
-    if (x->kernel != y->kernel)
-        return x->kernel < y->kernel ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
-
-static bool list_means(const work *w, const ana_uses *out, kernel_means *means)
-{
-    for (uint32_t i = 0; i < out->count; i++)
-        if (!out->rows[i].kernel && out->rows[i].counted && !add_means(w, out, i, means))
-            return false;
-    if (means->count)
-        qsort(means->data, means->count, sizeof *means->data, by_kernel_and_row);
-    return true;
-}
-
-static bool is_writer(const ana_use *u)
-{
-    return u->times[WL_STORES] || u->times[WL_ATOMICS];
-}
-
 static int by_gain(const void *a, const void *b)
 {
     const ana_swap *x = a, *y = b;
@@ -366,43 +480,60 @@ static int by_gain(const void *a, const void *b)
 
 typedef wl_vec(ana_swap) swaps;
 
-/* Device arrays of a kernel with a higher mean than one of its shared arrays. */
-static bool add_swaps(const kernel_means *means, const ana_uses *out, const ana_use *shared,
-                      swaps *found)
+/* Whether accesses of an element that a block touches can be compared. */
+static bool is_comparable(const ana_use *u)
 {
-    size_t low = 0, high = means->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (means->data[middle].kernel < shared->kernel)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < means->count && means->data[low].kernel == shared->kernel; low++) {
-        const ana_use *u = &out->rows[means->data[low].row];
-        double mean = means->data[low].mean;
-        ana_swap swap = {shared->kernel, u->object,    shared->object,
-                         mean,           shared->mean, is_writer(u)};
-        if (mean > shared->mean && !wl_push(found, swap))
+    return u->reuse.blocks_known && u->reuse.block_words;
+}
+
+/* Of one kernel's parts: device arrays of which a block accesses an element more often than of this
+ * shared one. */
+static bool add_swaps(const ana_use *shared, const ana_use *parts, uint32_t count, swaps *found)
+{
+    double least = shared->reuse.accesses_per_block_word;
+    for (uint32_t i = 0; i < count; i++) {
+        double mean = parts[i].reuse.accesses_per_block_word;
+        ana_swap swap = {.kernel = shared->kernel,
+                         .device = parts[i].object,
+                         .shared = shared->object,
+                         .device_mean = mean,
+                         .shared_mean = least,
+                         .written = parts[i].written};
+        bool better = !parts[i].array && is_comparable(&parts[i]) && mean > least;
+        if (better && !wl_push(found, swap))
             return false;
+    }
+    return true;
+}
+
+static uint32_t parts_of_kernel(const ana_uses *uses, uint32_t from)
+{
+    uint32_t to = from;
+    while (to < uses->nparts && uses->parts[to].kernel == uses->parts[from].kernel)
+        to++;
+    return to - from;
+}
+
+static bool list_swaps(const ana_uses *uses, swaps *found)
+{
+    for (uint32_t i = 0, n; i < uses->nparts; i += n) {
+        n = parts_of_kernel(uses, i);
+        for (uint32_t k = i; k < i + n; k++)
+            if (uses->parts[k].array && is_comparable(&uses->parts[k]) &&
+                !add_swaps(&uses->parts[k], uses->parts + i, n, found))
+                return false;
     }
     return true;
 }
 
 static bool find_swaps(const work *w, ana_uses *out)
 {
-    kernel_means means = {0};
     swaps found = {0};
-    bool good = list_means(w, out, &means);
-    for (uint32_t i = 0; good && i < out->count; i++)
-        if (out->rows[i].kernel && out->rows[i].counted)
-            good = add_swaps(&means, out, &out->rows[i], &found);
+    bool good = list_swaps(out, &found);
     if (good && found.count)
         qsort(found.data, found.count, sizeof *found.data, by_gain);
     out->nswaps = good ? (uint32_t)found.count : 0;
-    out->swaps = good ? wl_arena_copy(w->arena, found.data, found.count * sizeof *found.data)
-                      : NULL;
-    wl_vec_free(&means);
+    out->swaps = good ? wl_arena_copy(w->arena, found.data, found.count * sizeof *found.data) : NULL;
     wl_vec_free(&found);
     return out->swaps != NULL;
 }
@@ -420,6 +551,8 @@ static wl_status load_uses(work *w, wl_error *err)
         status = prof_load_skips(w->db, w->arena, &w->skips, err);
     if (status == WL_OK)
         status = prof_load_uses(w->db, PROF_ALL, w->arena, &w->uses, err);
+    if (status == WL_OK)
+        status = prof_load_live_ranges(w->db, PROF_ALL, w->arena, &w->live, err);
     if (status == WL_OK && w->skips.count)
         qsort(w->skips.rows, w->skips.count, sizeof *w->skips.rows, by_skipped_kernel);
     bool summed = status != WL_OK ||
@@ -446,7 +579,8 @@ wl_status ana_use_table(prof_db *profile, const ana_thresholds *thresholds, wl_a
     if (status != WL_OK || !any_known(&w))
         return status;
     out->rows = wl_new_array(arena, ana_use, w.objects.count + 1);
-    if (!out->rows)
+    out->parts = wl_new_array(arena, ana_use, w.uses.count + 1);
+    if (!out->rows || !out->parts)
         return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
     const prof_use *at = w.uses.rows, *last = at + w.uses.count;
     for (uint32_t i = 0; i < w.objects.count && status == WL_OK; i++) {
@@ -457,11 +591,15 @@ wl_status ana_use_table(prof_db *profile, const ana_thresholds *thresholds, wl_a
         while (end < last && end->object == o->id)
             end++;
         status = add_object_uses(&w, o, at, (uint32_t)(end - at), out, err);
+        if (status == WL_OK)
+            status = add_parts(&w, o, at, (uint32_t)(end - at), out, err);
         at = end;
     }
     if (status != WL_OK)
         return status;
     qsort(out->rows, out->count, sizeof *out->rows, by_mean);
+    if (out->nparts)
+        qsort(out->parts, out->nparts, sizeof *out->parts, by_kernel_and_object);
     return find_swaps(&w, out)
                ? WL_OK
                : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
