@@ -1,5 +1,6 @@
 /* What becomes of elements within a block: live ranges worked by hand, and random blocks against a
  * reference that keeps every access and asks it. */
+#include "ranges.h"
 #include "support/drive.h"
 #include "support/test.h"
 
@@ -268,7 +269,7 @@ static void all_kinds(void **state)
 
 /* ---- a reference that keeps every access ---- */
 
-enum { BLOCKS = 24, REQUESTS = 160, MOST = REQUESTS * 32, WORDS = 2304 / 4 };
+enum { BLOCKS = 24, REQUESTS = 160 };
 
 static uint32_t below(uint64_t *rng, uint32_t bound)
 {
@@ -309,174 +310,18 @@ static void draw(uint64_t block, uint32_t n, warp *w)
         w->access.stride = kind ? 0 : bytes;
 }
 
-typedef struct kept { /* an access by a lane */
-    uint32_t request, pc, warp, lane;
-    uint64_t first, end; /* words */
-} kept;
-
-typedef struct reference {
-    obs_use arrays[ARRAYS], object;              /* without spans */
-    uint64_t live[ARRAYS][OBS_ORIGIN_COUNT][64]; /* by accesses below 16, then by octave */
-    kept log[MOST];
-    uint32_t count;
-} reference;
-
-/* Whether a store by the lane in `request` depends on what the read's load found in the word. */
-static bool depends(const reference *r, const flow_read *read, const warp *w, uint32_t lane,
-                    uint32_t request, uint64_t word)
+static ref_ranges *run_reference(void)
 {
-    bool met[WARPS * 32] = {false};
-    for (uint32_t i = r->count; i-- > 0;) {
-        const kept *k = &r->log[i];
-        uint32_t thread = k->warp * 32 + k->lane;
-        if (k->request == request || k->pc != read->pc)
-            continue;
-        if (read->scope == FLOW_BY_THREAD && thread != w->access.warp * 32 + lane)
-            continue;
-        if (read->scope == FLOW_BY_WARP && k->warp != w->access.warp)
-            continue;
-        bool counts = read->earlier || read->scope == FLOW_BY_BLOCK || !met[thread];
-        if (counts && word >= k->first && word < k->end)
-            return true;
-        met[thread] = true;
-    }
-    return false;
-}
-
-static bool is_update(const reference *r, const warp *w, uint32_t lane, uint32_t request,
-                      uint64_t word)
-{
-    uint32_t at = fill_at[w->access.pc];
-    if (w->access.op == ACC_LOAD || fills[at].updates)
-        return true;
-    for (uint32_t i = 0; i < fills[at].count; i++)
-        if (depends(r, &reads[fills[at].first + i], w, lane, request, word))
-            return true;
-    return false;
-}
-
-typedef struct word_state {
-    bool open, used;
-    obs_origin origin;
-    uint64_t accesses;
-} word_state;
-
-static void close_range(reference *r, uint32_t array, word_state *s)
-{
-    uint64_t octave = 16;
-    for (uint64_t a = s->accesses; a >= 32; a /= 2)
-        octave++;
-    if (s->open) {
-        r->arrays[array].ranges[s->origin]++;
-        r->arrays[array].range_accesses[s->origin] += s->accesses;
-        r->live[array][s->origin][s->accesses < 16 ? s->accesses : octave]++;
-    } else {
-        r->arrays[array].unfilled += s->accesses;
-    }
-    s->accesses = 0;
-}
-
-static uint32_t array_of_word(uint64_t word)
-{
-    for (uint32_t i = 1; i < ARRAYS; i++)
-        if (word * 4 >= arrays[i].offset && word * 4 < arrays[i].offset + arrays[i].bytes)
-            return i;
-    return 0;
-}
-
-static obs_origin origin_of(uint32_t pc)
-{
-    static const obs_origin of[] = {[FLOW_COMPUTED] = OBS_COMPUTED,
-                                    [FLOW_DEVICE] = OBS_FROM_MEMORY,
-                                    [FLOW_ASYNC] = OBS_FROM_COPY};
-    return of[fills[fill_at[pc]].origin];
-}
-
-static void access_word(reference *r, word_state *words, const warp *w, uint32_t lane,
-                        uint32_t request, uint64_t word)
-{
-    uint32_t array = array_of_word(w->addr[lane] / 4);
-    word_state *s = &words[word];
-    if (!array || array_of_word(word) != array)
-        return;
-    s->used = true;
-    if (is_update(r, w, lane, request, word)) {
-        s->accesses++;
-        return;
-    }
-    close_range(r, array, s);
-    *s = (word_state){.open = true, .used = true, .origin = origin_of(w->access.pc)};
-}
-
-static void run_request(reference *r, word_state *words, bool *touched, const warp *w,
-                        uint32_t request)
-{
-    for (uint32_t m = w->access.mask; m; m &= m - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(m);
-        bool global = w->access.space == ACC_GLOBAL;
-        uint64_t at = w->addr[lane] - (global ? BASE : 0);
-        kept k = {request, w->access.pc, w->access.warp,
-                  lane,    at / 4,       (at + w->access.bytes - 1) / 4 + 1};
-        for (uint64_t word = k.first; word < k.end; word++) {
-            r->object.block_accesses += global;
-            if (global)
-                touched[word] = true;
-            else
-                access_word(r, words, w, lane, request, word);
-        }
-        if (!global)
-            r->log[r->count++] = k;
-    }
-}
-
-static void add_block(obs_use *use, uint64_t words)
-{
-    use->block_words += words;
-    use->block_words_most = words > use->block_words_most ? words : use->block_words_most;
-}
-
-static void run_reference(reference *r)
-{
+    ref_ranges *r = ref_ranges_new(&all_fills, arrays, ARRAYS);
     for (uint64_t block = 0; block < BLOCKS; block++) {
-        word_state words[WORDS] = {{0}};
-        bool touched[ROOM / 4] = {false};
-        uint64_t used[ARRAYS] = {0}, objects = 0;
-        r->count = 0;
         for (uint32_t n = 0; n < REQUESTS; n++) {
             warp w;
             draw(block, n, &w);
-            run_request(r, words, touched, &w, n);
+            ref_ranges_add(r, &w.access);
         }
-        for (uint64_t word = 0; word < WORDS; word++) {
-            used[array_of_word(word)] += words[word].used;
-            if (array_of_word(word))
-                close_range(r, array_of_word(word), &words[word]);
-        }
-        for (uint32_t i = 0; i < ROOM / 4; i++)
-            objects += touched[i];
-        for (uint32_t i = 1; i < ARRAYS; i++)
-            add_block(&r->arrays[i], used[i]);
-        add_block(&r->object, objects);
+        ref_ranges_end_block(r);
     }
-}
-
-static void compare_array(const reference *r, const obs_use *use, uint32_t array)
-{
-    const obs_use *its = &r->arrays[array];
-    uint32_t n = 0;
-    assert_int_equal(use->reuse, OBS_REUSE_RANGES | OBS_REUSE_BLOCKS | OBS_REUSE_LENGTHS);
-    assert_int_equal(use->unfilled, its->unfilled);
-    assert_int_equal(use->block_words, its->block_words);
-    assert_int_equal(use->block_words_most, its->block_words_most);
-    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++) {
-        assert_int_equal(use->ranges[origin], its->ranges[origin]);
-        assert_int_equal(use->range_accesses[origin], its->range_accesses[origin]);
-        for (uint32_t i = 0; i < 64; i++)
-            if (r->live[array][origin][i])
-                expect_live(use, n++, (obs_origin)origin, i < 16 ? i : UINT64_C(16) << (i - 16),
-                            r->live[array][origin][i]);
-    }
-    assert_int_equal(use->nlive, n);
+    return r;
 }
 
 typedef struct job {
@@ -504,7 +349,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void check_random(const reference *r, uint32_t workers, uint32_t together)
+static void check_random(const ref_ranges *r, uint32_t workers, uint32_t together)
 {
     obs_config config = config_for(BLOCKS);
     obs_launch *launch = launch_for(&config);
@@ -519,14 +364,14 @@ static void check_random(const reference *r, uint32_t workers, uint32_t together
     for (uint32_t i = 0; i < workers; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
-    for (uint32_t i = 1; i < ARRAYS; i++)
-        compare_array(r, use_of(&s, ACC_SHARED, i), i);
-    const obs_use *object = use_of(&s, ACC_GLOBAL, 1);
-    assert_int_equal(object->reuse, OBS_REUSE_BLOCKS);
-    assert_int_equal(object->block_words, r->object.block_words);
-    assert_int_equal(object->block_words_most, r->object.block_words_most);
-    assert_int_equal(object->block_accesses, r->object.block_accesses);
-    assert_int_equal(object->blocks, BLOCKS);
+    for (uint32_t i = 1; i < ARRAYS; i++) {
+        const obs_use *use = use_of(&s, ACC_SHARED, i);
+        assert_int_equal(use->reuse, OBS_REUSE_RANGES | OBS_REUSE_BLOCKS | OBS_REUSE_LENGTHS);
+        assert_true(use->ranges[0] > 50 && use->ranges[1] > 50 && use->ranges[2] > 50);
+        ref_ranges_compare(r, i, use);
+    }
+    assert_int_equal(use_of(&s, ACC_GLOBAL, 1)->reuse, OBS_REUSE_BLOCKS);
+    ref_ranges_compare(r, 0, use_of(&s, ACC_GLOBAL, 1));
     obs_launch_free(launch);
     wl_arena_free(arena);
 }
@@ -534,15 +379,11 @@ static void check_random(const reference *r, uint32_t workers, uint32_t together
 static void every_access_kept(void **state)
 {
     (void)state;
-    reference *r = calloc(1, sizeof *r);
-    assert_non_null(r);
-    run_reference(r);
-    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++)
-        assert_true(r->arrays[1].ranges[origin] > 100);
+    ref_ranges *r = run_reference();
     check_random(r, 1, 1);
     check_random(r, 3, 1);
     check_random(r, 2, 4);
-    free(r);
+    ref_ranges_free(r);
 }
 
 /* ---- many blocks, and what is not known ---- */

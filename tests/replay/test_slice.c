@@ -2,10 +2,12 @@
  * memory behind the objects. */
 #include "../emu/fixture.h"
 #include "../flow/generate.h"
+#include "../observe/ranges.h"
 #include "support/test.h"
 
 #include "ir/module.h"
 #include "replay/compare.h"
+#include "replay/fills.h"
 #include "replay/watch.h"
 #include "rewrite/rewrite.h"
 
@@ -57,6 +59,63 @@ static void ghosts_end(ghosts *g)
     emu_machine_free(g->machine);
 }
 
+/* ---- live ranges, beside a reference ---- */
+
+/* Shows to both what the emulator shows; one block after the other. */
+typedef struct tee {
+    acc_observer first;
+    ref_ranges *second;
+} tee;
+
+static tee shown;
+
+static void show_access(void *block, const acc_request *request)
+{
+    shown.first.access(block, request);
+    ref_ranges_add(shown.second, request);
+}
+
+static void show_block_end(void *worker, void *block, uint64_t warp_instructions)
+{
+    shown.first.block_end(worker, block, warp_instructions);
+    ref_ranges_end_block(shown.second);
+}
+
+static acc_observer tee_of(const acc_observer *observer, ref_ranges *reference)
+{
+    shown = (tee){*observer, reference};
+    acc_observer both = *observer;
+    both.access = show_access;
+    both.block_end = show_block_end;
+    return both;
+}
+
+static uint32_t list_arrays(const emu_kernel *kernel, uint32_t dynamic, obs_shared *arrays)
+{
+    uint32_t n = 1;
+    arrays[0] = (obs_shared){"", 0, 0};
+    for (uint32_t i = 0; i < emu_kernel_nshared(kernel); i++) {
+        emu_shared_var v = emu_kernel_shared(kernel, i, dynamic);
+        assert_true(n < REF_ARRAYS);
+        if (v.size)
+            arrays[n++] = (obs_shared){v.var->name, v.offset, v.size};
+    }
+    return n;
+}
+
+/* Returns the arrays whose live ranges are known. */
+static uint32_t compare_arrays(const ref_ranges *reference, const obs_summary *s)
+{
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < s->nuses; i++) {
+        if (s->uses[i].space != ACC_SHARED)
+            continue;
+        ref_ranges_compare(reference, s->uses[i].object, &s->uses[i]);
+        known += s->uses[i].reuse & OBS_REUSE_RANGES;
+    }
+    return known;
+}
+
 /* ---- both ways ---- */
 
 typedef struct work {
@@ -65,6 +124,7 @@ typedef struct work {
     ghosts *g;
     emu_launch launch;
     uint32_t probes; /* what is counted of elements */
+    uint32_t arrays; /* whose live ranges were compared with a reference */
 } work;
 
 static void run_on(work *w, emu_machine *machine, emu_kernel *kernel, const flow_proof *proof,
@@ -76,22 +136,32 @@ static void run_on(work *w, emu_machine *machine, emu_kernel *kernel, const flow
                                 .blocks = {.automatic = true},
                                 .sequence_limit = 1 << 20,
                                 .probes = w->probes};
+    replay_fills fills = {0};
     replay_watched what = {.settings = &settings,
                            .machine = machine,
                            .kernel = kernel,
                            .grid = w->launch.grid,
                            .block = w->launch.block,
                            .dynamic_shared = w->launch.dynamic_shared};
+    what.fills = replay_fills_of(&fills, w->f->ptx, emu_kernel_get(kernel)->func);
+    assert_non_null(what.fills);
     assert_int_equal(replay_watch_begin(&what, proof, watch), WL_OK);
-    w->launch.observer = &watch->observer;
+    obs_shared arrays[REF_ARRAYS];
+    uint32_t narrays = list_arrays(kernel, w->launch.dynamic_shared, arrays);
+    ref_ranges *reference = ref_ranges_new(what.fills, arrays, narrays);
+    const acc_observer both = tee_of(&watch->observer, reference);
+    w->launch.observer = &both;
     if (emu_run(machine, kernel, &w->launch, &result, &err) != WL_OK)
         fail_msg("%s%s", err.text, result.fault.text);
     assert_int_equal(replay_watch_finish(watch, &result, out), WL_OK);
+    w->arrays += compare_arrays(reference, out);
+    ref_ranges_free(reference);
+    replay_fills_clear(&fills);
     emu_result_clear(&result);
 }
 
 typedef struct tally {
-    uint32_t kernels, whole, rows;
+    uint32_t kernels, whole, rows, arrays;
 } tally;
 
 /* What a kernel did, and what its slice showed. */
@@ -139,6 +209,8 @@ static void check_kernel(work *w, const char *name, tally *t)
     t->kernels++;
     t->whole += b.facts.whole;
     t->rows += b.slice.ninsns;
+    t->arrays += w->arrays;
+    w->arrays = 0;
     end_both(&b);
 }
 
@@ -161,11 +233,14 @@ static void slices_show_what_kernels_do(void **state)
         .f = &f,
         .g = &g,
         .launch = {.grid = {GRID, 1, 1}, .block = {BLOCK, 1, 1}, .params = params, .threads = 1},
+        .probes = 1u << REWRITE_SHARED,
     };
     for (uint32_t i = 0; i < f.ptx->nfuncs; i++)
         if (f.ptx->funcs[i]->entry && f.ptx->funcs[i]->has_body)
             check_kernel(&w, f.ptx->funcs[i]->name, &t);
-    print_message("%u kernels, %u wholly proven, %u rows\n", t.kernels, t.whole, t.rows);
+    print_message("%u kernels, %u wholly proven, %u rows, %u arrays\n", t.kernels, t.whole, t.rows,
+                  t.arrays);
+    assert_true(t.arrays >= 4);
     assert_true(t.kernels >= 26 && t.whole >= 8 && t.rows > 100);
     ghosts_end(&g);
     fixture_end(&f);
@@ -192,7 +267,8 @@ static void check_random(uint64_t seed, char *text, tally *t)
         .text = text,
         .f = &f,
         .g = &g,
-        .launch = {.grid = {2, 1, 1}, .block = {THREADS, 1, 1}, .params = params, .threads = 1}};
+        .launch = {.grid = {2, 1, 1}, .block = {THREADS, 1, 1}, .params = params, .threads = 1},
+        .probes = 1u << REWRITE_SHARED};
     check_kernel(&w, "k", t);
     ghosts_end(&g);
     fixture_end(&f);
@@ -207,8 +283,9 @@ static void slices_show_what_random_kernels_do(void **state)
     assert_non_null(text);
     for (uint64_t seed = 1; seed <= KERNELS; seed++)
         check_random(seed, text, &t);
-    print_message("%u kernels, %u wholly proven, %u rows\n", t.kernels, t.whole, t.rows);
-    assert_true(t.rows > KERNELS);
+    print_message("%u kernels, %u wholly proven, %u rows, %u arrays\n", t.kernels, t.whole, t.rows,
+                  t.arrays);
+    assert_true(t.rows > KERNELS && t.arrays > KERNELS);
     free(text);
 }
 
@@ -319,6 +396,19 @@ static void expect_uses_told(both *b)
         EXPECT_TOLD(b, use->space, "elements");
         EXPECT_TOLD(b, use->known, "elements");
         EXPECT_TOLD(b, use->length, "elements");
+        EXPECT_TOLD(b, use->reuse, "elements");
+        EXPECT_TOLD(b, use->ranges[OBS_COMPUTED], "elements");
+        EXPECT_TOLD(b, use->range_accesses[OBS_FROM_MEMORY], "elements");
+        EXPECT_TOLD(b, use->unfilled, "elements");
+        EXPECT_TOLD(b, use->blocks, "elements");
+        EXPECT_TOLD(b, use->block_words, "elements");
+        EXPECT_TOLD(b, use->block_words_most, "elements");
+        EXPECT_TOLD(b, use->block_accesses, "elements");
+        for (uint32_t k = 0; k < use->nlive; k++) {
+            EXPECT_TOLD(b, use->live[k].origin, "elements");
+            EXPECT_TOLD(b, use->live[k].accesses, "elements");
+            EXPECT_TOLD(b, use->live[k].ranges, "elements");
+        }
         EXPECT_TOLD(b, spans[0], "elements");
         EXPECT_TOLD(b, spans[use->length - 1], "elements");
     }
