@@ -20,6 +20,15 @@ USES = """SELECT l.number, u.space, o.name, u.known, u.elements, u.touched, u.lo
           LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object
           LEFT JOIN objects o ON o.id = coalesce(m.becomes, u.object)
           LEFT JOIN spans s ON s.id = u.spans ORDER BY 1, 2, 3"""
+# What blocks did each by itself, and the live ranges of arrays.
+WITHIN = """SELECT l.number, u.space, o.name, u.ranges_loaded, u.ranges_copied, u.ranges_computed, u.accesses_loaded, u.accesses_copied,
+                   u.accesses_computed, u.accesses_unfilled, u.block_words, u.block_words_most, u.block_accesses, u.blocks,
+                   (SELECT group_concat(v.origin || ':' || v.accesses || ':' || v.ranges, ' ')
+                    FROM live_ranges v WHERE v.launch = l.rows_of AND v.object = u.object)
+            FROM launches l JOIN uses u ON u.launch = l.rows_of
+            LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object
+            LEFT JOIN objects o ON o.id = coalesce(m.becomes, u.object)
+            WHERE u.block_words IS NOT NULL ORDER BY 1, 2, 3"""
 GLOBAL, SHARED = 0, 1
 TOUCHED, COUNTED = 1, 2
 
@@ -36,7 +45,7 @@ def build(o, source):
 
 
 def profile(o, program, *options, **variables):
-    """Uses by launch, and what each launch knows: (of objects, of arrays, way)."""
+    """Uses by launch, what blocks did, and what each launch knows: (of objects, of arrays, way)."""
     path = os.path.join(o.work, "elements.wlprof")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
     environment.update(variables)
@@ -47,7 +56,7 @@ def profile(o, program, *options, **variables):
     with sqlite3.connect(path) as db:
         known = {number: row for number, *row in
                  db.execute("SELECT number, objects_known, arrays_known, way, estimated FROM launches")}
-        return db.execute(USES).fetchall(), known
+        return db.execute(USES).fetchall(), db.execute(WITHIN).fetchall(), known
 
 
 def inline(o, program, *options):
@@ -63,11 +72,13 @@ def told(uses, known):
 
 
 def compare(o, program, probes, level):
-    uses, emulated = profile(o, program, "--backend", "emulate", "--probes", probes)
+    uses, within, emulated = profile(o, program, "--backend", "emulate", "--probes", probes)
     if not uses or any(row[0] != level for row in emulated.values()):
         fail(f"{program}: the emulator does not know what it touches")
+    if len(within) < len(uses) or (level == COUNTED and any(row[1] == SHARED and row[3] is None for row in within)):
+        fail(f"{program}: the emulator does not know what its blocks do")
     for way in "replay", "auto", "probe":
-        ours, known = inline(o, program, "--collect", way, "--probes", probes)
+        ours, blocks, known = inline(o, program, "--collect", way, "--probes", probes)
         sure = {number for number, row in known.items() if not row[3]}
         want = [row for row in uses if row[0] in sure and known[row[0]][row[1]]]
         have = told(ours, known)
@@ -76,10 +87,15 @@ def compare(o, program, probes, level):
                 if mine != theirs:
                     print("  inline  ", mine[:13], "\n  emulated", theirs[:13])
             fail(f"{program} {probes} {way}: {len(have)} rows, {len(want)} emulated")
+        exact = [row for row in blocks if row[0] in sure]
+        if any(row not in within for row in exact):
+            fail(f"{program} {probes} {way}: what blocks do differs")
+        if way == "replay" and len(exact) < len(have):
+            fail(f"{program} {probes} {way}: what blocks do is known of {len(exact)} objects, not of {len(have)}")
         unsure = [row for row in ours if row[0] in sure and not known[row[0]][row[1]] and row[3]]
         if any(row not in uses for row in unsure):
             fail(f"{program} {probes} {way}: rows of launches that are not known differ")
-        print(f"{os.path.basename(program)} {probes} {way}: {len(have)} rows the same, "
+        print(f"{os.path.basename(program)} {probes} {way}: {len(have)} rows the same, {len(exact)} within blocks, "
               f"{sum(bool(row[0]) for row in known.values())} of {len(known)} launches known")
         if way != "replay" and not any(row[0] for row in known.values()):
             fail(f"{program}: nothing is known of any launch")
