@@ -110,7 +110,7 @@ void obs_reads_clear(obs_reads *reads)
     reads->count = 0;
 }
 
-static void keep_last(obs_reads *reads, uint32_t load, const acc_request *access)
+static void keep_last_read(obs_reads *reads, uint32_t load, const acc_request *access)
 {
     size_t at = (size_t)access->warp * reads->plan->nloads + load;
     last_read *last = &reads->last[at];
@@ -175,7 +175,8 @@ static uint32_t nth_word(const acc_request *access, uint32_t lane, uint32_t inde
 }
 
 /* Neighbouring lanes that read the same word go together. */
-static bool keep_all(obs_reads *reads, uint32_t load, const acc_request *access, uint32_t index)
+static bool keep_all_reads(obs_reads *reads, uint32_t load, const acc_request *access,
+                           uint32_t index)
 {
     uint32_t lanes = 0, word = 0;
     bool good = true;
@@ -197,9 +198,9 @@ bool obs_reads_keep(obs_reads *reads, const acc_request *access)
     uint8_t keep = access->pc < p->npcs && access->warp < reads->warps ? p->keep[access->pc] : 0;
     bool good = true;
     if (keep & KEEP_LAST)
-        keep_last(reads, p->load_of[access->pc], access);
+        keep_last_read(reads, p->load_of[access->pc], access);
     for (uint32_t i = 0; keep & KEEP_ALL && i * OBS_WORD_BYTES < access->bytes; i++)
-        good &= keep_all(reads, p->load_of[access->pc], access, i);
+        good &= keep_all_reads(reads, p->load_of[access->pc], access, i);
     return good;
 }
 

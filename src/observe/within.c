@@ -99,7 +99,7 @@ obs_part *obs_frame_part(obs_frame *frame, uint32_t table, uint64_t elements, bo
 
 /* ---- live ranges ---- */
 
-static uint32_t class_of(uint32_t accesses)
+static uint32_t class_of_range(uint32_t accesses)
 {
     if (accesses < OBS_LIVE_EXACT)
         return accesses;
@@ -115,7 +115,7 @@ static void end_ranges(obs_within *sums, uint8_t origin, uint32_t accesses, uint
     }
     sums->ranges[origin - 1] += words;
     sums->range_accesses[origin - 1] += words * accesses;
-    sums->live[origin - 1][class_of(accesses)] += words;
+    sums->live[origin - 1][class_of_range(accesses)] += words;
 }
 
 static void end_words(obs_part *part, uint64_t first, uint64_t end)
@@ -130,7 +130,7 @@ static void end_words(obs_part *part, uint64_t first, uint64_t end)
     }
 }
 
-static void widen(obs_part *part, uint64_t first, uint64_t end)
+static void widen_touched(obs_part *part, uint64_t first, uint64_t end)
 {
     part->low = first < part->low ? first : part->low;
     part->high = end > part->high ? end : part->high;
@@ -139,7 +139,7 @@ static void widen(obs_part *part, uint64_t first, uint64_t end)
 void obs_part_access(obs_part *part, uint64_t first, uint64_t end, uint32_t times)
 {
     uint32_t *accesses = part->accesses;
-    widen(part, first, end);
+    widen_touched(part, first, end);
     part->adds += (end - first) * times;
     for (uint64_t w = first; w < end; w++)
         accesses[w] += times;
@@ -147,7 +147,7 @@ void obs_part_access(obs_part *part, uint64_t first, uint64_t end, uint32_t time
 
 void obs_part_begin(obs_part *part, uint64_t first, uint64_t end, obs_origin origin)
 {
-    widen(part, first, end);
+    widen_touched(part, first, end);
     end_words(part, first, end);
     part->adds += end - first;
     memset(part->accesses + first, 0, (end - first) * sizeof *part->accesses);
@@ -217,7 +217,7 @@ void obs_part_touch(obs_part *part, uint64_t first, uint64_t end, uint32_t times
 
 /* ---- the block's end ---- */
 
-static void end_part(obs_part *part)
+static void end_block_part(obs_part *part)
 {
     obs_within *sums = part->sums;
     if (part->array)
@@ -244,7 +244,7 @@ static void clear_stamps(obs_frame *frame)
 void obs_frame_end(obs_frame *frame)
 {
     for (uint32_t i = 0; i < frame->ntouched; i++)
-        end_part(frame->parts[frame->touched[i]]);
+        end_block_part(frame->parts[frame->touched[i]]);
     frame->ntouched = 0;
     if (frame->reads)
         obs_reads_clear(frame->reads);

@@ -149,8 +149,8 @@ static int by_origin_and_accesses(const void *a, const void *b)
 }
 
 /* Rows of `count` launches each become one row a class. */
-static wl_status list_live_ranges(const work *w, const prof_live_ranges *rows, uint32_t count,
-                                  ana_reuse *r, wl_error *err)
+static wl_status sum_live_ranges(const work *w, const prof_live_ranges *rows, uint32_t count,
+                                 ana_reuse *r, wl_error *err)
 {
     obs_live_ranges *all = wl_new_array(w->arena, obs_live_ranges, count + 1);
     if (!all)
@@ -195,7 +195,7 @@ static const prof_live_ranges *live_ranges_of(const work *w, uint32_t object, ui
     return at;
 }
 
-static double share_of(double part, uint64_t of)
+static double reuse_mean(double part, uint64_t of)
 {
     return of ? part / (double)of : -1;
 }
@@ -216,10 +216,10 @@ static wl_status add_up_reuse(const work *w, const prof_use *uses, uint32_t coun
         ranges += r->ranges[origin];
         accesses += (double)r->range_accesses[origin];
     }
-    r->accesses_per_range = share_of(accesses, ranges);
-    r->accesses_per_block_word = share_of((double)r->block_accesses, r->block_words);
+    r->accesses_per_range = reuse_mean(accesses, ranges);
+    r->accesses_per_block_word = reuse_mean((double)r->block_accesses, r->block_words);
     const prof_live_ranges *rows = live_ranges_of(w, object, kernel, &nrows);
-    wl_status status = list_live_ranges(w, rows, nrows, r, err);
+    wl_status status = sum_live_ranges(w, rows, nrows, r, err);
     for (uint32_t i = 0; i < r->nlive; i++)
         nlive += r->live[i].ranges;
     r->nlive = nlive == ranges ? r->nlive : 0; /* of some launches only sums are known */
