@@ -274,8 +274,6 @@ static void put_instructions(rep_json_out *j, const rep_data *d)
 void rep_put_use(json_t *row, const ana_use *u, uint64_t bytes)
 {
     uint64_t touched = OBS_WORD_BYTES * u->touched, rare = OBS_WORD_BYTES * u->rare;
-    if (u->unknown)
-        return;
     rep_put_count(row, K(use, touched_bytes), touched < bytes ? touched : bytes);
     if (u->counted) {
         rep_put_count(row, K(use, loads), u->times[WL_LOADS]);
@@ -360,8 +358,9 @@ static void put_objects(rep_json_out *j, const rep_data *d)
         const rep_life *life = j->failed ? NULL : rep_life_of(&lives, o->id);
         if (life)
             put_course(row, life);
-        if (rep_use_of(d, o->id))
-            rep_put_use(row, rep_use_of(d, o->id), o->bytes);
+        const ana_use *use = rep_use_of(d, o->id);
+        if (use && !use->unknown)
+            rep_put_use(row, use, o->bytes);
         rep_json_row(j, row);
     }
     rep_json_array_end(j);

@@ -478,6 +478,7 @@ static json_t *use_json(const ana_use *use, uint64_t bytes)
 static json_t *object_json(const rep_data *d, const prof_object *o)
 {
     json_t *row = json_object();
+    const ana_use *use = rep_use_of(d, o->id);
     rep_put_count(row, K(page_object, id), o->id);
     rep_put_text(row, K(page_object, name), o->name);
     rep_put_text(row, K(page_object, kind), prof_object_kind_text(o->kind));
@@ -498,8 +499,8 @@ static json_t *object_json(const rep_data *d, const prof_object *o)
         rep_put_count(row, K(page_object, device), o->device);
         rep_put(row, K(page_object, freed), json_boolean(o->freed));
     }
-    if (rep_use_of(d, o->id))
-        rep_put(row, K(page_object, use), use_json(rep_use_of(d, o->id), o->bytes));
+    if (use && !use->unknown)
+        rep_put(row, K(page_object, use), use_json(use, o->bytes));
     return row;
 }
 

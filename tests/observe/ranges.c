@@ -214,7 +214,7 @@ void ref_ranges_end_block(ref_ranges *r)
 static void compare_live(const sums *its, const obs_use *use)
 {
     uint32_t n = 0;
-    for (uint8_t origin = 0; origin < OBS_ORIGIN_COUNT; origin++) {
+    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++) {
         assert_int_equal(use->ranges[origin], its->ranges[origin]);
         assert_int_equal(use->range_accesses[origin], its->accesses[origin]);
         for (uint32_t i = 0; i < REF_LIVE; i++) {
