@@ -408,7 +408,7 @@ static wl_status add_object_uses(const work *w, const prof_object *o, const prof
 }
 
 /* By any kernel; the object's row is the last one, if it has any. */
-static bool is_written(const ana_uses *uses, uint32_t object)
+static bool is_object_written(const ana_uses *uses, uint32_t object)
 {
     const ana_use *last = uses->count ? &uses->rows[uses->count - 1] : NULL;
     return last && last->object == object && last->written;
@@ -430,7 +430,7 @@ static wl_status add_kernel_uses(const work *w, const prof_object *o, const prof
     }
     u.counted = known && !touched;
     wl_status status = sum_up_uses(w, o, uses->kernel, uses, count, &u, err);
-    u.written = is_written(out, o->id);
+    u.written = is_object_written(out, o->id);
     u.unknown = !u.launches;
     if (u.launches || is_reuse_known(&u.reuse))
         out->parts[out->nparts++] = u;
@@ -533,7 +533,8 @@ static bool find_swaps(const work *w, ana_uses *out)
     if (good && found.count)
         qsort(found.data, found.count, sizeof *found.data, by_gain);
     out->nswaps = good ? (uint32_t)found.count : 0;
-    out->swaps = good ? wl_arena_copy(w->arena, found.data, found.count * sizeof *found.data) : NULL;
+    out->swaps = good ? wl_arena_copy(w->arena, found.data, found.count * sizeof *found.data)
+                      : NULL;
     wl_vec_free(&found);
     return out->swaps != NULL;
 }
