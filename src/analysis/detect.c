@@ -159,19 +159,29 @@ static bool has_paying_lines(const ana_draft *d)
     return false;
 }
 
-/* Where the object is allocated or defined, or the kernel begins. */
+static void add_site_line(const ana_input *input, ana_finding *f, ana_source at, bool inside)
+{
+    const prof_file *file = prof_find_file(&input->program->files, at.file);
+    if (file && at.line)
+        f->lines[f->nlines++] = (ana_line){.file = file->path, .line = at.line, .inside = inside};
+}
+
+/* Where the object is allocated or defined, the caller's line before that of a helper; or where the
+ * kernel begins. */
 static bool set_site(const ana_input *input, const ana_draft *d, ana_finding *f)
 {
     const prof_object *o = prof_find_object(&input->program->objects, d->object);
     const prof_kernel *k = input->kernel;
-    uint32_t line = o ? o->line : k ? k->line : d->line;
-    const prof_file *file = prof_find_file(&input->program->files, o   ? o->file
-                                                                   : k ? k->file
-                                                                       : d->file);
-    f->lines = wl_new(input->arena, ana_line);
-    if (f->lines && file && line)
-        f->lines[f->nlines++] = (ana_line){.file = file->path, .line = line};
-    return f->lines != NULL;
+    ana_source at = o   ? (ana_source){o->file, o->line}
+                    : k ? (ana_source){k->file, k->line}
+                        : d->site;
+    ana_source caller = o ? (ana_source){o->caller_file, o->caller_line} : d->caller;
+    f->lines = wl_new_array(input->arena, ana_line, 2);
+    if (!f->lines)
+        return false;
+    add_site_line(input, f, caller, false);
+    add_site_line(input, f, at, f->nlines > 0);
+    return true;
 }
 
 /* ---- findings ---- */

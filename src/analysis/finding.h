@@ -100,9 +100,10 @@ typedef struct ana_cost {
 
 typedef struct ana_saving { /* of device memory, by replaying the allocations: docs/objects.md */
     bool known;             /* else the rest is 0 */
-    uint64_t bytes;         /* less at the peak of its device, if nothing else is changed */
-    uint32_t step; /* of the plan that lowers the program's peak, from 1; 0: not needed for it */
-    uint64_t peak; /* with this step and those before it */
+    uint64_t bytes;         /* less at the peak of its device or pool, if nothing else is changed */
+    uint32_t step;          /* of the plan that lowers that peak, from 1; 0: not needed for it */
+    uint64_t peak;          /* with this step and those before it */
+    uint32_t pool; /* 0: of the device; else the first prof_object of the pool that it is of */
 } ana_saving;
 
 typedef struct ana_sector { /* an example from a heat map */
@@ -115,6 +116,8 @@ typedef struct ana_sector { /* an example from a heat map */
 typedef struct ana_held {   /* memory of one allocation site */
     uint32_t object, count; /* id of the largest; objects */
     uint64_t bytes;         /* of all */
+    bool
+        rest; /* of what the program divides: what no part of it has, parts being held themselves */
 } ana_held;
 
 typedef struct ana_room { /* that following another finding would have made */

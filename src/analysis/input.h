@@ -7,6 +7,7 @@
 #define WL_ANALYSIS_INPUT_H
 
 #include "analysis/finding.h"
+#include "analysis/places.h"
 
 /* Rows of the profile that every detector may look at. */
 typedef struct ana_program {
@@ -97,7 +98,8 @@ typedef struct ana_draft {
     ana_saving saving;        /* of memory */
     ana_frequency *frequency; /* NULL: none */
     ana_refusal *refusal;     /* likewise */
-    uint32_t file, line;      /* of a finding that has neither kernel nor object; 0: not known */
+    /* Of a finding that has neither kernel nor object; `caller`: where a helper is called. */
+    ana_source site, caller;
     uint32_t nevidence;
     ana_evidence evidence[12];
     uint32_t nsectors;

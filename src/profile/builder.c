@@ -219,6 +219,7 @@ wl_status prof_finish(prof_builder *b, wl_error *err)
 {
     wl_status status = b->process.open ? prof_end_process(b, NULL, err) : WL_OK;
     status = status == WL_OK ? builder_kernel_objects(b, err) : status;
+    status = status == WL_OK ? builder_callers(b, err) : status;
     status = status == WL_OK ? write_files(b, err) : status;
     status = status == WL_OK ? db_exec(b->sql, "COMMIT", err) : status;
     status = status == WL_OK ? close_profile_file(b, err) : status;

@@ -297,6 +297,19 @@ void builder_displace(process *p, uint32_t object, uint64_t base);
 /* stacks.c */
 wl_status builder_stack(prof_builder *b, const cap_stack *record, stack **out, wl_error *err);
 
+/* callers.c: what was called from several places, and the innermost caller that tells it from the
+ * others of its line and variable. */
+typedef struct called_place {
+    const stack *stack;
+    uint32_t frame; /* of its place in the stack */
+    const char *variable;
+    const stack_frame *caller; /* NULL: none does */
+} called_place;
+/* Sets the callers; `arena` may have text of each row then. False when memory is exhausted. */
+bool builder_find_callers(wl_arena *arena, called_place *rows, size_t count);
+/* Writes those of all calls' stacks. */
+wl_status builder_callers(prof_builder *b, wl_error *err);
+
 /* sites.c: names and places of the process's objects; writes them. */
 wl_status builder_objects(prof_builder *b, wl_error *err);
 

@@ -100,6 +100,12 @@ wl_status prof_load_pool_states(prof_db *db, wl_arena *arena, prof_pool_state_ro
                       0, arena, &out->count, &out->rows, err);
 }
 
+wl_status prof_load_callers(prof_db *db, wl_arena *arena, prof_caller_rows *out, wl_error *err)
+{
+    return table_load(db->sql, TABLE_callers, "callers ORDER BY stack", NULL, 0, arena, &out->count,
+                      &out->rows, err);
+}
+
 wl_status prof_load_refusals(prof_db *db, uint32_t process, wl_arena *arena, prof_refusal_rows *out,
                              wl_error *err)
 {

@@ -295,7 +295,8 @@ static wl_status keep_call(prof_builder *b, uint32_t id, const cap_call *r, stac
     process *p = &b->process;
     size_t index = id - p->first_call;
     bool graph = r->kind == CAP_CALL_LAUNCH && strstr(r->api, "GraphLaunch"); /* it may allocate */
-    if (r->kind != CAP_CALL_ALLOC && r->kind != CAP_CALL_OTHER && !graph)
+    bool ends = r->kind == CAP_CALL_FREE; /* by whom tells whose an object is */
+    if (r->kind != CAP_CALL_ALLOC && r->kind != CAP_CALL_OTHER && !ends && !graph)
         return WL_OK;
     while (p->calls.count <= index)
         if (!wl_push(&p->calls, (call_info){0}))

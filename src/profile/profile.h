@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 16 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 17 };
 
 typedef struct prof_db prof_db;
 
@@ -310,7 +310,10 @@ typedef struct prof_object {
     uint32_t freed_how; /* cap_freed_how; UNTOLD, too, where the process did not end in order */
     uint64_t alloc_order,
         free_order; /* position in the process's course of allocations and frees; 0: never freed */
-    uint32_t file, line;  /* of the allocation or definition; 0: unknown */
+    uint32_t file, line; /* of the allocation or definition; 0: unknown */
+    /* Of what a helper hands to its caller: where it is called, as far as that tells such objects
+     * apart; else 0. */
+    uint32_t caller_file, caller_line;
     const char *function; /* that allocates; "" unknown */
 } prof_object;
 
@@ -352,6 +355,11 @@ typedef struct prof_call {
     uint64_t event, version; /* cap_call's */
     cap_shape shape;         /* of a copy or set of several rows or slices; else 0 */
 } prof_call;
+
+/* Where a helper is called from by calls of one stack, and others are not. */
+typedef struct prof_caller {
+    uint32_t stack, file, line;
+} prof_caller;
 
 /* An allocation that failed for want of memory. */
 typedef struct prof_refusal {
@@ -625,6 +633,7 @@ PROF_ROWS(code)
 PROF_ROWS(static_block)
 PROF_ROWS(form)
 PROF_ROWS(passed)
+PROF_ROWS(caller)
 PROF_ROWS(loc)
 PROF_ROWS(launch)
 PROF_ROWS(instruction)
@@ -680,6 +689,8 @@ wl_status prof_each_operation(prof_db *db, uint32_t process,
                               bool (*each)(void *ctx, const prof_operation *operation), void *ctx,
                               wl_error *err);
 /* Of a process, in its order. */
+/* By stack. */
+wl_status prof_load_callers(prof_db *db, wl_arena *arena, prof_caller_rows *out, wl_error *err);
 wl_status prof_load_refusals(prof_db *db, uint32_t process, wl_arena *arena, prof_refusal_rows *out,
                              wl_error *err);
 /* Of all calls of a process: by call; by number; the frames by stack, innermost first. */

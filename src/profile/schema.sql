@@ -231,7 +231,7 @@ CREATE TABLE objects (
   alloc_call INTEGER, free_call INTEGER, alloc_order INTEGER NOT NULL, free_order INTEGER,
   freed_how INTEGER, parent INTEGER, pool INTEGER, tag TEXT NOT NULL, element_bytes INTEGER,
   made_by_kernel INTEGER, made_by_pc INTEGER,
-  file INTEGER, line INTEGER, function TEXT NOT NULL
+  file INTEGER, line INTEGER, caller_file INTEGER, caller_line INTEGER, function TEXT NOT NULL
 );
 
 -- Pools that objects were taken from; kind ('pool' in names): the default pool of its device, or created.
@@ -244,6 +244,12 @@ CREATE TABLE pools (
 CREATE TABLE pool_states (
   process INTEGER NOT NULL, pool INTEGER NOT NULL, call INTEGER,
   reserved INTEGER NOT NULL, used INTEGER NOT NULL
+);
+
+-- Of calls that a helper makes which is called from several places: from where, by stack. The innermost
+-- caller by which the stacks of one line differ.
+CREATE TABLE callers (
+  stack INTEGER PRIMARY KEY, file INTEGER NOT NULL, line INTEGER NOT NULL
 );
 
 -- Allocations that failed for want of memory: bytes that the device had left, and has.

@@ -118,59 +118,6 @@ static bool name_sites(sites *s)
     return true;
 }
 
-/* ---- helpers that several callers use ---- */
-
-enum { MOST_CALLERS = 8 };
-
-typedef struct shared_place { /* objects of one line and variable */
-    const char *key;
-    uint32_t seen,
-        differs;         /* levels of callers: that was looked at; where they differ, 0: nowhere */
-    uint32_t file, line; /* of the first object's caller at the level */
-    UT_hash_handle hh;
-} shared_place;
-
-/* The application's frame `level` calls outwards of where the object is kept; NULL: there is none. */
-static const stack_frame *caller_at(const site *row, uint32_t level)
-{
-    const stack *calls = row->call->stack;
-    uint32_t i = row->frame + 1;
-    for (; i < calls->count; i++) {
-        const stack_frame *f = &calls->frames[i];
-        if (f->file && f->line && !f->system && --level == 0)
-            return f;
-    }
-    return NULL;
-}
-
-static shared_place *place_shared_by(sites *s, shared_place **all, const site *row)
-{
-    shared_place *place = NULL;
-    const char *key = wl_arena_printf(s->arena, "%u %u %s", row->file, row->line, row->variable);
-    if (!key)
-        return NULL;
-    HASH_FIND_STR(*all, key, place);
-    if (place || !(place = wl_new(s->arena, shared_place)))
-        return place;
-    place->key = key;
-    HASH_ADD_KEYPTR(hh, *all, place->key, strlen(place->key), place);
-    return place->hh.tbl ? place : NULL;
-}
-
-static void compare_callers(shared_place *place, const site *row, uint32_t level)
-{
-    const stack_frame *f = caller_at(row, level);
-    uint32_t file = f ? f->file : 0, line = f ? f->line : 0;
-    bool first = place->seen < level;
-    if (!first && !place->differs && (place->file != file || place->line != line))
-        place->differs = level;
-    if (first) {
-        place->seen = level;
-        place->file = file;
-        place->line = line;
-    }
-}
-
 static bool is_called(const site *row)
 {
     return has_site(row) && row->line && !row->object->tag[0];
@@ -179,23 +126,19 @@ static bool is_called(const site *row)
 /* The innermost callers by which objects of one place differ. */
 static bool find_callers(sites *s)
 {
-    shared_place *all = NULL;
-    bool good = true;
-    for (uint32_t level = 1; level <= MOST_CALLERS && good; level++)
-        for (size_t i = 0; i < s->count && good; i++) {
-            shared_place *place = is_called(&s->rows[i]) ? place_shared_by(s, &all, &s->rows[i])
-                                                         : NULL;
-            good = place || !is_called(&s->rows[i]);
-            if (place && (!place->differs || place->differs == level))
-                compare_callers(place, &s->rows[i], level);
-        }
-    for (size_t i = 0; i < s->count && good; i++) {
-        shared_place *place = is_called(&s->rows[i]) ? place_shared_by(s, &all, &s->rows[i]) : NULL;
-        if (place && place->differs)
-            s->rows[i].caller = caller_at(&s->rows[i], place->differs);
+    called_place *rows = wl_new_array(s->arena, called_place, s->count);
+    size_t n = 0, next = 0;
+    for (size_t i = 0; rows && i < s->count; i++) {
+        const site *row = &s->rows[i];
+        if (is_called(row))
+            rows[n++] = (called_place){row->call->stack, row->frame, row->variable, NULL};
     }
-    HASH_CLEAR(hh, all);
-    return good;
+    if (!rows || !builder_find_callers(s->arena, rows, n))
+        return false;
+    for (size_t i = 0; i < s->count; i++)
+        if (is_called(&s->rows[i]))
+            s->rows[i].caller = rows[next++].caller;
+    return true;
 }
 
 /* What the program itself calls an object, nobody knows better. */
@@ -491,14 +434,41 @@ static base_name name_without_place(sites *s, const site *row, uint32_t *nameles
                        in ? wl_arena_printf(s->arena, "%s%s", in[0] ? " in " : "", in) : NULL};
 }
 
+/* The row of what it is a part of, where that has a name by itself. */
+static const site *named_parent(const sites *s, const site *row)
+{
+    const site *parent = row->object->parent ? row_of_object(s, row->object->parent) : NULL;
+    return parent && parent->line && (row->line || row->variable[0]) ? parent : NULL;
+}
+
+/* Is it freed by the function that allocates it? Then it is that function's own. */
+static bool stays_in_function(const sites *s, const site *row)
+{
+    const process *p = &s->b->process;
+    uint32_t id = row->object->free_call;
+    size_t index = id - p->first_call;
+    const stack *freed = id && index < p->calls.count ? p->calls.data[index].stack : NULL;
+    for (uint32_t i = 0; freed && i < freed->count; i++)
+        if (strcmp(freed->frames[i].function, row->function) == 0)
+            return true;
+    return false;
+}
+
+/* Does a helper hand it to the caller that its name tells? */
+static bool is_told_by_caller(const sites *s, const site *row)
+{
+    return row->caller && !row->script && !is_module_variable(row->object) &&
+           !named_parent(s, row) && !stays_in_function(s, row);
+}
+
 static base_name base_name_of(sites *s, const site *row, uint32_t *nameless)
 {
     if (is_module_variable(row->object))
         return (base_name){prof_demangle(s->arena, row->object->record.name), ""};
     if (row->script && row->line)
         return name_in_script(s, row);
-    const site *parent = row->object->parent ? row_of_object(s, row->object->parent) : NULL;
-    if (parent && parent->line && (row->line || row->variable[0]))
+    const site *parent = named_parent(s, row);
+    if (parent)
         return name_in_parent(s, row, parent);
     return row->line ? name_at_place(s, row) : name_without_place(s, row, nameless);
 }
@@ -577,6 +547,7 @@ static uint32_t freed_how_of(const sites *s, const object_info *o)
 static wl_status write_object_row(sites *s, const site *row, const char *name, wl_error *err)
 {
     const object_info *o = row->object;
+    const stack_frame *caller = is_told_by_caller(s, row) ? row->caller : NULL;
     const prof_object written = {.id = o->id,
                                  .process = s->b->process.id,
                                  .kind = o->record.kind,
@@ -599,6 +570,8 @@ static wl_status write_object_row(sites *s, const site *row, const char *name, w
                                  .made_by_pc = o->record.pc,
                                  .file = row->file,
                                  .line = row->line,
+                                 .caller_file = caller ? caller->file : 0,
+                                 .caller_line = caller ? caller->line : 0,
                                  .function = row->function};
     return table_insert_objects(s->b->insert[TABLE_objects], &written, err);
 }

@@ -219,10 +219,14 @@ static bool pack_sites(const rep_data *d, const ana_course *course, rep_part *pa
 
 /* ---- the row ---- */
 
-static json_t *course_device_json(const ana_course_device *d)
+static json_t *course_device_json(const rep_data *data, const ana_course_device *d)
 {
     json_t *row = json_object();
     rep_put_count(row, K(page_course_device, device), d->ordinal);
+    if (d->pool) {
+        rep_put_count(row, K(page_course_device, pool), d->pool);
+        rep_put_text(row, K(page_course_device, pool_name), rep_pool_name(data, d->pool));
+    }
     rep_put_count(row, K(page_course_device, peak), d->peak);
     rep_put_count(row, K(page_course_device, peak_after), d->peak_after);
     if (d->moment != OBJ_NONE)
@@ -274,7 +278,7 @@ static void put_course_lists(json_t *row, const rep_data *d, wl_arena *arena,
     json_t *devices = json_array(), *queues = json_array(), *changes = json_array(),
            *refusals = json_array();
     for (uint32_t i = 0; i < course->ndevices; i++)
-        json_array_append_new(devices, course_device_json(&course->devices[i]));
+        json_array_append_new(devices, course_device_json(d, &course->devices[i]));
     for (uint32_t i = 0; i < course->nqueues; i++)
         json_array_append_new(queues, queue_json(&course->queues[i]));
     for (uint32_t i = 0; i < course->nchanges; i++)

@@ -463,13 +463,18 @@ static void draw_none(const rep_terminal *t)
         rep_wrap(t, 2, text);
 }
 
-/* What fixing it is predicted to save of the program's time, where it is worth it. */
+/* What fixing it saves, where it is worth it: of the program's time, as predicted, or memory at the
+ * peak of its device or pool. */
 static const char *brief_saving(const rep_terminal *t, const ana_finding_group *g)
 {
+    const ana_saving *memory = &first_of(t, g)->saving;
     if (is_little(t, g))
         return "little";
-    return g->worth.known && g->worth.of_program > 0 ? rep_percent(t->arena, g->worth.of_program)
-                                                     : "";
+    if (memory->known)
+        return memory->bytes ? rep_bytes(t->arena, memory->bytes) : "with others";
+    return g->worth.known && g->worth.of_program > 0
+               ? wl_arena_printf(t->arena, "%s of time", rep_percent(t->arena, g->worth.of_program))
+               : "";
 }
 
 /* A finding in a line: what to look at, and whether to. */
@@ -505,7 +510,7 @@ static void draw_brief(const rep_terminal *t, const ana_finding_group *const *gr
              ? "of the program"
              : "of the traffic",
          .right = true},
-        {"saves time", .right = true},
+        {"saves", .right = true},
     };
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
     if (!count || !grid)

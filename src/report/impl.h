@@ -41,6 +41,8 @@ char *rep_quantity(wl_arena *arena, double value, const char *unit);
 
 const char *rep_kernel_name(const rep_data *data, uint32_t kernel); /* NULL: unknown */
 const char *rep_object_name(const rep_data *data, uint32_t object); /* NULL: unknown */
+/* Of the pool whose first object this is: what the program calls it, else the object's name. */
+const char *rep_pool_name(const rep_data *data, uint32_t object);
 /* The parameters by which the kernel was given the object: the first of *count; NULL: none known. */
 const prof_passed *rep_passed(const rep_data *data, uint32_t kernel, uint32_t object,
                               uint32_t *count);

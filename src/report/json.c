@@ -530,6 +530,8 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
         rep_put_count(row, K(finding, saves_bytes), f->saving.bytes);
     if (f->saving.step)
         rep_put_count(row, K(finding, plan_step), f->saving.step);
+    if (f->saving.pool)
+        rep_put_text(row, K(finding, pool), rep_pool_name(d, f->saving.pool));
     put_worth(row, f, &f->worth, true);
     rep_put_text(row, K(finding, certainty), ana_certainty_name(f->certainty));
     rep_put(row, K(finding, evidence), evidence);

@@ -16,6 +16,12 @@ const char *rep_object_name(const rep_data *data, uint32_t object)
     return found ? found->name : NULL;
 }
 
+const char *rep_pool_name(const rep_data *data, uint32_t object)
+{
+    const prof_object *found = prof_find_object(&data->objects, object);
+    return found && found->tag[0] ? found->tag : rep_object_name(data, object);
+}
+
 const prof_passed *rep_passed(const rep_data *data, uint32_t kernel, uint32_t object,
                               uint32_t *count)
 {

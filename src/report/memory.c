@@ -33,13 +33,16 @@ static void draw_holders(const rep_terminal *t, const ana_peak *peak)
         fprintf(t->out, "%*sand %u more\n", INDENT, "", peak->nobjects - MOST_HOLDERS);
 }
 
-static int by_plan(const void *a, const void *b)
+static int by_pool_and_plan(const void *a, const void *b)
 {
-    const ana_finding *x = *(const ana_finding *const *)a, *y = *(const ana_finding *const *)b;
-    return x->saving.step < y->saving.step ? -1 : x->saving.step > y->saving.step;
+    const ana_saving *x = &(*(const ana_finding *const *)a)->saving,
+                     *y = &(*(const ana_finding *const *)b)->saving;
+    if (x->pool != y->pool)
+        return x->pool < y->pool ? -1 : 1;
+    return x->step < y->step ? -1 : x->step > y->step;
 }
 
-/* The findings that are steps of the plan, in its order; *count of them. */
+/* The findings that are steps of plans: the device's first, then pool after pool; *count of them. */
 static const ana_finding **list_plan(const rep_terminal *t, uint32_t *count)
 {
     const ana_findings *all = t->d->findings;
@@ -49,7 +52,7 @@ static const ana_finding **list_plan(const rep_terminal *t, uint32_t *count)
         if (all->rows[i].saving.step && all->rows[i].nremedies)
             steps[(*count)++] = &all->rows[i];
     if (*count)
-        qsort(steps, *count, sizeof *steps, by_plan);
+        qsort(steps, *count, sizeof *steps, by_pool_and_plan);
     return steps;
 }
 
@@ -72,15 +75,36 @@ static void draw_plan(const rep_terminal *t, const ana_finding *const *steps, ui
         rep_grid_draw(grid, INDENT, t->o->width, t->s.dim, t->s.off, t->out);
 }
 
+/* `steps`: of one pool. */
+static void draw_plan_of_pool(const rep_terminal *t, const ana_finding *const *steps,
+                              uint32_t count)
+{
+    const char *name = rep_pool_name(t->d, steps[0]->saving.pool);
+    fprintf(t->out,
+            "\n%*sOf the own peak of the pool %s; the device's falls where its allocator gives "
+            "memory back:\n",
+            INDENT, "", rep_printable(t, name ? name : "unknown"));
+    draw_plan(t, steps, count);
+}
+
 void rep_memory(const rep_terminal *t)
 {
-    uint32_t count = 0;
+    uint32_t count = 0, end = 0;
     const ana_peak *peak = t->d->memory.npeaks ? &t->d->memory.peaks[0] : NULL;
     const ana_finding **steps = t->d->findings ? list_plan(t, &count) : NULL;
     if (!steps || !count || !peak)
         return;
     rep_title(t, "Memory", "what holds the peak, and changes that lower it together");
     draw_holders(t, peak);
-    fputc('\n', t->out);
-    draw_plan(t, steps, count);
+    while (end < count && !steps[end]->saving.pool)
+        end++;
+    if (end)
+        fputc('\n', t->out);
+    if (end)
+        draw_plan(t, steps, end);
+    for (uint32_t first = end; first < count; first = end) {
+        while (end < count && steps[end]->saving.pool == steps[first]->saving.pool)
+            end++;
+        draw_plan_of_pool(t, &steps[first], end - first);
+    }
 }

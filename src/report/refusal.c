@@ -9,6 +9,8 @@ static json_t *held_json(const rep_data *d, const ana_held *h)
     rep_put_text(row, K(held, name), rep_object_name(d, h->object));
     rep_put_count(row, K(held, count), h->count);
     rep_put_count(row, K(held, bytes), h->bytes);
+    if (h->rest)
+        rep_put(row, K(held, rest), json_true());
     return row;
 }
 

@@ -50,11 +50,40 @@ uint32_t tale_allocate(obj_trace *t, uint32_t queue, uint64_t bytes, uint32_t *o
                            .waits = is_host(t, queue)});
 }
 
+/* The device that stands for what is divided. */
+static uint32_t pool_of(obj_trace *t, uint32_t whole)
+{
+    uint32_t machine = t->ndevices - (uint32_t)t->pools.count, i = 0;
+    while (i < t->pools.count && t->pools.data[i] != whole)
+        i++;
+    if (i == t->pools.count) {
+        assert_true(wl_push(&t->pools, whole));
+        t->ndevices++;
+    }
+    t->objects.data[whole].divided = true;
+    return machine + i;
+}
+
+uint32_t tale_part(obj_trace *t, uint32_t whole, uint64_t bytes, uint32_t *part)
+{
+    uint32_t made = (uint32_t)t->objects.count, op = tale_allocate(t, TALE_HOST, bytes, part);
+    obj_object *o = &t->objects.data[made];
+    o->part = true;
+    o->whole = whole;
+    o->context = t->objects.data[whole].context;
+    o->device = pool_of(t, whole);
+    t->ops.data[op].waits = false;
+    return op;
+}
+
 uint32_t tale_free(obj_trace *t, uint32_t queue, uint32_t object)
 {
-    uint32_t op = add(
-        t, (obj_op){.kind = OBJ_FREE, .queue = queue, .about = object, .waits = is_host(t, queue)});
     obj_object *o = &t->objects.data[object];
+    queue = o->part ? TALE_HOST : queue;
+    uint32_t op = add(t, (obj_op){.kind = OBJ_FREE,
+                                  .queue = queue,
+                                  .about = object,
+                                  .waits = is_host(t, queue) && !o->part});
     o->free = o->end = op;
     o->ended = OBJ_FREED;
     return op;
@@ -100,6 +129,14 @@ uint32_t tale_launch(obj_trace *t, uint32_t queue, uint32_t reads, uint32_t writ
     if (writes != OBJ_NONE)
         both[n++] = (obj_access){.object = writes, .how = OBJ_WRITE};
     uint32_t set = obj_trace_add_set(t, both, n);
+    return add(t, (obj_op){.kind = OBJ_LAUNCH, .queue = queue, .accesses = set});
+}
+
+uint32_t tale_launch_around(obj_trace *t, uint32_t queue, uint32_t part)
+{
+    obj_access both[] = {{.object = t->objects.data[part].whole, .how = OBJ_READ},
+                         {.object = part, .how = OBJ_READ, .possible = true}};
+    uint32_t set = obj_trace_add_set(t, both, 2);
     return add(t, (obj_op){.kind = OBJ_LAUNCH, .queue = queue, .accesses = set});
 }
 

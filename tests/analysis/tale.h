@@ -15,6 +15,9 @@ uint32_t tale_queue(obj_trace *trace, obj_queue_kind kind);
 /* The next object, allocated by the host or, where `queue` is a stream, in its order. *object may
  * be NULL. */
 uint32_t tale_allocate(obj_trace *trace, uint32_t queue, uint64_t bytes, uint32_t *object);
+/* The next object, a part of another that the program divides, each a pool by itself. */
+uint32_t tale_part(obj_trace *trace, uint32_t whole, uint64_t bytes, uint32_t *part);
+/* Of a part the queue does not matter. */
 uint32_t tale_free(obj_trace *trace, uint32_t queue, uint32_t object);
 /* A copy or set of the whole object by the host, which waits for a copy. */
 uint32_t tale_set(obj_trace *trace, uint32_t queue, uint32_t object);
@@ -24,6 +27,8 @@ uint32_t tale_copy_out(obj_trace *trace, uint32_t queue, uint32_t object);
 obj_access tale_access(obj_trace *trace, uint32_t object, unsigned how);
 /* A launch that reads one object and writes another; OBJ_NONE: neither. */
 uint32_t tale_launch(obj_trace *trace, uint32_t queue, uint32_t reads, uint32_t writes);
+/* A launch that reads what is divided: perhaps the part. */
+uint32_t tale_launch_around(obj_trace *trace, uint32_t queue, uint32_t part);
 /* A launch of which nothing is known. */
 uint32_t tale_launch_unknown(obj_trace *trace, uint32_t queue);
 /* RECORD, WAIT, SYNC_*: `about` is the event, or nothing. */

@@ -3,6 +3,7 @@
 #include "support/arena.h"
 #include "support/test.h"
 
+#include "analysis/tables.h"
 #include "analysis/tables/course.h"
 
 #include <string.h>
@@ -284,6 +285,40 @@ static void refused_allocations(void **state)
     assert_int_equal(c->nops, 6); /* what failed is no operation */
 }
 
+/* A part of object 1, the quarter of it with this number. */
+static void allocate_part(uint32_t object, uint32_t quarter)
+{
+    uint32_t by = call("warplens_alloc", CAP_CALL_ALLOC, 0, 0);
+    cap_record r = story_object(object, by, 0x7f0001000000 + (uint64_t)quarter * MIB / 4, MIB / 4);
+    r.object.parent = 1;
+    add(r);
+}
+
+/* Most of the pool is in use when its third part has come, and the first has not gone. */
+static void peaks_of_pools(void **state)
+{
+    (void)state;
+    ana_findings findings;
+    ana_pools pools;
+    begin();
+    allocate(1);
+    allocate_part(2, 0);
+    allocate_part(3, 1);
+    add(story_free(3, call("warplens_free", CAP_CALL_FREE, 0, 0)));
+    allocate_part(4, 1);
+    allocate_part(5, 2);
+    for (uint32_t i = 5; i != 0; i = i == 4 ? 2 : i - 1)
+        add(story_free(i, call("cudaFree", CAP_CALL_FREE, 0, 0)));
+    const ana_course *course = end(&findings);
+    story_expect(ana_pool_table(db, arena, &pools, &err), &err);
+    const ana_course_device *d = course->devices;
+    assert_int_equal(course->ndevices, 2);
+    assert_true(d[0].pool == 0 && d[0].peak == MIB);
+    assert_true(d[1].pool == 1 && d[1].peak == 3 * MIB / 4);
+    assert_int_equal(d[1].peak, pools.rows[0].most_used);
+    assert_int_equal(course->objects[1].device, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +327,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(launches_are_folded, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_many_operations, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(refused_allocations, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(peaks_of_pools, arena_set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -452,6 +452,151 @@ static void reuse_after_a_wait(void **state)
     }
 }
 
+/* ---- what is filled too soon ---- */
+
+/* All is copied in at once: what is used last is filled, and allocated, too soon. A set before the copy
+ * is put off with it. */
+static void filled_too_soon(void **state)
+{
+    uint32_t a, b;
+    (void)state;
+    tale_allocate(&t, TALE_HOST, 100, &a);             /* T = 0 */
+    tale_allocate(&t, TALE_HOST, 100, &b);             /* 1 */
+    tale_set(&t, TALE_LEGACY, a);                      /* 2 */
+    tale_copy_in(&t, TALE_LEGACY, a);                  /* 3 */
+    uint32_t copy = tale_copy_in(&t, TALE_LEGACY, b);  /* 4 */
+    tale_launch(&t, TALE_LEGACY, b, b);                /* 5 */
+    tale_free(&t, TALE_HOST, b);                       /* 6 */
+    uint32_t use = tale_launch(&t, TALE_LEGACY, a, a); /* 7 */
+    tale_free(&t, TALE_HOST, a);
+    analyse();
+    const obj_hit *late_use = hit_of(ANA_EARLY_ALLOCATION, a),
+                  *at_once = hit_of(ANA_EARLY_ALLOCATION, b);
+    assert_true(late_use && late_use->to == use && late_use->calls == 6);
+    assert_true(at_once && at_once->to == copy && at_once->calls == 2);
+    assert_int_equal(plan.devices[0].before, 200);
+    assert_int_equal(plan.devices[0].after, 100);
+}
+
+/* What is not known may have used it: then nothing is put off over that. */
+static void filled_before_what_is_unknown(void **state)
+{
+    uint32_t a;
+    (void)state;
+    tale_allocate(&t, TALE_HOST, 100, &a);
+    tale_launch(&t, TALE_LEGACY, OBJ_NONE, OBJ_NONE);
+    tale_copy_in(&t, TALE_LEGACY, a);
+    uint32_t unknown = tale_launch_unknown(&t, TALE_LEGACY);
+    for (int i = 0; i < 4; i++)
+        tale_launch(&t, TALE_LEGACY, OBJ_NONE, OBJ_NONE);
+    tale_launch(&t, TALE_LEGACY, a, a);
+    analyse();
+    assert_int_equal(lives.rows[a].used, unknown);
+    assert_int_equal(hit_of(ANA_EARLY_ALLOCATION, a)->to, lives.rows[a].filled);
+}
+
+/* ---- parts ---- */
+
+/* Parts are counted in their pool: 205 bytes at its peak, 105 when each lives only while it is used.
+ * The device's peak is the pool's memory, which nothing is advised about. */
+static void parts_of_a_pool(void **state)
+{
+    uint32_t pool, a, b;
+    (void)state;
+    tale_allocate(&t, TALE_HOST, 1000, &pool);        /* T = 0 */
+    tale_part(&t, pool, 100, &a);                     /* 0, as the call before it */
+    tale_part(&t, pool, 105, &b);                     /* 0 */
+    tale_launch(&t, TALE_LEGACY, OBJ_NONE, b);        /* 1 */
+    tale_launch(&t, TALE_LEGACY, OBJ_NONE, a);        /* 2 */
+    tale_launch(&t, TALE_LEGACY, OBJ_NONE, OBJ_NONE); /* 3 */
+    tale_free(&t, TALE_HOST, a);                      /* 4, as the next call */
+    tale_launch(&t, TALE_LEGACY, OBJ_NONE, OBJ_NONE); /* 4: does not wait for that */
+    tale_free(&t, TALE_HOST, b);                      /* 5 */
+    tale_free(&t, TALE_HOST, pool);                   /* 5: waits for all of the context */
+    expect_levels((const uint32_t[]){0, 0, 0, 1, 2, 3, 4, 4, 5, 5});
+    free(levels);
+    analyse();
+    assert_int_equal(t.ndevices, 2);
+    assert_int_equal(hit_of(ANA_EARLY_ALLOCATION, a)->calls, 1);
+    assert_int_equal(hit_of(ANA_LATE_DEALLOCATION, a)->calls, 1);
+    assert_int_equal(hit_of(ANA_LATE_DEALLOCATION, b)->calls, 3);
+    assert_int_equal(hits.count, 3); /* none to reuse memory, and none of the pool's own */
+    assert_int_equal(plan.devices[0].before, 1000);
+    assert_int_equal(plan.devices[0].after, 1000);
+    assert_int_equal(plan.devices[1].before, 205);
+    assert_int_equal(plan.devices[1].after, 105);
+    assert_true(obj_pool_of(&t, 0) == OBJ_NONE && obj_pool_of(&t, 1) == pool);
+}
+
+/* Three are made at one place: the first two are used no more when the next is made. What is used to
+ * the end is none, however many there are, and what is made once may be meant to stay. */
+static void leaks_in_a_pool(void **state)
+{
+    uint32_t pool, made[3], weights[3], once;
+    (void)state;
+    tale_allocate(&t, TALE_HOST, 1000, &pool);
+    tale_part(&t, pool, 10, &once);
+    tale_launch(&t, TALE_LEGACY, OBJ_NONE, once);
+    for (int i = 0; i < 3; i++) {
+        tale_part(&t, pool, 10, &weights[i]);
+        t.objects.data[weights[i]].site = weights[0];
+    }
+    for (int i = 0; i < 3; i++) {
+        tale_part(&t, pool, 10, &made[i]);
+        t.objects.data[made[i]].site = made[0];
+        tale_launch(&t, TALE_LEGACY, weights[i], made[i]);
+    }
+    analyse();
+    assert_true(hit_of(ANA_LEAK, made[0]) && hit_of(ANA_LEAK, made[1]));
+    assert_int_equal(hit_of(ANA_LEAK, made[0])->count, 2);
+    assert_null(hit_of(ANA_LEAK, made[2]));
+    for (int i = 0; i < 3; i++)
+        assert_null(hit_of(ANA_LEAK, weights[i]));
+    assert_null(hit_of(ANA_LEAK, once));
+    assert_null(hit_of(ANA_LEAK, pool));
+}
+
+/* What is told of all that is divided may be of any part. */
+static void accesses_around_parts(void **state)
+{
+    uint32_t pool, a, b;
+    (void)state;
+    tale_allocate(&t, TALE_HOST, 1000, &pool);
+    tale_part(&t, pool, 10, &a);
+    tale_part(&t, pool, 10, &b);
+    tale_launch(&t, TALE_LEGACY, OBJ_NONE, OBJ_NONE);
+    uint32_t around = tale_launch_around(&t, TALE_LEGACY, a);
+    tale_launch(&t, TALE_LEGACY, OBJ_NONE, OBJ_NONE);
+    tale_free(&t, TALE_HOST, a);
+    tale_free(&t, TALE_HOST, b);
+    analyse();
+    assert_null(hit_of(ANA_UNUSED_ALLOCATION, a));
+    assert_non_null(hit_of(ANA_UNUSED_ALLOCATION, b));
+    assert_int_equal(lives.rows[a].first, around);
+    assert_true(lives.rows[a].possibly && !lives.rows[a].accesses);
+}
+
+/* A part is idle and written in vain like an object of CUDA's; what holds it is not. */
+static void idle_and_dead_parts(void **state)
+{
+    uint32_t pool, a, b;
+    (void)state;
+    tale_allocate(&t, TALE_HOST, 1000, &pool);
+    tale_part(&t, pool, 10, &a);
+    tale_part(&t, pool, 10, &b);
+    uint32_t set = tale_set(&t, TALE_LEGACY, a);
+    uint32_t copy = tale_copy_in(&t, TALE_LEGACY, a);
+    for (int i = 0; i < 20; i++)
+        tale_launch(&t, TALE_LEGACY, b, b);
+    uint32_t use = tale_launch(&t, TALE_LEGACY, a, OBJ_NONE);
+    tale_free(&t, TALE_HOST, a);
+    analyse();
+    const obj_hit *dead = hit_of(ANA_DEAD_WRITE, a), *idle = hit_of(ANA_TEMPORARY_IDLENESS, a);
+    assert_true(dead && idle);
+    assert_true(dead->from == set && dead->to == copy);
+    assert_true(idle->from == copy && idle->to == use && idle->calls == 20);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -471,6 +616,12 @@ int main(void)
         TEST(reuse_in_a_chain),
         TEST(reuse_across_streams),
         TEST(reuse_after_a_wait),
+        TEST(filled_too_soon),
+        TEST(filled_before_what_is_unknown),
+        TEST(parts_of_a_pool),
+        TEST(leaks_in_a_pool),
+        TEST(accesses_around_parts),
+        TEST(idle_and_dead_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

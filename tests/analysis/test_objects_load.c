@@ -281,6 +281,86 @@ static void refused(void **state)
     assert_true(strstr(f->advice, "Make room for 768 KiB before it: free "));
 }
 
+/* A part of object 1, the quarter of it with this number. */
+static void allocate_part(uint32_t object, uint32_t quarter)
+{
+    uint32_t by = call("warplens_alloc", CAP_CALL_ALLOC, 0, 0);
+    cap_record r = story_object(object, by, 0x7f0001000000 + (uint64_t)quarter * MIB / 4, MIB / 4);
+    r.object.parent = 1;
+    add(r);
+}
+
+static void allocate_arena(void)
+{
+    allocate(1, CAP_OBJECT_DEVICE);
+    add((cap_record){.type = CAP_ANNOTATION, .annotation = {1, "arena", 0}});
+    for (uint32_t i = 0; i < 3; i++)
+        allocate_part(2 + i, i);
+}
+
+static void copy_bytes(const char *api, cap_call_kind kind, uint32_t source, uint32_t target,
+                       uint64_t bytes)
+{
+    cap_record r = story_call(++calls, api, kind);
+    r.call.ordinal = ++ordinals;
+    r.call.source_object = source;
+    r.call.target_object = target;
+    r.call.bytes = bytes;
+    add(r);
+}
+
+static void free_arena(void)
+{
+    for (uint32_t i = 4; i > 0; i--)
+        free_object(i);
+}
+
+/* The first half of the arena is set: parts 2 and 3, of which 2 is copied over unread. 4 is nobody's. */
+static void parts(void **state)
+{
+    (void)state;
+    ana_findings all;
+    ana_pools pools;
+    begin();
+    allocate_arena();
+    copy_bytes("cudaMemset", CAP_CALL_SET, 0, 1, MIB / 2);
+    copy_bytes("cudaMemcpy", CAP_CALL_COPY, 0, 2, MIB / 4);
+    copy_bytes("cudaMemcpy", CAP_CALL_COPY, 3, 0, MIB / 4);
+    free_arena();
+    end(&all);
+    const ana_finding *unused = finding_of(&all, ANA_UNUSED_ALLOCATION, 4),
+                      *dead = finding_of(&all, ANA_DEAD_WRITE, 2);
+    assert_non_null(unused);
+    expect_text(unused->summary,
+                "No copy, no set and no kernel accesses its 256 KiB. What that saves is of the own "
+                "peak of the pool \"arena\"; whether the device's peak falls with it depends on "
+                "the pool's allocator.");
+    assert_int_equal(unused->saving.pool, 1);
+    assert_int_equal(unused->saving.bytes, MIB / 4);
+    assert_non_null(dead);
+    assert_int_equal(dead->cost.excess, MIB / 4);
+    assert_null(finding_of(&all, ANA_DEAD_WRITE, 3));
+    assert_null(finding_of(&all, ANA_DEAD_WRITE, 1));
+    assert_null(finding_of(&all, ANA_UNUSED_ALLOCATION, 3));
+    assert_int_equal(all.peak_after, MIB); /* of the device */
+    story_expect(ana_pool_table(db, arena, &pools, &err), &err);
+    assert_int_equal(pools.rows[0].most_used, 3 * MIB / 4);
+}
+
+/* The kernel accesses object 1, and it is not known which part of that. */
+static void parts_that_may_be_used(void **state)
+{
+    (void)state;
+    ana_findings all;
+    begin();
+    allocate_arena();
+    launch(1);
+    free_arena();
+    end(&all);
+    for (uint32_t i = 1; i <= 4; i++)
+        assert_null(finding_of(&all, ANA_UNUSED_ALLOCATION, i));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +370,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(idle_since_launch, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(left_to_the_end, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(refused, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(parts, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(parts_that_may_be_used, arena_set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,10 @@ static void access_some(obj_trace *t, uint32_t op)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t object = any_alive(t);
         if (object != OBJ_NONE)
-            accesses[made++] = (obj_access){.object = object, .how = 1 + below(3)};
+            accesses[made++] = (obj_access){.object = object,
+                                            .how = 1 + below(3),
+                                            .possible = t->objects.data[object].part &&
+                                                        below(4) == 0};
     }
     t->ops.data[op].accesses = obj_trace_add_set(t, accesses, made);
 }
@@ -86,16 +89,26 @@ static void add_nodes(obj_trace *t, uint32_t run)
     }
 }
 
+static void add_object(obj_trace *t, uint32_t stream)
+{
+    uint32_t whole = below(3) ? OBJ_NONE : any_alive(t), made = (uint32_t)t->objects.count, op;
+    if (whole != OBJ_NONE)
+        op = tale_part(t, whole, unit * (80 + below(50)), NULL);
+    else
+        op = tale_allocate(t, below(3) ? TALE_HOST : stream, unit * (80 + below(50)), NULL);
+    t->objects.data[made].site = below(made + 1);
+    if (whole == OBJ_NONE)
+        t->objects.data[made].context = below(2);
+    if (whole != OBJ_NONE || t->ops.data[op].queue != TALE_HOST)
+        t->ops.data[op].thread = below(2) ? 6 : TALE_HOST;
+}
+
 static void add_random(obj_trace *t, uint32_t i)
 {
     uint32_t stream = 1 + below(5), object = any_alive(t), op = OBJ_NONE;
     switch (below(12)) {
     case 0:
-    case 1:
-        op = tale_allocate(t, below(3) ? TALE_HOST : stream, unit * (80 + below(50)), NULL);
-        t->objects.data[t->objects.count - 1].site = below((uint32_t)t->objects.count);
-        t->objects.data[t->objects.count - 1].context = below(2);
-        break;
+    case 1: add_object(t, stream); break;
     case 2:
         op = object == OBJ_NONE ? OBJ_NONE : tale_free(t, below(3) ? TALE_HOST : stream, object);
         break;
@@ -125,7 +138,7 @@ static void draw_trace(obj_trace *t)
 
 static bool conflict(const obj_trace *t, uint32_t from, uint32_t to)
 {
-    uint32_t n, m;
+    uint32_t n, m; /* parts of what is divided have an order of their own */
     const obj_op *x = &t->ops.data[from], *y = &t->ops.data[to];
     const obj_access *a = obj_accesses(t, x, &n), *b = obj_accesses(t, y, &m);
     bool x_life = x->kind == OBJ_ALLOCATE || x->kind == OBJ_FREE, y_life = y->kind == OBJ_FREE;
@@ -133,7 +146,8 @@ static bool conflict(const obj_trace *t, uint32_t from, uint32_t to)
         if (y_life && y->about == a[i].object)
             return true;
         for (uint32_t k = 0; k < m; k++)
-            if (a[i].object == b[k].object && ((a[i].how | b[k].how) & OBJ_WRITE))
+            if (a[i].object == b[k].object && ((a[i].how | b[k].how) & OBJ_WRITE) &&
+                !t->objects.data[a[i].object].divided)
                 return true;
     }
     for (uint32_t k = 0; x_life && k < m; k++)
@@ -198,6 +212,19 @@ static bool has_edge(const obj_trace *t, uint32_t from, uint32_t to)
     return false;
 }
 
+static bool concerns_part(const obj_trace *t, const obj_op *op)
+{
+    return (op->kind == OBJ_ALLOCATE || op->kind == OBJ_FREE) && t->objects.data[op->about].part;
+}
+
+/* The program's allocator comes after all that the context was given so far. */
+static bool comes_before_part(const obj_trace *t, const obj_op *from, const obj_op *to)
+{
+    return (holds_thread(t, from) && from->thread == to->thread) ||
+           (is_in_stream(t, from) &&
+            t->queues.data[from->queue].context == t->objects.data[to->about].context);
+}
+
 static uint32_t run_of(const obj_trace *t, uint32_t op)
 {
     for (size_t i = 0; i < t->nodes.count; i++)
@@ -209,6 +236,8 @@ static uint32_t run_of(const obj_trace *t, uint32_t op)
 static bool depends(const obj_trace *t, uint32_t from, uint32_t to)
 {
     const obj_op *x = &t->ops.data[from], *y = &t->ops.data[to];
+    if (concerns_part(t, x) || concerns_part(t, y))
+        return !concerns_part(t, x) && comes_before_part(t, x, y);
     bool work = obj_is_work(x->kind) && obj_is_work(y->kind);
     bool nodes = run_of(t, from) && run_of(t, from) == run_of(t, to);
     bool looks_at_stream = is_in_stream(t, y) || y->kind == OBJ_RECORD ||
@@ -268,28 +297,34 @@ static void level_by_kahn(const obj_trace *t, uint32_t *levels)
         for (uint32_t i = 0; i < n; i++)
             left += !gone[i];
     }
+    for (uint32_t i = 0; i < n; i++) /* with the last call before it */
+        if (t->ops.data[i].kind == OBJ_ALLOCATE && concerns_part(t, &t->ops.data[i]) && levels[i])
+            levels[i]--;
 }
 
 /* ---- lives ---- */
 
-static bool may_access(const obj_trace *t, uint32_t op, uint32_t object, bool *certain)
+/* *certain: it does; *named: it is told of by itself. */
+static bool may_access(const obj_trace *t, uint32_t op, uint32_t object, bool *certain, bool *named)
 {
     uint32_t n;
     const obj_op *o = &t->ops.data[op];
     const obj_object *x = &t->objects.data[object];
     const obj_access *a = obj_accesses(t, o, &n);
-    *certain = false;
-    for (uint32_t i = 0; i < n; i++)
-        *certain |= a[i].object == object;
-    return *certain || (o->unknown && op > x->allocate && op < x->free);
+    *certain = *named = false;
+    for (uint32_t i = 0; i < n; i++) {
+        *named |= a[i].object == object;
+        *certain |= a[i].object == object && !a[i].possible;
+    }
+    return *named || (o->unknown && op > x->allocate && op < x->free);
 }
 
 static void compare_life(const obj_trace *t, const obj_lives *lives, uint32_t object)
 {
     uint32_t first = OBJ_NONE, last = OBJ_NONE;
-    bool any = false, certain;
+    bool any = false, certain, named;
     for (uint32_t i = 0; i < t->ops.count; i++) {
-        if (!may_access(t, i, object, &certain))
+        if (!may_access(t, i, object, &certain, &named))
             continue;
         first = first == OBJ_NONE ? i : first;
         last = i;
@@ -317,17 +352,17 @@ static uint32_t compare_gaps(const obj_trace *t, const uint32_t *levels, const o
                              uint32_t object, uint32_t least)
 {
     uint32_t last = OBJ_NONE, count = 0;
-    bool certain, last_certain = false;
+    bool certain, named, last_named = false;
     for (uint32_t i = 0; i < t->ops.count; i++) {
-        if (!may_access(t, i, object, &certain))
+        if (!may_access(t, i, object, &certain, &named))
             continue;
-        bool known = last != OBJ_NONE && (certain || last_certain);
+        bool known = last != OBJ_NONE && (named || last_named);
         bool far = known && levels[i] > levels[last] + least;
         if (far != has_gap(lives, object, last, i))
             fail_msg("object %u, operations %u to %u: %d", object, last, i, far);
         count += far;
         last = i;
-        last_certain = certain;
+        last_named = named;
     }
     return count;
 }
@@ -339,6 +374,8 @@ typedef enum status { INITIAL, IN_USE, DONE, REUSED } status;
 static bool fits(const obj_object *a, const obj_object *b, double apart)
 {
     double x = (double)a->bytes, y = (double)b->bytes;
+    if (a->device != b->device)
+        return false;
     return x > y ? y >= x * (1 - apart) : x >= y * (1 - apart);
 }
 
@@ -375,9 +412,9 @@ static void reuse_naively(const obj_trace *t, const uint32_t *levels, const bool
     for (uint32_t i = 0; i < t->objects.count; i++) {
         reuses[i] = OBJ_NONE;
         uint32_t least = UINT32_MAX, most = 0;
-        bool certain;
+        bool certain, named;
         for (uint32_t op = 0; op < t->ops.count; op++)
-            if (may_access(t, op, i, &certain) && certain) {
+            if (may_access(t, op, i, &certain, &named) && certain) {
                 least = levels[op] < least ? levels[op] : least;
                 most = levels[op] > most ? levels[op] : most;
             }
@@ -462,44 +499,53 @@ static uint64_t bytes_at(const obj_trace *t, const obj_hits *hits, const bool *c
     return moment >= begin && moment < end ? bytes : 0;
 }
 
-static uint64_t peak_with(const obj_trace *t, const obj_hits *hits, const bool *chosen)
+/* Of the device. */
+static uint64_t peak_with(const obj_trace *t, const obj_hits *hits, const bool *chosen,
+                          uint32_t device)
 {
     uint64_t peak = 0;
     for (uint32_t m = 0; m < t->ops.count; m++) {
         uint64_t sum = 0;
         for (uint32_t i = 0; i < t->objects.count; i++)
-            sum += bytes_at(t, hits, chosen, i, m);
+            if (t->objects.data[i].device == device)
+                sum += bytes_at(t, hits, chosen, i, m);
         peak = sum > peak ? sum : peak;
     }
     return peak;
 }
 
+static uint32_t device_of(const obj_trace *t, const obj_hit *h)
+{
+    return t->objects.data[h->object].device;
+}
+
 static void compare_savings(const obj_trace *t, const obj_hits *hits, const obj_plan *plan)
 {
     bool *chosen = calloc(hits->count + 1, sizeof *chosen);
-    uint64_t before = peak_with(t, hits, chosen), after;
-    assert_int_equal(plan->devices[0].before, before);
+    for (uint32_t d = 0; d < t->ndevices; d++)
+        assert_int_equal(plan->devices[d].before, peak_with(t, hits, chosen, d));
     for (size_t i = 0; i < hits->count; i++) {
+        uint32_t d = device_of(t, &hits->data[i]);
         for (size_t k = 0; k < hits->count; k++)
             chosen[k] = hits->data[k].bundle == hits->data[i].bundle;
-        uint64_t peak = peak_with(t, hits, chosen);
+        uint64_t peak = peak_with(t, hits, chosen, d), before = plan->devices[d].before;
         assert_int_equal(hits->data[i].saves, peak < before ? before - peak : 0);
     }
     for (size_t k = 0; k < hits->count; k++)
         chosen[k] = hits->data[k].planned;
-    after = peak_with(t, hits, chosen);
-    assert_int_equal(plan->devices[0].after, after);
+    for (uint32_t d = 0; d < t->ndevices; d++) {
+        assert_int_equal(plan->devices[d].after, peak_with(t, hits, chosen, d));
+        assert_true(plan->devices[d].after <= plan->devices[d].before);
+    }
     for (size_t i = 0; i < plan->steps.count; i++) {
         const obj_step *step = &plan->steps.data[i];
+        uint32_t d = device_of(t, &hits->data[step->hit]);
         assert_true(hits->data[step->hit].planned);
         chosen[step->hit] = false;
-        assert_int_equal(step->adds, peak_with(t, hits, chosen) - after);
+        assert_int_equal(step->adds, peak_with(t, hits, chosen, d) - plan->devices[d].after);
         assert_false(hits->data[step->hit].possible);
         chosen[step->hit] = true;
     }
-    if (plan->steps.count)
-        assert_int_equal(plan->steps.data[plan->steps.count - 1].peak, after);
-    assert_true(after <= before);
     free(chosen);
 }
 
@@ -526,8 +572,10 @@ static int effort(const obj_hit *h)
     return at;
 }
 
-static bool comes_first(const obj_hit *a, const obj_hit *b)
+static bool comes_first(const obj_trace *t, const obj_hit *a, const obj_hit *b)
 {
+    if ((device_of(t, a) > 0) != (device_of(t, b) > 0))
+        return device_of(t, b) > 0;
     if ((effort(a) > 2) != (effort(b) > 2))
         return effort(a) < effort(b);
     if (a->saves != b->saves)
@@ -537,11 +585,11 @@ static bool comes_first(const obj_hit *a, const obj_hit *b)
     return effort(a) != effort(b) ? effort(a) < effort(b) : a < b;
 }
 
-static void rank_hits(const obj_hits *hits, uint32_t *order)
+static void rank_hits(const obj_trace *t, const obj_hits *hits, uint32_t *order)
 {
     for (uint32_t i = 0; i < hits->count; i++) {
         uint32_t k = i;
-        for (; k && comes_first(&hits->data[i], &hits->data[order[k - 1]]); k--)
+        for (; k && comes_first(t, &hits->data[i], &hits->data[order[k - 1]]); k--)
             order[k] = order[k - 1];
         order[k] = i;
     }
@@ -564,7 +612,7 @@ static bool goes_with(const obj_hits *hits, const bool *chosen, const obj_hit *h
 static void choose_gaps(const obj_trace *t, const obj_hits *hits, uint32_t bundle, bool *chosen)
 {
     bool *with = calloc(hits->count + 1, sizeof *with);
-    uint32_t more = 0;
+    uint32_t more = 0, d = device_of(t, &hits->data[bundle]);
     for (size_t i = 0; i < hits->count; i++) {
         const obj_hit *h = &hits->data[i];
         bool joins = h->pattern == ANA_TEMPORARY_IDLENESS && h->bundle == bundle && !h->possible &&
@@ -572,7 +620,7 @@ static void choose_gaps(const obj_trace *t, const obj_hits *hits, uint32_t bundl
         with[i] = chosen[i] || joins;
         more += joins;
     }
-    uint64_t before = peak_with(t, hits, chosen), after = peak_with(t, hits, with);
+    uint64_t before = peak_with(t, hits, chosen, d), after = peak_with(t, hits, with, d);
     if (more > 1 && after < before && (double)(before - after) >= 0.01 * (double)before)
         memcpy(chosen, with, hits->count * sizeof *chosen);
     free(with);
@@ -588,18 +636,20 @@ static void choose_naively(const obj_trace *t, const obj_hits *hits, const uint3
         const obj_hit *h = &hits->data[order[i]];
         if (h->possible || !is_change(h) || lowers_alone(h) || !goes_with(hits, chosen, h))
             continue;
-        uint64_t before = peak_with(t, hits, chosen);
+        uint32_t d = device_of(t, h);
+        uint64_t before = peak_with(t, hits, chosen, d);
         chosen[order[i]] = true;
-        uint64_t after = peak_with(t, hits, chosen);
+        uint64_t after = peak_with(t, hits, chosen, d);
         chosen[order[i]] = after < before && (double)(before - after) >= 0.01 * (double)before;
     }
     for (uint32_t i = 0; i < hits->count; i++)
         choose_gaps(t, hits, i, chosen);
     for (size_t i = hits->count; i-- > 0;) {
-        uint64_t before = peak_with(t, hits, chosen);
+        uint32_t d = device_of(t, &hits->data[order[i]]);
+        uint64_t before = peak_with(t, hits, chosen, d);
         bool was = chosen[order[i]];
         chosen[order[i]] = false;
-        chosen[order[i]] = was && peak_with(t, hits, chosen) > before;
+        chosen[order[i]] = was && peak_with(t, hits, chosen, d) > before;
     }
 }
 
@@ -607,7 +657,7 @@ static void compare_plan(const obj_trace *t, const obj_hits *hits, const obj_pla
 {
     bool *chosen = calloc(hits->count + 1, sizeof *chosen);
     uint32_t *order = calloc(hits->count + 1, sizeof *order), step = 0;
-    rank_hits(hits, order);
+    rank_hits(t, hits, order);
     choose_naively(t, hits, order, chosen);
     for (size_t i = 0; i < hits->count; i++)
         assert_int_equal(hits->data[i].planned, chosen[i]);
@@ -619,7 +669,8 @@ static void compare_plan(const obj_trace *t, const obj_hits *hits, const obj_pla
         chosen[order[i]] = true;
         assert_true(step < plan->steps.count);
         assert_int_equal(plan->steps.data[step].hit, order[i]);
-        assert_int_equal(plan->steps.data[step++].peak, peak_with(t, hits, chosen));
+        assert_int_equal(plan->steps.data[step++].peak,
+                         peak_with(t, hits, chosen, device_of(t, &hits->data[order[i]])));
     }
     assert_int_equal(step, plan->steps.count);
     free(chosen);

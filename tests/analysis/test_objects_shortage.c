@@ -163,6 +163,31 @@ static void sites(void **state)
     assert_int_equal(shortage.rooms.count, 0);
 }
 
+/* What the program divides is told by its parts, and what none of them has. */
+static void parts(void **state)
+{
+    uint32_t pool, a, b, c;
+    (void)state;
+    tale_allocate(&t, TALE_HOST, 1000, &pool);
+    tale_allocate(&t, TALE_HOST, 50, &c);
+    tale_part(&t, pool, 300, &a);
+    tale_part(&t, pool, 200, &b);
+    tale_launch(&t, TALE_LEGACY, OBJ_NONE, a);
+    tale_launch(&t, TALE_LEGACY, OBJ_NONE, OBJ_NONE);
+    tale_free(&t, TALE_HOST, b);
+    refuse(320, 200);
+    tale_launch(&t, TALE_LEGACY, c, c);
+    tale_free(&t, TALE_HOST, a);
+    analyse();
+    const obj_held *held = shortage.held.data;
+    assert_int_equal(shortage.in_use, 1050);
+    assert_int_equal(shortage.held.count, 3);
+    assert_true(held[0].object == pool && held[0].rest && held[0].bytes == 700);
+    assert_true(held[1].object == a && !held[1].rest && held[1].bytes == 300);
+    assert_true(held[2].object == c && !held[2].rest && held[2].bytes == 50);
+    expect_room(0, ANA_LATE_DEALLOCATION, a, 300);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -172,6 +197,7 @@ int main(void)
         TEST(end_of_the_process),
         TEST(process_goes_on),
         TEST(sites),
+        TEST(parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,7 +189,7 @@ static void run_probe(const char *program, probe *p, wl_arena *arena)
         else if (strncmp(line, "map ", 4) == 0)
             read_map(p, line, arena);
     assert_int_equal(pclose(pipe), 0);
-    assert_int_equal(p->ncalls, 8);
+    assert_int_equal(p->ncalls, 10);
 }
 
 /* A module whose lines are in the probe's source: so it becomes a source of the profile. */
@@ -206,6 +206,9 @@ static void add(prof_builder *builder, cap_record r)
 {
     story_expect(prof_add(builder, &r, &err), &err);
 }
+
+static prof_caller_rows callers; /* of the profile that load_objects() read */
+static uint32_t stacks[16];      /* of its objects' calls */
 
 static void load_objects(const char *program, wl_arena *arena, prof_object_rows *objects)
 {
@@ -234,6 +237,12 @@ static void load_objects(const char *program, wl_arena *arena, prof_object_rows 
     prof_db *db;
     story_expect(prof_open(story_path("sites.wlprof"), &db, &err), &err);
     story_expect(prof_load_objects(db, arena, objects, &err), &err);
+    story_expect(prof_load_callers(db, arena, &callers, &err), &err);
+    for (uint32_t i = 0; i < objects->count; i++) {
+        prof_call call;
+        story_expect(prof_load_call(db, objects->rows[i].alloc_call, arena, &call, &err), &err);
+        stacks[i] = call.stack;
+    }
     prof_close(db);
     unlink(story_path("sites.wlprof"));
 }
@@ -249,12 +258,40 @@ static void expect_name(const prof_object *o, const char *variable, const char *
     assert_int_equal(o->line, line);
 }
 
+/* The caller of a stack that makes its call at this text; 0: none is told. */
+static uint32_t caller_of(uint32_t stack)
+{
+    for (uint32_t i = 0; i < callers.count; i++)
+        if (callers.rows[i].stack == stack)
+            return callers.rows[i].line;
+    return 0;
+}
+
+/* What the helper keeps has no name of its callers', but these tell it apart. Calls are told by them
+ * in any case, also where the callers keep what was made. */
+static void check_callers(const prof_object_rows *objects)
+{
+    const prof_object *one = &objects->rows[8], *two = &objects->rows[9];
+    uint32_t first = line_of("keep_one(16)"), second = line_of("keep_one(32)");
+    assert_int_equal(one->line, line_of("&kept["));
+    assert_true(one->caller_line == first && two->caller_line == second);
+    assert_int_equal(one->caller_file, one->file);
+    char want[256];
+    snprintf(want, sizeof want, "kept[nkept++] (site_probe.c:%u, called at site_probe.c:%u)",
+             one->line, first);
+    assert_string_equal(one->name, want);
+    assert_int_equal(caller_of(stacks[8]), first);
+    assert_int_equal(caller_of(stacks[9]), second);
+    assert_int_equal(caller_of(stacks[5]), line_of("left = "));
+    assert_int_equal(caller_of(stacks[0]), 0);
+}
+
 static void names_from_dwarf(void **state)
 {
     wl_arena *arena = wl_arena_new();
     prof_object_rows objects;
     load_objects(*state, arena, &objects);
-    assert_int_equal(objects.count, 8);
+    assert_int_equal(objects.count, 10);
     expect_name(&objects.rows[0], "d_A", "&d_A", "");
     assert_string_equal(objects.rows[0].function, "main");
     expect_name(&objects.rows[1], "d_B", "&d_B", "");
@@ -267,6 +304,8 @@ static void names_from_dwarf(void **state)
     /* Made by a helper for one caller, and that one inlined. */
     expect_name(&objects.rows[7], "single", "&single", "");
     assert_string_equal(objects.rows[7].function, "main");
+    assert_int_equal(objects.rows[7].caller_line, 0);
+    check_callers(&objects);
     wl_arena_free(arena);
 }
 
@@ -291,7 +330,7 @@ static void names_from_the_order_of_calls(void **state)
     wl_arena *arena = wl_arena_new();
     prof_object_rows objects;
     load_objects(SITE_PROBE_PLAIN, arena, &objects);
-    assert_int_equal(objects.count, 8);
+    assert_int_equal(objects.count, 10);
     expect_name(&objects.rows[0], "d_A", "&d_A", "");
     expect_name(&objects.rows[1], "d_B", "&d_B", "");
     expect_name(&objects.rows[4], "parts[i]", "&parts[i]", " #3, 8 bytes");

@@ -54,7 +54,7 @@ static void test_savings_of_memory(void **state)
         rows[i].number = (uint32_t)i + 1;
     }
     rows[0].cost = (ana_cost){.unit = ANA_BYTES, .excess = 4096, .share_of_program = 0.5};
-    rows[0].saving = (ana_saving){true, 1024, 2, 512};
+    rows[0].saving = (ana_saving){true, 1024, 2, 512, 0};
     ana_remedy remedy = {.kind = REMEDY_FREE_SOONER, .remedy = "Free.", .advice = "Free."};
     rows[0].nremedies = 1;
     rows[0].remedies = &remedy;
@@ -75,6 +75,12 @@ static void test_savings_of_memory(void **state)
     assert_has(text, "Memory  what holds the peak, and changes that lower it together\n");
     assert_has(text, "finding  change");
     assert_has(text, " 512 B\n");
+    free(text);
+    rows[1].saving = (ana_saving){true, 2048, 0, 0, 0};
+    text = text_of(&f->data, &(rep_text_options){.width = 120, .findings = 1});
+    assert_has(text, "Further findings");
+    assert_has(text, " 25 %  2 KiB\n"); /* under "saves" */
+    rows[1].saving = (ana_saving){0};
     free(text);
     json_t *json = json_of(&f->data), *findings = json_object_get(json, "findings");
     assert_int_equal(json_integer_value(json_object_get(json_object_get(json, "memory"),

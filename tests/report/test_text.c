@@ -103,8 +103,8 @@ static void test_text_of_what_gains_little(void **state)
     char *text = text_of(&f->data, &(rep_text_options){.width = 120});
     assert_null(strstr(text, "Findings of little gain"));
     assert_has(text, "Further findings  --finding N shows one, --all shows all of them");
-    assert_has(text, "of the traffic  saves time\n");
-    assert_has(text, "68 %      little\n");
+    assert_has(text, "of the traffic   saves\n");
+    assert_has(text, "68 %  little\n");
     free(text);
     text = text_of(&f->data, &(rep_text_options){.width = 80, .finding = 2});
     assert_has(text,

@@ -97,6 +97,13 @@ class Emulated(unittest.TestCase):
             rows = profile.execute("SELECT bytes, line FROM v_calls WHERE api LIKE 'CUDACachingAllocator%' AND result")
             self.assertEqual(rows.fetchall(), [(4 << 50, line_of("too large"))])
 
+    def test_who_held_memory_then(self):
+        """The thread's tensor has gone, and the input: the rest is not handed out."""
+        refusal, = [f["refusal"] for f in self.profile["findings"] if f["pattern"] == "out-of-memory"]
+        self.assertEqual([(h["name"].split(" (")[0], h["bytes"], h.get("rest", False)) for h in refusal["held"]],
+                         [("PyTorch segment", (1 << 20) - 4096, True), ("tensor", 4096, False)])
+        self.assertEqual(refusal["in_use"], 1 << 20)
+
     def test_lines_of_launches(self):
         with sqlite3.connect(self.path) as profile:
             rows = profile.execute("SELECT line FROM v_calls WHERE kind = 'launch'").fetchall()
@@ -120,6 +127,10 @@ class Arrays(unittest.TestCase):
             ("array", 1024, "arrays.py", line_of("the sum", program), segment["id"])])
         self.assertTrue(all(o["freed_how"] == "program" for o in arrays))
         self.assertEqual(profile["memory"]["pools"][0]["most_used_bytes"], 4096)
+        unused = [f for f in profile["findings"] if f["pattern"] == "unused-allocation"]
+        self.assertEqual([(f["pool"], f["saves_bytes"], f["plan_step"]) for f in unused],
+                         [("CuPy segment", 3072, 1), ("CuPy segment", 1024, 3)])
+        self.assertEqual(profile["memory"]["peak_bytes_after"], 1 << 20)  # the device's is the segment
 
 
 class Inline(Emulated):

@@ -516,7 +516,7 @@ test("findings of the whole program need no kernel, object or map", async () => 
   });
   await visit("#finding/1", async (page) => {
     await sees(page, ".detail h1", /Different warps use different words/);
-    await sees(page, ".detail", /of the program's memory[^]*avoidable bytes/);
+    await sees(page, ".detail", /of the program's memory[^]*iB\s*avoidable memory/);
     for (const link of ["kernel", "object"]) await counts(page, `.detail a[href*="#${link}"]`, 0);
   }, whole);
   await visit("#overview", (page) => sees(page, "main", /Different warps use different words/), whole);

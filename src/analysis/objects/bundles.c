@@ -142,7 +142,7 @@ static uint64_t key_of_saving(const obj_hit *h)
 
 static uint64_t key_of_kind(const obj_hit *h)
 {
-    return !obj_shortens(h);
+    return 2 * (uint64_t)h->in_pool + !obj_shortens(h);
 }
 
 typedef uint64_t hit_key(const obj_hit *h);

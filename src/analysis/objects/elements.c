@@ -68,7 +68,7 @@ static void note_visits(measurer *m)
             if (op->kind == OBJ_LAUNCH)
                 note_visit(m, &a[k]);
             else
-                note_copy(m, i, &a[k], count > 1);
+                note_copy(m, i, &a[k], !obj_is_one_way(a, count));
     }
 }
 

@@ -130,8 +130,11 @@ static void note_gap(watcher *w, uint32_t object, const moment *to)
                    .seconds = measured ? to->before.seconds - last->after.seconds : -1,
                    .copies = bytes / w->link.out + bytes / w->link.in};
     note_longest(&w->out->rows[object], &gap);
-    if (is_long_gap(w, &gap))
+    if (is_long_gap(w, &gap)) {
+        obj_life *life = &w->out->rows[object];
+        life->idle_first |= life->used == OBJ_NONE || life->used == to->op;
         keep_gap(w, &gap);
+    }
 }
 
 static clock clock_after(const watcher *w, const moment *m)
@@ -175,6 +178,12 @@ static void note_certain(watcher *w, uint32_t object, uint32_t op)
     life->queue = first || life->queue == queue ? queue : OBJ_NONE;
 }
 
+static void note_first_use(watcher *w, uint32_t object, uint32_t op)
+{
+    obj_life *life = &w->out->rows[object];
+    life->used = life->used == OBJ_NONE ? op : life->used;
+}
+
 /* The unknown operations since the object was last looked at: the first and the last of them. Gaps
  * in between are left out. */
 static void catch_up(watcher *w, uint32_t object)
@@ -185,6 +194,8 @@ static void catch_up(watcher *w, uint32_t object)
         return;
     w->out->rows[object].possibly = true;
     bool same = w->unknown.data[last->seen].op == last->op; /* it names the object as well */
+    if (last->seen + same < end)
+        note_first_use(w, object, w->unknown.data[last->seen + same].op);
     if (last->seen + same < end)
         touch_object(w, object, &w->unknown.data[last->seen + same]);
     set_last(w, object, &w->unknown.data[end - 1]);
@@ -220,18 +231,41 @@ static bool note_write(watcher *w, uint32_t at, const obj_op *op, const obj_acce
     return true;
 }
 
+/* Is it done for the sake of this object alone, which a copy or set by the host names? */
+static bool fills_alone(const watcher *w, const obj_op *op, const obj_access *a)
+{
+    uint32_t count;
+    const obj_access *all = obj_accesses(w->trace, op, &count);
+    return is_write_by_host(op, a) && a == all && obj_is_one_way(all, count) && !op->unknown &&
+           !w->trace->objects.data[a->object].divided;
+}
+
+static bool watch_access(watcher *w, const moment *m, const obj_op *op, const obj_access *a)
+{
+    catch_up(w, a->object);
+    bool fills = fills_alone(w, op, a);
+    if (!fills)
+        note_first_use(w, a->object, m->op);
+    touch_object(w, a->object, m);
+    if (fills && w->out->rows[a->object].used == OBJ_NONE)
+        w->out->rows[a->object].filled = m->op;
+    if (a->possible) {
+        w->out->rows[a->object].possibly = true;
+        w->last[a->object].write = OBJ_NONE;
+        return true;
+    }
+    note_certain(w, a->object, m->op);
+    return note_write(w, m->op, op, a);
+}
+
 static bool watch_accesses(watcher *w, const moment *m)
 {
     const obj_op *op = &w->trace->ops.data[m->op];
     uint32_t count;
     const obj_access *a = obj_accesses(w->trace, op, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        catch_up(w, a[i].object);
-        touch_object(w, a[i].object, m);
-        note_certain(w, a[i].object, m->op);
-        if (!note_write(w, m->op, op, &a[i]))
+    for (uint32_t i = 0; i < count; i++)
+        if (!watch_access(w, m, op, &a[i]))
             return false;
-    }
     return true;
 }
 
@@ -258,8 +292,12 @@ static bool begin_lives(watcher *w)
         return false;
     for (size_t i = 0; i < n; i++) {
         w->last[i] = (last_access){.op = OBJ_NONE, .write = OBJ_NONE};
-        w->out->rows[i] = (obj_life){
-            .first = OBJ_NONE, .last = OBJ_NONE, .queue = OBJ_NONE, .idle_seconds = -1};
+        w->out->rows[i] = (obj_life){.first = OBJ_NONE,
+                                     .last = OBJ_NONE,
+                                     .filled = OBJ_NONE,
+                                     .used = OBJ_NONE,
+                                     .queue = OBJ_NONE,
+                                     .idle_seconds = -1};
     }
     return true;
 }
@@ -287,7 +325,8 @@ static link_rates measure_link(const obj_trace *trace, double otherwise)
         const obj_op *op = &trace->ops.data[i];
         uint32_t count;
         const obj_access *a = obj_accesses(trace, op, &count);
-        uint64_t bytes = op->kind == OBJ_COPY && count == 1 ? trace->ranges.data[a->part].bytes : 0;
+        bool copies = op->kind == OBJ_COPY && obj_is_one_way(a, count);
+        uint64_t bytes = copies ? trace->ranges.data[a->part].bytes : 0;
         if (op->seconds > 0 && bytes >= LARGE)
             add_measured(a->how == OBJ_READ ? &out : &in, (double)bytes, (double)op->seconds);
     }

@@ -21,9 +21,13 @@ typedef struct obj_dead_write { /* a copy or set that the next one covers, unrea
 /* Operations that may have accessed more than they name count as accesses of every object alive
  * then: what follows from the gaps between accesses is certain so. */
 typedef struct obj_life {
-    uint32_t first, last;   /* operations that access it, certainly or possibly; OBJ_NONE: none */
-    uint32_t accesses : 31; /* certain ones, as far as the field counts */
-    uint32_t possibly : 1;  /* there are possible ones, too */
+    uint32_t first, last; /* operations that access it, certainly or possibly; OBJ_NONE: none */
+    /* The last copy from the host, or set, of it alone before anything else accesses it, and what
+     * does so first: until then all that fills it can be put off. OBJ_NONE: there is none. */
+    uint32_t filled, used;
+    uint32_t accesses : 30;  /* certain ones, as far as the field counts */
+    uint32_t possibly : 1;   /* there are possible ones, too */
+    uint32_t idle_first : 1; /* until that first use there is a time long enough for `gaps` */
     /* Of the certain ones: the lowest and the highest level, and the queue that they are in, OBJ_NONE
      * where they are in several. */
     uint32_t soonest, latest, queue;

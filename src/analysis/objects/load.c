@@ -77,6 +77,11 @@ typedef struct numbers {    /* of the trace for those of the profile */
     uint32_t count;
 } numbers;
 
+typedef struct inside { /* parts of an object that are alive: a list in both directions */
+    uint32_t first;     /* 1 more than the number; 0: none */
+    uint32_t next, last;
+} inside;
+
 typedef struct loader {
     const ana_program *program;
     const obj_kinds *kinds;
@@ -85,6 +90,11 @@ typedef struct loader {
     wl_arena *arena;
     uint32_t *index;          /* by row of program->objects: of the trace's objects; OBJ_NONE */
     const prof_object **rows; /* by object */
+    inside *inside;           /* by object */
+    uint64_t order;           /* of the last object that came or went */
+    wl_vec(obj_access) list;  /* of the operation that is looked at */
+    uint32_t *listed;         /* by object: where it may be in the list */
+    bool varies; /* the list is of parts that were alive: of this launch, not of its kind */
     wl_vec(of_call) made, freed;
     wl_vec(of_kind) sets;
     numbers contexts, devices, queues, events;
@@ -107,25 +117,11 @@ static uint32_t number_of(numbers *n, uint64_t of)
     return n->table.data[at] - 1;
 }
 
-/* The outermost object that this one is a part of, of the trace. */
+/* Of the trace; OBJ_NONE: it has no such object. */
 static uint32_t object_of_row(const loader *l, uint32_t id)
 {
-    const prof_object_rows *all = &l->program->objects;
-    const prof_object *o = prof_find_object(all, id);
-    for (uint32_t depth = 0; o && o->parent && depth < all->count; depth++)
-        o = prof_find_object(all, o->parent);
-    return o && !o->parent ? l->index[o - all->rows] : OBJ_NONE;
-}
-
-/* Notes which objects are divided. */
-static void note_parts(const loader *l)
-{
-    const prof_object_rows *all = &l->program->objects;
-    for (uint32_t i = 0; i < all->count; i++) {
-        uint32_t whole = all->rows[i].parent ? object_of_row(l, all->rows[i].id) : OBJ_NONE;
-        if (whole != OBJ_NONE)
-            l->trace->objects.data[whole].divided = true;
-    }
+    const prof_object *o = prof_find_object(&l->program->objects, id);
+    return o ? l->index[o - l->program->objects.rows] : OBJ_NONE;
 }
 
 static int by_call(const void *a, const void *b)
@@ -157,23 +153,117 @@ static bool is_seen_elsewhere(const prof_object *o)
 static bool add_row_of_object(loader *l, uint32_t row)
 {
     const prof_object *o = &l->program->objects.rows[row];
-    uint32_t number = (uint32_t)l->trace->objects.count, device = number_of(&l->devices, o->device);
-    obj_object made = {.id = o->id,
-                       .device = device & (OBJ_MOST_DEVICES - 1),
-                       .bytes = o->bytes,
-                       .allocate = OBJ_NONE,
-                       .free = OBJ_NONE,
-                       .end = OBJ_NONE,
-                       .ended = ended_of(o) & 3u,
-                       .counted = ana_takes_device_memory(o),
-                       .fixed = o->kind == CAP_OBJECT_SYMBOL || o->kind == CAP_OBJECT_CONST,
-                       .seen_by_host = is_seen_elsewhere(o),
-                       .pooled = o->pool != 0};
+    uint32_t whole = o->parent ? object_of_row(l, o->parent) : OBJ_NONE,
+             number = (uint32_t)l->trace->objects.count;
+    bool part = whole != OBJ_NONE;
+    uint32_t device = part ? 0 : number_of(&l->devices, o->device);
+    obj_object made = {
+        .id = o->id,
+        .device = device & (OBJ_MOST_DEVICES - 1),
+        .part = part,
+        .whole = part ? whole : 0,
+        .bytes = o->bytes,
+        .allocate = OBJ_NONE,
+        .free = OBJ_NONE,
+        .end = OBJ_NONE,
+        .ended = ended_of(o) & 3u,
+        .counted = part ? l->trace->objects.data[whole].counted : ana_takes_device_memory(o),
+        .fixed = !part && (o->kind == CAP_OBJECT_SYMBOL || o->kind == CAP_OBJECT_CONST),
+        .seen_by_host = is_seen_elsewhere(o),
+        .pooled = o->pool != 0};
     l->index[row] = number;
     l->rows[number] = o;
+    if (part)
+        l->trace->objects.data[whole].divided = true;
     return device < OBJ_MOST_DEVICES && wl_push(&l->trace->objects, made) &&
            (!o->alloc_call || wl_push(&l->made, (of_call){o->alloc_call, number})) &&
            (!o->free_call || wl_push(&l->freed, (of_call){o->free_call, number}));
+}
+
+/* What a part lies in comes before it. */
+static bool belongs_to_process(const loader *l, const prof_object *o)
+{
+    return o->process == l->process && (!o->parent || object_of_row(l, o->parent) != OBJ_NONE);
+}
+
+/* ---- pools ---- */
+
+typedef struct pool_key {
+    uint64_t hash;
+    uint32_t whole; /* an object that is divided */
+} pool_key;
+
+static int by_pool_key(const void *a, const void *b)
+{
+    const pool_key *x = a, *y = b;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return x->whole < y->whole ? -1 : x->whole > y->whole;
+}
+
+/* Objects of one name that are divided are one pool, as in tables/pools.c; a part that is divided is
+ * of another than what it lies in. */
+static uint64_t pool_of_object(const loader *l, uint32_t whole)
+{
+    const prof_object *o = l->rows[whole];
+    const obj_object *made = &l->trace->objects.data[whole];
+    uint64_t in = made->part ? pool_of_object(l, made->whole) : hash_number(1, made->device);
+    return o->tag[0] ? hash_text(in, o->tag) : hash_number(in, o->id);
+}
+
+static int by_first_object(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* `pool_of`: by object that is divided, the first object of its pool. */
+static bool list_pools(loader *l, uint32_t *pool_of)
+{
+    size_t n = l->trace->objects.count, count = 0;
+    pool_key *keys = wl_new_array(l->arena, pool_key, n + 1);
+    for (uint32_t i = 0; keys && i < n; i++)
+        if (l->trace->objects.data[i].divided)
+            keys[count++] = (pool_key){pool_of_object(l, i), i};
+    if (count)
+        qsort(keys, count, sizeof *keys, by_pool_key);
+    for (size_t i = 0, first = 0; keys && i < count; i++) {
+        first = keys[i].hash == keys[first].hash ? first : i;
+        pool_of[keys[i].whole] = keys[first].whole;
+        if (first == i && !wl_push(&l->trace->pools, keys[i].whole))
+            return false;
+    }
+    if (l->trace->pools.count)
+        qsort(l->trace->pools.data, l->trace->pools.count, sizeof *l->trace->pools.data,
+              by_first_object);
+    return keys != NULL;
+}
+
+/* Numbers pools from 0, in the order of their first objects, and gives parts these numbers. */
+static bool number_pools(loader *l)
+{
+    size_t n = l->trace->objects.count;
+    uint32_t *pool_of = wl_new_array(l->arena, uint32_t, n + 1);
+    if (!pool_of || !list_pools(l, pool_of))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        obj_object *o = &l->trace->objects.data[i];
+        if (!o->part)
+            continue;
+        const uint32_t *found = bsearch(&pool_of[o->whole], l->trace->pools.data,
+                                        l->trace->pools.count, sizeof *found, by_first_object);
+        o->device = (uint32_t)(found - l->trace->pools.data);
+    }
+    return true;
+}
+
+/* They come after the devices of the machine, when all of these are known. */
+static void put_pools_last(loader *l)
+{
+    for (size_t i = 0; i < l->trace->objects.count; i++)
+        if (l->trace->objects.data[i].part)
+            l->trace->objects.data[i].device += l->devices.count;
+    l->trace->ndevices = l->devices.count + (uint32_t)l->trace->pools.count;
 }
 
 static bool add_rows_of_objects(loader *l)
@@ -181,16 +271,19 @@ static bool add_rows_of_objects(loader *l)
     const prof_object_rows *all = &l->program->objects;
     l->index = wl_new_array(l->arena, uint32_t, (size_t)all->count + 1);
     l->rows = wl_new_array(l->arena, const prof_object *, (size_t)all->count + 1);
-    for (uint32_t i = 0; l->index && l->rows && i < all->count; i++) {
-        l->index[i] = OBJ_NONE;
-        if (all->rows[i].process == l->process && !all->rows[i].parent && !add_row_of_object(l, i))
+    l->inside = wl_new_array(l->arena, inside, (size_t)all->count + 1);
+    l->listed = wl_new_array(l->arena, uint32_t, (size_t)all->count + 1);
+    if (!l->index || !l->rows || !l->inside || !l->listed)
+        return false;
+    memset(l->index, 0xff, all->count * sizeof *l->index); /* OBJ_NONE */
+    for (uint32_t i = 0; i < all->count; i++)
+        if (belongs_to_process(l, &all->rows[i]) && !add_row_of_object(l, i))
             return false;
-    }
     if (l->made.count)
         qsort(l->made.data, l->made.count, sizeof *l->made.data, by_call);
     if (l->freed.count)
         qsort(l->freed.data, l->freed.count, sizeof *l->freed.data, by_call);
-    return l->index && l->rows;
+    return number_pools(l);
 }
 
 /* ---- sites ---- */
@@ -208,14 +301,16 @@ static int by_hash(const void *a, const void *b)
     return x->object < y->object ? -1 : x->object > y->object;
 }
 
-/* Objects of one line and variable; without a line each for itself. */
+/* Objects of one line and variable, of a helper's by who calls it; without a line each for itself. */
 static bool set_sites(loader *l)
 {
     size_t n = l->trace->objects.count;
     site_key *keys = wl_new_array(l->arena, site_key, n + 1);
     for (uint32_t i = 0; keys && i < n; i++) {
         const prof_object *o = l->rows[i];
-        uint64_t at = hash_text(hash_number(hash_number(1, o->file), o->line), o->variable);
+        uint64_t place = hash_number(hash_number(l->trace->objects.data[i].part, o->file), o->line);
+        uint64_t at = hash_text(hash_number(hash_number(place, o->caller_file), o->caller_line),
+                                o->variable);
         keys[i] = (site_key){o->line ? at : hash_number(2, o->id), i};
     }
     if (keys && n)
@@ -266,6 +361,45 @@ static uint32_t queue_of_stream(loader *l, const prof_operation *p, uint32_t con
     return add_queue(l, queue, (obj_queue){kind_of_stream(l, p->stream), context, p->stream});
 }
 
+/* ---- parts that are alive ---- */
+
+static void link_part(const loader *l, uint32_t part)
+{
+    inside *own = &l->inside[part], *whole = &l->inside[l->trace->objects.data[part].whole];
+    own->next = whole->first;
+    own->last = 0;
+    if (whole->first)
+        l->inside[whole->first - 1].last = part + 1;
+    whole->first = part + 1;
+}
+
+static void unlink_part(const loader *l, uint32_t part)
+{
+    inside *own = &l->inside[part], *whole = &l->inside[l->trace->objects.data[part].whole];
+    if (own->last)
+        l->inside[own->last - 1].next = own->next;
+    else if (whole->first == part + 1)
+        whole->first = own->next;
+    if (own->next)
+        l->inside[own->next - 1].last = own->last;
+    own->next = own->last = 0;
+}
+
+/* No call tells of the end of what was given up unseen. */
+static bool has_ended(const loader *l, uint32_t part)
+{
+    return l->rows[part]->freed && l->rows[part]->free_order <= l->order;
+}
+
+static void begin_or_end(loader *l, uint32_t object, bool frees)
+{
+    l->order = frees ? l->rows[object]->free_order : l->rows[object]->alloc_order;
+    if (l->trace->objects.data[object].part)
+        frees ? unlink_part(l, object) : link_part(l, object);
+    if (frees)
+        l->inside[object].first = 0;
+}
+
 /* ---- operations ---- */
 
 static int compare_run(const void *key, const void *item)
@@ -290,6 +424,23 @@ static bool push_op(loader *l, const prof_operation *p, obj_op op)
            wl_push(&l->trace->ops, op);
 }
 
+/* A part lives by the program's own allocator, which is the host's and has no stream. */
+static bool add_op_of_life(loader *l, const prof_operation *p, obj_op op, uint32_t object)
+{
+    obj_object *o = &l->trace->objects.data[object];
+    uint32_t at = (uint32_t)l->trace->ops.count;
+    bool frees = op.kind == OBJ_FREE;
+    op.about = object;
+    op.waits &= !o->part;
+    op.queue = o->part ? op.thread : op.queue;
+    o->context = o->part ? l->trace->objects.data[o->whole].context
+                         : number_of(&l->contexts, p->context);
+    *(frees ? &o->free : &o->allocate) = at;
+    *(frees ? &o->end : &o->begin) = at;
+    begin_or_end(l, object, frees);
+    return o->context != OBJ_NONE && push_op(l, p, op);
+}
+
 /* Objects that the call made or freed, in either's list; an operation for each. */
 static bool add_lives(loader *l, const prof_operation *p, obj_op op, const of_call *rows, size_t n)
 {
@@ -301,50 +452,99 @@ static bool add_lives(loader *l, const prof_operation *p, obj_op op, const of_ca
         else
             high = middle;
     }
-    for (; low < n && rows[low].call == p->call; low++) {
-        obj_object *o = &l->trace->objects.data[rows[low].object];
-        uint32_t at = (uint32_t)l->trace->ops.count;
-        bool frees = rows == l->freed.data;
-        op.kind = frees ? OBJ_FREE : OBJ_ALLOCATE;
-        op.about = rows[low].object;
-        o->context = number_of(&l->contexts, p->context);
-        *(frees ? &o->free : &o->allocate) = at;
-        *(frees ? &o->end : &o->begin) = at;
-        if (o->context == OBJ_NONE || !push_op(l, p, op))
+    op.kind = rows == l->freed.data ? OBJ_FREE : OBJ_ALLOCATE;
+    for (; low < n && rows[low].call == p->call; low++)
+        if (!add_op_of_life(l, p, op, rows[low].object))
             return false;
-    }
     return true;
 }
 
-/* `part`: what the call names, in an object or all of it; offsets are those of the whole. */
-static bool add_copied(loader *l, const prof_operation *p, uint32_t part, unsigned how,
-                       obj_access *accesses, uint32_t *n)
+/* ---- what copies and sets access ---- */
+
+typedef struct copied { /* of an object */
+    uint32_t object;
+    unsigned how;
+    bool possible;
+    obj_range range;
+} copied;
+
+static copied copied_of_call(const prof_operation *p, uint32_t object, unsigned how)
 {
-    const prof_object *named = prof_find_object(&l->program->objects, part);
-    uint32_t object = part ? object_of_row(l, part) : OBJ_NONE;
-    uint64_t pitch = p->target_pitch, rows = p->rows;
-    if (object == OBJ_NONE)
-        return true;
-    bool apart = rows > 1 || p->width;
-    uint64_t shape = hash_number(hash_number(hash_number(1, pitch), rows), p->width);
-    obj_range range = {.offset = (how == OBJ_READ ? p->source_offset : p->target_offset) +
-                                 named->base - l->rows[object]->base,
-                       .bytes = p->bytes,
-                       .shape = apart ? (uint32_t)shape : 0,
-                       .apart = apart};
-    uint32_t added = obj_trace_add_range(l->trace, &range);
-    accesses[(*n)++] = (obj_access){.object = object, .how = how, .part = added};
-    return added != OBJ_NONE;
+    bool apart = p->rows > 1 || p->width;
+    uint64_t shape = hash_number(hash_number(hash_number(1, p->target_pitch), p->rows), p->width);
+    return (copied){object, how, false,
+                    .range = {.offset = how == OBJ_READ ? p->source_offset : p->target_offset,
+                              .bytes = p->bytes,
+                              .shape = apart ? (uint32_t)shape : 0,
+                              .apart = apart}};
+}
+
+static bool push_copied(loader *l, const copied *c)
+{
+    uint32_t range = obj_trace_add_range(l->trace, &c->range);
+    obj_access access = {
+        .object = c->object, .how = c->how, .possible = c->possible, .part = range};
+    return range != OBJ_NONE && wl_push(&l->list, access);
+}
+
+/* The same bytes, as those of what the part lies in. */
+static void move_outwards(const loader *l, copied *c)
+{
+    uint32_t whole = l->trace->objects.data[c->object].whole;
+    c->range.offset += l->rows[c->object]->base - l->rows[whole]->base;
+    c->object = whole;
+}
+
+/* What of it is a part's. False: nothing. Of rows with gaps between them it is not known. */
+static bool cut_to_part(const loader *l, const copied *c, uint32_t part, copied *out)
+{
+    uint64_t begin = l->rows[part]->base - l->rows[c->object]->base,
+             end = begin + l->rows[part]->bytes, last = c->range.offset + c->range.bytes;
+    uint64_t from = c->range.offset > begin ? c->range.offset : begin, to = last < end ? last : end;
+    *out = (copied){part, c->how, c->possible || c->range.apart, {0}};
+    if (!c->range.apart)
+        out->range = (obj_range){.offset = from - begin, .bytes = to - from};
+    return c->range.apart || from < to;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as parts lie in parts */
+static bool list_copy_of_parts(loader *l, const copied *c)
+{
+    copied inner;
+    for (uint32_t i = l->inside[c->object].first; i; i = l->inside[i - 1].next)
+        if (!has_ended(l, i - 1) && cut_to_part(l, c, i - 1, &inner) &&
+            !(push_copied(l, &inner) && list_copy_of_parts(l, &inner)))
+            return false;
+    return true;
+}
+
+/* Of what the call names, of what that lies in, and of the parts that lie in it. */
+static bool list_copy(loader *l, copied c)
+{
+    bool good = c.object == OBJ_NONE || (push_copied(l, &c) && list_copy_of_parts(l, &c));
+    while (good && c.object != OBJ_NONE && l->trace->objects.data[c.object].part) {
+        move_outwards(l, &c);
+        good = push_copied(l, &c);
+    }
+    return good;
+}
+
+static uint32_t set_of_list(loader *l)
+{
+    return obj_trace_add_set(l->trace, l->list.data, (uint32_t)l->list.count);
 }
 
 static uint32_t set_of_copy(loader *l, const prof_operation *p)
 {
-    obj_access both[2];
-    uint32_t n = 0;
-    bool good = add_copied(l, p, p->source_object, OBJ_READ, both, &n) &&
-                add_copied(l, p, p->target_object, OBJ_WRITE, both, &n);
-    return good ? obj_trace_add_set(l->trace, both, n) : OBJ_NONE;
+    uint32_t source = object_of_row(l, p->source_object),
+             target = object_of_row(l, p->target_object);
+    l->list.count = 0;
+    bool good = list_copy(l, copied_of_call(p, source, OBJ_READ)) &&
+                list_copy(l, copied_of_call(p, target, OBJ_WRITE));
+    return good ? set_of_list(l) : OBJ_NONE;
 }
+
+/* ---- what launches access ---- */
 
 static unsigned how_of(uint8_t op)
 {
@@ -361,40 +561,74 @@ static uint32_t elements_of_use(const loader *l, uint32_t launch, uint32_t objec
     return found && (*found)->known != OBS_KNOWN_NOTHING ? (*found)->spans : 0;
 }
 
-/* Of objects that a part was accessed of, the whole; each once. */
-static void add_access(const loader *l, const prof_instruction *i, obj_access *accesses,
-                       uint32_t *n)
+/* Notes the access in the list, in which each object stands once. */
+static bool list_object_once(loader *l, uint32_t object, unsigned how, bool possible)
 {
-    uint32_t object = i->c.space == ACC_SHARED || i->c.space == ACC_LOCAL
-                          ? OBJ_NONE
-                          : object_of_row(l, i->c.object);
-    uint32_t at = 0;
-    while (at < *n && accesses[at].object != object)
-        at++;
-    if (object != OBJ_NONE && at == *n)
-        accesses[(*n)++] = (obj_access){.object = object,
-                                        .part = elements_of_use(l, i->launch, object)};
-    if (object != OBJ_NONE)
-        accesses[at].how |= how_of(i->c.op);
+    uint32_t at = l->listed[object];
+    if (at >= l->list.count || l->list.data[at].object != object) {
+        at = l->listed[object] = (uint32_t)l->list.count;
+        if (!wl_push(&l->list, (obj_access){.object = object, .possible = possible}))
+            return false;
+    }
+    l->list.data[at].how |= how;
+    l->list.data[at].possible &= possible;
+    return true;
 }
 
-static uint32_t make_set_of_kind(loader *l, uint32_t launch)
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as parts lie in parts */
+static bool note_parts_of(loader *l, uint32_t object, unsigned how)
 {
-    uint32_t low = 0, high = l->kinds->instructions.count, n = 0, end;
+    for (uint32_t i = l->inside[object].first; i; i = l->inside[i - 1].next)
+        if (!has_ended(l, i - 1) &&
+            !(list_object_once(l, i - 1, how, true) && note_parts_of(l, i - 1, how)))
+            return false;
+    return true;
+}
+
+/* Of the object, and of what it lies in. What is told of an object that is divided may have been any
+ * of its parts. */
+static bool list_access(loader *l, const prof_instruction *i)
+{
+    bool elsewhere = i->c.space == ACC_SHARED || i->c.space == ACC_LOCAL;
+    uint32_t object = elsewhere ? OBJ_NONE : object_of_row(l, i->c.object);
+    unsigned how = how_of(i->c.op);
+    if (object == OBJ_NONE)
+        return true;
+    l->varies |= l->trace->objects.data[object].divided;
+    bool good = list_object_once(l, object, how, false) && note_parts_of(l, object, how);
+    while (good && l->trace->objects.data[object].part) {
+        object = l->trace->objects.data[object].whole;
+        good = list_object_once(l, object, how, false);
+    }
+    return good;
+}
+
+static bool list_accesses_of_kind(loader *l, uint32_t launch)
+{
+    const prof_instruction **rows = l->kinds->by_launch;
+    uint32_t low = 0, high = l->kinds->instructions.count;
+    l->list.count = 0;
+    l->varies = false;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (l->kinds->by_launch[middle]->launch < launch)
+        if (rows[middle]->launch < launch)
             low = middle + 1;
         else
             high = middle;
     }
-    for (end = low;
-         end < l->kinds->instructions.count && l->kinds->by_launch[end]->launch == launch;)
-        end++;
-    obj_access *accesses = wl_new_array(l->arena, obj_access, (size_t)(end - low) + 1);
-    for (; accesses && low < end; low++)
-        add_access(l, l->kinds->by_launch[low], accesses, &n);
-    return accesses ? obj_trace_add_set(l->trace, accesses, n) : OBJ_NONE;
+    for (; low < l->kinds->instructions.count && rows[low]->launch == launch; low++)
+        if (!list_access(l, rows[low]))
+            return false;
+    return true;
+}
+
+static uint32_t make_set_of_kind(loader *l, uint32_t launch)
+{
+    if (!list_accesses_of_kind(l, launch))
+        return OBJ_NONE;
+    for (size_t i = 0; i < l->list.count; i++)
+        l->list.data[i].part = elements_of_use(l, launch, l->list.data[i].object);
+    return set_of_list(l);
 }
 
 /* Kinds come in the order of their first launches. */
@@ -411,7 +645,9 @@ static uint32_t set_of_kind(loader *l, uint32_t launch)
     if (low < l->sets.count && l->sets.data[low].launch == launch)
         return l->sets.data[low].set;
     of_kind made = {launch, make_set_of_kind(l, launch)};
-    if (made.set == OBJ_NONE || !wl_push(&l->sets, made))
+    if (made.set == OBJ_NONE || l->varies)
+        return made.set;
+    if (!wl_push(&l->sets, made))
         return OBJ_NONE;
     memmove(&l->sets.data[low + 1], &l->sets.data[low],
             (l->sets.count - 1 - low) * sizeof *l->sets.data);
@@ -573,12 +809,12 @@ static wl_status load_course(loader *l, wl_error *err)
     if (status == WL_OK && (!add_rows_of_objects(l) || !set_sites(l)))
         status = ana_nomem(err);
     if (status == WL_OK)
-        note_parts(l);
-    if (status == WL_OK)
         status = prof_each_operation(l->program->db, l->process, take_in_course, l, err);
     if (status == WL_OK && !set_moments(l))
         status = ana_nomem(err);
     status = status == WL_OK ? add_refusals(l, err) : status;
+    if (status == WL_OK)
+        put_pools_last(l);
     return status == WL_OK ? add_waits_of_nodes(l, err) : status;
 }
 
@@ -589,7 +825,6 @@ wl_status obj_load_trace(const ana_program *program, const obj_kinds *kinds, uin
         .program = program, .kinds = kinds, .process = process, .trace = out, .arena = arena};
     wl_status status = obj_trace_init(out) ? load_course(&l, err) : ana_nomem(err);
     out->ncontexts = l.contexts.count;
-    out->ndevices = l.devices.count;
     out->nevents = l.events.count;
     wl_vec_free(&l.made);
     wl_vec_free(&l.freed);
@@ -599,5 +834,6 @@ wl_status obj_load_trace(const ana_program *program, const obj_kinds *kinds, uin
     wl_vec_free(&l.queues.table);
     wl_vec_free(&l.events.table);
     wl_vec_free(&l.ordinals);
+    wl_vec_free(&l.list);
     return status;
 }

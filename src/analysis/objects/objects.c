@@ -31,6 +31,14 @@ static void add_extent(const obj_extent *e, const obj_hit *h, ana_draft *d)
                          "bytes");
 }
 
+/* The first object of the pool that it is in; 0: it is in none. */
+static uint32_t pool_of_hit(const tell_state *t, const obj_hit *h)
+{
+    const obj_trace *trace = &t->found.trace;
+    uint32_t pool = obj_pool_of(trace, trace->objects.data[h->object].device);
+    return pool == OBJ_NONE ? 0 : trace->objects.data[pool].id;
+}
+
 static void add_numbers(const tell_state *t, const tell_bundle *b, ana_draft *d)
 {
     const obj_hit *h = b->first;
@@ -51,7 +59,10 @@ static void add_numbers(const tell_state *t, const tell_bundle *b, ana_draft *d)
     }
     if (b->hits > b->objects)
         ana_add_evidence(d, "times", "such times", b->hits, "");
-    ana_add_evidence(d, "saved_bytes", "saved at the peak by itself", (double)h->saves, "bytes");
+    ana_add_evidence(d, "saved_bytes",
+                     pool_of_hit(t, h) ? "saved at the pool's own peak by itself"
+                                       : "saved at the peak by itself",
+                     (double)h->saves, "bytes");
     if (b->step)
         ana_add_evidence(d, "plan_bytes", "of what the whole plan saves", (double)b->adds, "bytes");
 }
@@ -77,7 +88,8 @@ static bool draft_bundle(tell_state *t, const tell_bundle *b)
                      ? TEXT("%s%s%s", says.summary, others, tell_reservations(t, b))
                      : NULL;
     d->gain = tell_rests_until_exit(t, b) ? ANA_GAIN_AT_EXIT : ANA_GAIN_FULL;
-    d->saving = (ana_saving){h->pattern != ANA_DEAD_WRITE, h->saves, b->step, b->peak};
+    d->saving = (ana_saving){h->pattern != ANA_DEAD_WRITE, h->saves, b->step, b->peak,
+                             pool_of_hit(t, h)};
     add_numbers(t, b, d);
     return d->summary && d->remedy;
 }
@@ -130,16 +142,19 @@ static void count_copies(const tell_state *t)
 
 static void note_peaks(const tell_state *t)
 {
-    for (uint32_t d = 0; d < t->found.trace.ndevices; d++) {
+    uint32_t devices = t->found.trace.ndevices - (uint32_t)t->found.trace.pools.count;
+    for (uint32_t d = 0; d < devices; d++) {
         uint64_t after = t->found.plan.devices[d].after;
         t->drafts->peak_after = after > t->drafts->peak_after ? after : t->drafts->peak_after;
     }
 }
 
-static wl_status analyse_process(const ana_input *input, const obj_kinds *kinds, uint32_t process,
+static wl_status analyse_process(const ana_input *input, const obj_kinds *kinds,
+                                 const prof_caller_rows *callers, uint32_t process,
                                  ana_drafts *drafts, wl_error *err)
 {
-    tell_state t = {.input = input, .drafts = drafts, .err = err, .status = WL_OK};
+    tell_state t = {
+        .input = input, .drafts = drafts, .callers = callers, .err = err, .status = WL_OK};
     wl_status status = obj_analyse(input->program, kinds, process, input->scratch, &t.found, err);
     if (status == WL_OK && !(draft_hits(&t) && tell_refusals(&t)))
         status = t.status == WL_OK ? ana_nomem(err) : t.status;
@@ -155,15 +170,18 @@ wl_status ana_detect_objects(const ana_input *input, ana_drafts *drafts, wl_erro
 {
     const prof_object_rows *objects = &input->program->objects;
     obj_kinds kinds;
+    prof_caller_rows callers = {0};
     uint32_t last = 0;
     drafts->replayed = true;
     wl_status status = obj_load_kinds(input->program, input->scratch, &kinds, err);
+    if (status == WL_OK)
+        status = prof_load_callers(input->program->db, input->scratch, &callers, err);
     for (uint32_t i = 0; i < objects->count && status == WL_OK; i++) {
         uint32_t process = objects->rows[i].process;
         if (process <= last) /* of a kernel, or of a process that is done */
             continue;
         last = process;
-        status = analyse_process(input, &kinds, process, drafts, err);
+        status = analyse_process(input, &kinds, &callers, process, drafts, err);
     }
     return status;
 }

@@ -98,13 +98,20 @@ static uint32_t wait_for_nodes(orderer *o, uint32_t at)
     return level;
 }
 
+/* Does it wait for those that read the object, too? Of what is divided each part has an order of its
+ * own. */
+static bool writes_alone(const orderer *o, const obj_access *a)
+{
+    return (a->how & OBJ_WRITE) && !o->trace->objects.data[a->object].divided;
+}
+
 static uint32_t wait_for_data(const orderer *o, const obj_op *op)
 {
     uint32_t count, level = 0;
     const obj_access *a = obj_accesses(o->trace, op, &count);
     for (uint32_t i = 0; i < count; i++) {
         const object_state *s = &o->objects[a[i].object];
-        level = later(level, a[i].how & OBJ_WRITE ? s->write : s->read);
+        level = later(level, writes_alone(o, &a[i]) ? s->write : s->read);
     }
     return op->kind == OBJ_FREE ? later(level, o->objects[op->about].write) : level;
 }
@@ -116,7 +123,7 @@ static void pass_data(orderer *o, const obj_op *op, uint32_t ready)
     for (uint32_t i = 0; i < count; i++) {
         object_state *s = &o->objects[a[i].object];
         s->write = later(s->write, ready);
-        if (a[i].how & OBJ_WRITE)
+        if (writes_alone(o, &a[i]))
             s->read = later(s->read, ready);
     }
     if (op->kind == OBJ_ALLOCATE || op->kind == OBJ_FREE) {
@@ -130,8 +137,19 @@ static bool frees_by_waiting(const obj_trace *trace, const obj_op *op)
     return op->kind == OBJ_FREE && trace->queues.data[op->queue].kind == OBJ_QUEUE_THREAD;
 }
 
+/* The program's own allocator does not wait, and nothing waits for it: a part is allocated at the
+ * level of the last call before, and freed at that of the next after it. */
+static uint32_t level_of_part(const orderer *o, const obj_op *op)
+{
+    const obj_object *part = &o->trace->objects.data[op->about];
+    uint32_t next = later(o->queues[op->thread].ready, o->contexts[part->context].all);
+    return op->kind == OBJ_ALLOCATE && next ? next - 1 : next;
+}
+
 static uint32_t order_work(orderer *o, uint32_t at, const obj_op *op)
 {
+    if (obj_concerns_part(o->trace, op))
+        return level_of_part(o, op);
     uint32_t level = later(wait_in_queue(o, at, op), wait_for_nodes(o, at));
     level = later(level, later(o->queues[op->thread].ready, wait_for_data(o, op)));
     if (frees_by_waiting(o->trace, op))

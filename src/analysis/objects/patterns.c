@@ -20,6 +20,7 @@ typedef struct finder {
     uint32_t end_level; /* one more than the last operation's */
     bool cut_short;     /* what objects would have been used for later is not known */
     uint32_t *leaks;    /* by site: objects that were never freed */
+    uint32_t *newest;   /* by site: the last allocation */
     wait *syncs;        /* by queue, operation */
     size_t nsyncs;
 } finder;
@@ -35,7 +36,8 @@ static obj_hit hit_of(const finder *f, ana_pattern pattern, uint32_t object)
                      .count = 1,
                      .seconds = -1,
                      .bytes = o->bytes,
-                     .possible = o->seen_by_host};
+                     .possible = o->seen_by_host,
+                     .in_pool = o->part};
 }
 
 static uint32_t levels_between(const finder *f, uint32_t from, uint32_t to)
@@ -44,12 +46,22 @@ static uint32_t levels_between(const finder *f, uint32_t from, uint32_t to)
     return after > before + 1 ? after - before - 1 : 0;
 }
 
+/* The first access; what fills the object does not count where it comes long before the first use, for
+ * it can be put off as well. Times that are long enough to be idleness are told as that. */
+static uint32_t first_need(const finder *f, uint32_t object)
+{
+    const obj_life *life = &f->lives->rows[object];
+    bool filled = life->filled != OBJ_NONE && life->used != OBJ_NONE && !life->idle_first;
+    bool early = filled && levels_between(f, life->first, life->used) >= f->t->early_calls;
+    return early ? life->used : life->first;
+}
+
 static bool find_early(finder *f, uint32_t object)
 {
     const obj_object *o = &f->trace->objects.data[object];
     obj_hit hit = hit_of(f, ANA_EARLY_ALLOCATION, object);
     hit.from = o->allocate;
-    hit.to = f->lives->rows[object].first;
+    hit.to = first_need(f, object);
     hit.calls = levels_between(f, hit.from, hit.to);
     return !hit.calls || wl_push(f->hits, hit);
 }
@@ -75,11 +87,31 @@ static bool find_unused(finder *f, uint32_t object)
     return !known || wl_push(f->hits, hit_of(f, ANA_UNUSED_ALLOCATION, object));
 }
 
+/* Does a call of the program's allocate it, in memory of its own or of a pool? What the program divides
+ * is its own allocator's, which keeps memory on purpose. */
+static bool is_allocated(const obj_object *o)
+{
+    return o->counted && !o->fixed && !o->divided && o->allocate != OBJ_NONE;
+}
+
+/* Parts end with their pool, which is kept to the end: only those leak whose place allocates anew
+ * after their last use, and that often. */
+static bool is_leak(const finder *f, uint32_t object)
+{
+    const obj_object *o = &f->trace->objects.data[object];
+    uint32_t last = f->lives->rows[object].last, newest = f->newest[o->site];
+    if (o->ended != OBJ_LEAKED || !is_allocated(o))
+        return false;
+    bool left = o->allocate < newest && (last == OBJ_NONE || last < newest);
+    return left || !o->part;
+}
+
 static bool find_leak(finder *f, uint32_t object)
 {
     const obj_object *o = &f->trace->objects.data[object];
     obj_hit hit = hit_of(f, ANA_LEAK, object);
-    if (f->cut_short || o->ended != OBJ_LEAKED)
+    bool often = f->leaks[o->site] >= f->t->leak_objects;
+    if (f->cut_short || !is_leak(f, object) || (o->part && !often))
         return true;
     hit.from = f->lives->rows[object].last;
     hit.count = f->leaks[o->site];
@@ -124,12 +156,13 @@ static uint64_t kept_of_slices(const obj_object *o, const obj_extent *e)
     return e->slices && bytes < o->bytes && e->on_device.bytes <= bytes ? bytes : o->bytes;
 }
 
-/* The one of the two that leaves less. */
+/* The one of the two that leaves less. Allocators round up the sizes of parts, so that what is left of
+ * these need not be the program's. */
 static bool find_in_elements(finder *f, uint32_t object)
 {
     const obj_object *o = &f->trace->objects.data[object];
     const obj_extent *e = f->extents ? &f->extents[object] : NULL;
-    if (!e || !e->known)
+    if (!e || !e->known || o->part)
         return true;
     uint64_t shrunk = is_overallocated(f, e) ? kept_of_overallocation(o, e) : o->bytes,
              slice = e->slices >= f->t->least_slices ? kept_of_slices(o, e) : o->bytes;
@@ -141,13 +174,6 @@ static bool find_in_elements(finder *f, uint32_t object)
 }
 
 /* ---- lives ---- */
-
-/* Does a call of the program's allocate it, in memory of its own? What the program divides is its own
- * allocator's, which keeps memory on purpose. */
-static bool is_allocated(const obj_object *o)
-{
-    return o->counted && !o->fixed && !o->divided && o->allocate != OBJ_NONE;
-}
 
 static bool find_in_life(finder *f, uint32_t object)
 {
@@ -203,7 +229,7 @@ static bool find_dead_writes(finder *f)
             hit.bytes += rows[end].bytes;
             hit.count++;
         }
-        if (!wl_push(f->hits, hit))
+        if (!f->trace->objects.data[hit.object].divided && !wl_push(f->hits, hit))
             return false;
     }
     return true;
@@ -214,7 +240,8 @@ static bool find_dead_writes(finder *f)
 static bool is_sync(const obj_trace *trace, const obj_op *op)
 {
     return op->kind == OBJ_SYNC_CONTEXT ||
-           (op->kind == OBJ_FREE && trace->queues.data[op->queue].kind == OBJ_QUEUE_THREAD);
+           (op->kind == OBJ_FREE && trace->queues.data[op->queue].kind == OBJ_QUEUE_THREAD &&
+            !obj_concerns_part(trace, op));
 }
 
 static int by_queue(const void *a, const void *b)
@@ -286,7 +313,8 @@ static bool find_redundant(finder *f, const uint32_t *reuses)
 
 static bool may_reuse(const obj_object *o, const obj_life *life)
 {
-    return is_allocated(o) && !o->pooled && !o->seen_by_host && life->accesses && !life->possibly;
+    return is_allocated(o) && !o->pooled && !o->part && !o->seen_by_host && life->accesses &&
+           !life->possibly;
 }
 
 static bool find_reusable(finder *f)
@@ -309,8 +337,11 @@ static void count_leaks(finder *f)
 {
     for (uint32_t i = 0; i < f->trace->objects.count; i++) {
         const obj_object *o = &f->trace->objects.data[i];
-        f->leaks[o->site] += o->ended == OBJ_LEAKED && is_allocated(o);
+        if (o->allocate != OBJ_NONE && o->allocate > f->newest[o->site])
+            f->newest[o->site] = o->allocate;
     }
+    for (uint32_t i = 0; i < f->trace->objects.count; i++)
+        f->leaks[f->trace->objects.data[i].site] += is_leak(f, i);
 }
 
 static uint32_t last_level(const finder *f)
@@ -332,9 +363,10 @@ bool obj_find_patterns(const obj_trace *trace, const uint32_t *levels, const obj
                 .hits = hits,
                 .cut_short = obj_ends_by_shortage(trace)};
     f.leaks = calloc(trace->objects.count + 1, sizeof *f.leaks);
+    f.newest = calloc(trace->objects.count + 1, sizeof *f.newest);
     f.syncs = malloc((trace->ops.count + 1) * sizeof *f.syncs);
     f.end_level = last_level(&f);
-    bool good = f.leaks && f.syncs;
+    bool good = f.leaks && f.newest && f.syncs;
     if (good) {
         count_leaks(&f);
         list_syncs(&f);
@@ -343,6 +375,7 @@ bool obj_find_patterns(const obj_trace *trace, const uint32_t *levels, const obj
         good = find_in_life(&f, i);
     good = good && find_idle(&f) && find_dead_writes(&f) && find_reusable(&f);
     free(f.leaks);
+    free(f.newest);
     free(f.syncs);
     return good;
 }

@@ -8,6 +8,7 @@
 typedef struct obj_hit {
     uint8_t pattern; /* ana_pattern */
     bool possible;   /* what was not seen may rule it out */
+    bool in_pool;    /* of a part: what it saves is of the pool's peak */
     bool planned;    /* obj_plan keeps it */
     uint32_t object; /* of the trace */
     uint32_t other;  /* REDUNDANT_ALLOCATION: whose memory it can reuse; else OBJ_NONE */

@@ -11,11 +11,21 @@ enum { MOST_HELD = 4 /* that a sentence names */ };
 typedef struct refused { /* at one place */
     const obj_refusal *refusal;
     prof_call call;
+    ana_source caller; /* of a helper that makes the call */
     obj_shortage shortage;
     uint32_t count;
 } refused;
 
 /* ---- sentences ---- */
+
+static const char *holder_words(tell_state *t, const obj_held *h)
+{
+    const char *name = tell_object(t, h->object);
+    if (h->rest)
+        return h->count > 1 ? TEXT("the rest of %s and of %u more of its pool", name, h->count - 1)
+                            : TEXT("the rest of %s", name);
+    return h->count > 1 ? TEXT("%s and %u more allocated there", name, h->count - 1) : name;
+}
 
 static const char *held_words(tell_state *t, const obj_shortage *s)
 {
@@ -23,9 +33,7 @@ static const char *held_words(tell_state *t, const obj_shortage *s)
     uint64_t rest = s->in_use;
     for (size_t i = 0; text && i < s->held.count && i < MOST_HELD; i++) {
         const obj_held *h = &s->held.data[i];
-        const char *more = h->count > 1 ? TEXT(" and %u more allocated there", h->count - 1) : "";
-        text = TEXT("%s%s%s%s %s", text, i ? ", " : "", tell_object(t, h->object), more,
-                    tell_bytes(t, h->bytes));
+        text = TEXT("%s%s%s %s", text, i ? ", " : "", holder_words(t, h), tell_bytes(t, h->bytes));
         rest -= h->bytes;
     }
     return text && rest ? TEXT("%s, others %s", text, tell_bytes(t, rest)) : text;
@@ -70,6 +78,15 @@ static const char *rooms_words(tell_state *t, const obj_shortage *s)
     return text;
 }
 
+static const char *pools_words(const tell_state *t, const obj_shortage *s)
+{
+    for (size_t i = 0; i < s->rooms.count; i++)
+        if (t->found.trace.objects.data[t->found.hits.data[s->rooms.data[i].hit].object].part)
+            return " What is freed in a pool makes room where its allocator hands it out again, or "
+                   "gives it back.";
+    return "";
+}
+
 static const char *refusal_remedy(tell_state *t, const obj_shortage *s)
 {
     if (!s->missing)
@@ -82,8 +99,8 @@ static const char *refusal_remedy(tell_state *t, const obj_shortage *s)
     const char *rest = s->room < s->missing ? TEXT(" %s are missing then: ask for less at once.",
                                                    tell_bytes(t, s->missing - s->room))
                                             : "";
-    return TEXT("Make room for %s before it: %s.%s", tell_bytes(t, s->missing), rooms_words(t, s),
-                rest);
+    return TEXT("Make room for %s before it: %s.%s%s", tell_bytes(t, s->missing), rooms_words(t, s),
+                pools_words(t, s), rest);
 }
 
 /* ---- drafts ---- */
@@ -105,7 +122,8 @@ static bool set_refusal_part(tell_state *t, const refused *r, ana_draft *d)
                           .rooms = wl_new_array(arena, ana_room, s->rooms.count + 1)};
     for (size_t i = 0; part->held && i < s->held.count; i++)
         part->held[i] = (ana_held){t->found.trace.objects.data[s->held.data[i].object].id,
-                                   s->held.data[i].count, s->held.data[i].bytes};
+                                   s->held.data[i].count, s->held.data[i].bytes,
+                                   s->held.data[i].rest};
     for (size_t i = 0; part->rooms && i < s->rooms.count; i++) {
         const obj_hit *h = &t->found.hits.data[s->rooms.data[i].hit];
         part->rooms[i] = (ana_room){h->pattern, t->found.trace.objects.data[h->object].id,
@@ -123,8 +141,8 @@ static bool draft_refusal(tell_state *t, const refused *r)
     uint64_t missing = r->shortage.missing;
     d->excess = d->alone = (double)(missing ? missing : r->refusal->bytes);
     d->certainty = ANA_CERTAINTY_COUNTED;
-    d->file = r->call.file;
-    d->line = r->call.line;
+    d->site = (ana_source){r->call.file, r->call.line};
+    d->caller = r->caller;
     d->kind = REMEDY_MAKE_ROOM;
     d->summary = refusal_summary(t, r);
     d->remedy = refusal_remedy(t, &r->shortage);
@@ -137,9 +155,11 @@ static bool draft_refusal(tell_state *t, const refused *r)
     return d->summary && d->remedy && set_refusal_part(t, r, d);
 }
 
-static bool same_place(const prof_call *a, const prof_call *b)
+static bool same_place(const refused *a, const refused *b)
 {
-    return a->line ? a->file == b->file && a->line == b->line : a->id == b->id;
+    bool same = a->call.file == b->call.file && a->call.line == b->call.line &&
+                a->caller.file == b->caller.file && a->caller.line == b->caller.line;
+    return a->call.line ? same : a->call.id == b->call.id;
 }
 
 /* Adds a refusal to the place that it is of; a place tells of the one that lacked most. */
@@ -147,7 +167,7 @@ static bool add_to_places(refused *places, uint32_t *n, refused *r)
 {
     for (uint32_t i = 0; i < *n; i++) {
         refused *p = &places[i];
-        if (!same_place(&p->call, &r->call))
+        if (!same_place(p, r))
             continue;
         p->count++;
         if (r->shortage.missing > p->shortage.missing) {
@@ -169,6 +189,7 @@ static bool look_at_refusal(tell_state *t, const obj_refusal *refusal, refused *
     wl_status status = prof_load_call(t->input->program->db, refusal->call, t->input->scratch,
                                       &r.call, t->err);
     t->status = status == WL_OK ? t->status : status;
+    r.caller = tell_caller(t, r.call.stack);
     bool good = obj_shortage_of(&t->found.trace, &t->found.hits, refusal, &r.shortage);
     if (status == WL_OK && good)
         return add_to_places(places, n, &r);

@@ -17,7 +17,7 @@ typedef struct obj_device_peaks {
 
 typedef struct obj_plan {
     obj_device_peaks *devices; /* trace->ndevices of them */
-    wl_vec(obj_step) steps;    /* what saves most by itself first */
+    wl_vec(obj_step) steps;    /* what saves most by itself first; those of pools last */
 } obj_plan;
 
 /* Sets `bundle`, `saves` and `planned` of the hits.

@@ -3,21 +3,23 @@
 #include <stdlib.h>
 
 /* Operations before `at` are over, and the others have not begun. */
-static bool is_alive_at(const obj_object *o, uint32_t device, uint32_t at)
+static bool is_alive_at(const obj_trace *trace, uint32_t object, const obj_refusal *r)
 {
-    return o->counted && o->device == device && (o->begin < at || o->fixed) && o->end >= at;
+    const obj_object *o = &trace->objects.data[object];
+    bool here = trace->objects.data[obj_outermost(trace, object)].device == r->device;
+    return o->counted && here && (o->begin < r->at || o->fixed) && o->end >= r->at;
 }
 
 /* ---- what is held ---- */
 
-static int by_site(const void *a, const void *b, void *trace_)
+static int by_place(const void *a, const void *b)
 {
-    const obj_trace *trace = trace_;
-    const obj_object *x = &trace->objects.data[((const obj_held *)a)->object],
-                     *y = &trace->objects.data[((const obj_held *)b)->object];
-    if (x->site != y->site)
-        return x->site < y->site ? -1 : 1;
-    return x->bytes > y->bytes ? -1 : x->bytes < y->bytes;
+    const obj_held *x = a, *y = b;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->object < y->object ? -1 : x->object > y->object;
 }
 
 static int by_bytes_held(const void *a, const void *b)
@@ -28,15 +30,13 @@ static int by_bytes_held(const void *a, const void *b)
     return x->object < y->object ? -1 : x->object > y->object;
 }
 
-/* Makes the rows of one site one, with its largest object. */
-static void join_sites(const obj_trace *trace, obj_shortage *s)
+/* Makes the rows of one place one, with its largest object. */
+static void join_places(obj_shortage *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->held.count; i++) {
         obj_held *row = &s->held.data[i], *last = kept ? &s->held.data[kept - 1] : NULL;
-        bool same = last &&
-                    trace->objects.data[last->object].site == trace->objects.data[row->object].site;
-        if (same) {
+        if (last && last->place == row->place) {
             last->count++;
             last->bytes += row->bytes;
         } else {
@@ -46,20 +46,50 @@ static void join_sites(const obj_trace *trace, obj_shortage *s)
     s->held.count = kept;
 }
 
+typedef struct divided { /* an object, as its program divides it */
+    uint64_t handed_out; /* bytes of parts that are alive */
+    uint32_t pool;       /* the device that stands for it */
+} divided;
+
+/* By object, on the heap; NULL when memory is exhausted. */
+static divided *list_divided(const obj_trace *trace, const obj_refusal *r)
+{
+    divided *rows = calloc(trace->objects.count + 1, sizeof *rows);
+    for (uint32_t i = 0; rows && i < trace->objects.count; i++) {
+        const obj_object *o = &trace->objects.data[i];
+        if (!o->part)
+            continue;
+        rows[o->whole].pool = o->device;
+        rows[o->whole].handed_out += is_alive_at(trace, i, r) ? o->bytes : 0;
+    }
+    return rows;
+}
+
+/* Of what is divided the parts, and the rest. */
+static obj_held held_by(const obj_trace *trace, uint32_t object, const divided *d)
+{
+    const obj_object *o = &trace->objects.data[object];
+    uint64_t rest = o->bytes > d->handed_out ? o->bytes - d->handed_out : 0;
+    uint32_t place = o->divided ? (uint32_t)trace->objects.count + d->pool : o->site;
+    return (obj_held){object, 1, rest, place, o->divided};
+}
+
 static bool list_held(const obj_trace *trace, const obj_refusal *r, obj_shortage *s)
 {
-    for (uint32_t i = 0; i < trace->objects.count; i++) {
-        const obj_object *o = &trace->objects.data[i];
-        if (!is_alive_at(o, r->device, r->at))
+    divided *rows = list_divided(trace, r);
+    bool good = rows != NULL;
+    for (uint32_t i = 0; good && i < trace->objects.count; i++) {
+        if (!is_alive_at(trace, i, r))
             continue;
-        s->in_use += o->bytes;
-        if (!wl_push(&s->held, (obj_held){i, 1, o->bytes}))
-            return false;
+        obj_held held = held_by(trace, i, &rows[i]);
+        s->in_use += trace->objects.data[i].part ? 0 : trace->objects.data[i].bytes;
+        good = !held.bytes || wl_push(&s->held, held);
     }
-    if (!s->held.count)
-        return true;
-    qsort_r(s->held.data, s->held.count, sizeof *s->held.data, by_site, (void *)trace);
-    join_sites(trace, s);
+    free(rows);
+    if (!good || !s->held.count)
+        return good;
+    qsort(s->held.data, s->held.count, sizeof *s->held.data, by_place);
+    join_places(s);
     qsort(s->held.data, s->held.count, sizeof *s->held.data, by_bytes_held);
     return true;
 }
@@ -70,7 +100,7 @@ static bool list_held(const obj_trace *trace, const obj_refusal *r, obj_shortage
 static uint64_t freed_by(const obj_trace *trace, const obj_hit *h, const obj_refusal *r)
 {
     const obj_object *o = &trace->objects.data[h->object];
-    if (h->possible || !is_alive_at(o, r->device, r->at))
+    if (h->possible || !is_alive_at(trace, h->object, r))
         return 0;
     bool begun = h->from == OBJ_NONE || h->from < r->at,
          lasts = h->to == OBJ_NONE || h->to >= r->at;
@@ -85,7 +115,7 @@ static uint64_t freed_by(const obj_trace *trace, const obj_hit *h, const obj_ref
     case ANA_REDUNDANT_ALLOCATION: {
         const obj_object *other = &trace->objects.data[h->other];
         uint64_t less = other->bytes < o->bytes ? other->bytes : o->bytes;
-        return is_alive_at(other, r->device, r->at) ? less : 0;
+        return is_alive_at(trace, h->other, r) ? less : 0;
     }
     default: return 0;
     }

@@ -8,6 +8,8 @@ typedef struct obj_held { /* memory of one site */
     uint32_t object;      /* the largest of its objects */
     uint32_t count;
     uint64_t bytes; /* of all */
+    uint32_t place; /* its site, or, beyond these, the pool that `rest` is of */
+    bool rest;      /* what the program divides, without the parts that it had handed out */
 } obj_held;
 
 typedef struct obj_room { /* that following a hit would have left free */

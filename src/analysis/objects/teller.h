@@ -11,6 +11,7 @@ typedef struct tell_state {
     ana_drafts *drafts;
     obj_analysis found;
     uint32_t *steps; /* by hit: its place in the plan, from 1; 0: none */
+    const prof_caller_rows *callers;
     wl_error *err;
     wl_status status;
 } tell_state;
@@ -34,8 +35,10 @@ typedef struct tell_words { /* of a pattern */
 
 const char *tell_bytes(const tell_state *t, uint64_t bytes);   /* "1.5 GiB" */
 const char *tell_object(const tell_state *t, uint32_t object); /* its name */
-const char *tell_place(tell_state *t, uint32_t call,
-                       const char *what); /* "cudaMalloc at app.cu:9" */
+/* "cudaMalloc at app.cu:9", "cudaMalloc at helper.h:5, called at app.cu:9" */
+const char *tell_place(tell_state *t, uint32_t call, const char *what);
+/* Where the helper is called that makes the calls of the stack; (0, 0): no other caller uses it. */
+ana_source tell_caller(const tell_state *t, uint32_t stack);
 
 /* What is wrong, and what to change. */
 tell_words tell_pattern(tell_state *t, const tell_bundle *bundle);

@@ -20,6 +20,7 @@ void obj_trace_free(obj_trace *trace)
     wl_vec_free(&trace->objects);
     wl_vec_free(&trace->queues);
     wl_vec_free(&trace->refusals);
+    wl_vec_free(&trace->pools);
 }
 
 uint32_t obj_trace_add_set(obj_trace *trace, const obj_access *accesses, uint32_t count)

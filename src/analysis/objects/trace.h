@@ -1,5 +1,5 @@
 /* What a process did to its data objects, one operation after another: allocations, frees, copies,
- * sets and launches, and what orders them. trace_load.c makes a trace of a profile, tests make
+ * sets and launches, and what orders them. load.c makes a trace of a profile, tests make
  * theirs by hand; docs/objects.md says what follows from it.
  *
  * Operations stand in program order: one waits only for such as come before it. A trace belongs to
@@ -64,9 +64,10 @@ typedef struct obj_range { /* of an object, that a copy or set accesses */
 typedef struct obj_access {
     uint32_t object;
     uint32_t how : 2;
+    uint32_t possible : 1; /* of a part: what holds it was accessed, and it is not known where */
     /* Of copies and sets: index in obj_trace.ranges; of a launch: equal where it accesses the same
      * elements of the object, 0 where they are not known. */
-    uint32_t part : 30;
+    uint32_t part : 29;
 } obj_access;
 
 /* There are many: small fields share a word, and what only some have is of two kinds. */
@@ -110,18 +111,20 @@ typedef struct obj_object {
     uint32_t context;
     uint32_t allocate, free; /* operations; OBJ_NONE: no call of the program's */
     uint32_t begin, end;     /* from which operation on it is there, and is not any more */
-    uint32_t site; /* equal for objects that are allocated at one place; below their number */
-    uint32_t device : 16;      /* below obj_trace.ndevices */
+    uint32_t site;  /* equal for objects that are allocated at one place; below their number */
+    uint32_t whole; /* of a part: the object that it lies in */
+    uint32_t device : 24;      /* below obj_trace.ndevices; of a part its pool's */
     uint32_t ended : 2;        /* obj_ended */
-    uint32_t counted : 1;      /* takes device memory of its own; the others are followed for their
-                                   order only */
+    uint32_t part : 1;         /* the program's own allocator carves it out of another object */
+    uint32_t counted : 1;      /* takes device memory of its own, or of its pool; the others are
+                                   followed for their order only */
     uint32_t fixed : 1;        /* no call of the program's makes it: a module's variable */
     uint32_t seen_by_host : 1; /* managed: the host may access it unseen */
     uint32_t pooled : 1;  /* of stream-ordered allocation: its pool reuses the memory by itself */
     uint32_t divided : 1; /* the program divides it into parts, which have elements of their own */
 } obj_object;
 
-enum { OBJ_MOST_DEVICES = 1 << 16 };
+enum { OBJ_MOST_DEVICES = 1 << 24 };
 
 typedef struct obj_refusal { /* an allocation that failed for want of memory */
     uint32_t at;             /* operations before this one were over, as the host saw it */
@@ -143,6 +146,9 @@ typedef struct obj_trace {
     wl_vec(obj_object) objects;
     wl_vec(obj_queue) queues;
     wl_vec(obj_refusal) refusals; /* in the order of calls */
+    /* What the program divides is a device by itself, on which its parts are counted: the last
+     * devices, of each the first object that is divided. */
+    wl_vec(uint32_t) pools;
     uint32_t nevents, ncontexts, ndevices;
 } obj_trace;
 
@@ -165,6 +171,36 @@ static inline const obj_access *obj_accesses(const obj_trace *trace, const obj_o
              first = set ? sets[set - 1] : 0;
     *count = sets[set] - first;
     return *count ? &trace->accesses.data[first] : NULL;
+}
+
+/* Does the program's own allocator hand something out, or take it back? */
+static inline bool obj_concerns_part(const obj_trace *trace, const obj_op *op)
+{
+    return op->kind <= OBJ_FREE && trace->objects.data[op->about].part;
+}
+
+/* The first object of the pool that stands for the device; OBJ_NONE: it is a device of the machine's. */
+static inline uint32_t obj_pool_of(const obj_trace *trace, uint32_t device)
+{
+    uint32_t machine = trace->ndevices - (uint32_t)trace->pools.count;
+    return device < machine ? OBJ_NONE : trace->pools.data[device - machine];
+}
+
+/* The object that CUDA gave, and the part lies in; the object itself where it is none. */
+static inline uint32_t obj_outermost(const obj_trace *trace, uint32_t object)
+{
+    while (trace->objects.data[object].part)
+        object = trace->objects.data[object].whole;
+    return object;
+}
+
+/* Is it between the host and the device, or a set? Else it reads one object and writes another. */
+static inline bool obj_is_one_way(const obj_access *accesses, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (accesses[i].how != accesses[0].how)
+            return false;
+    return count > 0;
 }
 
 #endif

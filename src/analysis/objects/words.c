@@ -1,6 +1,9 @@
 /* The sentences of findings about objects. */
 #include "analysis/objects/teller.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #define TEXT(...) wl_arena_printf(t->input->arena, __VA_ARGS__)
 
 /* ---- words ---- */
@@ -23,6 +26,14 @@ const char *tell_object(const tell_state *t, uint32_t object)
     return row ? row->name : "another object";
 }
 
+/* What the program calls it, else the object. */
+static const char *tell_pool(const tell_state *t, uint32_t object)
+{
+    const obj_object *o = &t->found.trace.objects.data[object];
+    const prof_object *row = prof_find_object(&t->input->program->objects, o->id);
+    return row && row->tag[0] ? TEXT("the pool \"%s\"", row->tag) : tell_object(t, object);
+}
+
 static const char *kernel_words(const tell_state *t, const obj_op *op)
 {
     const ana_program *p = t->input->program;
@@ -31,17 +42,47 @@ static const char *kernel_words(const tell_state *t, const obj_op *op)
     return k ? k->short_name : NULL;
 }
 
-const char *tell_place(tell_state *t, uint32_t id, const char *what)
+static prof_call call_of(tell_state *t, uint32_t id)
 {
     prof_call call = {0};
     wl_status status = id ? prof_load_call(t->input->program->db, id, t->input->scratch, &call,
                                            t->err)
                           : WL_OK;
     t->status = status == WL_OK || status == WL_NOENT ? t->status : status;
+    return call;
+}
+
+static int compare_stack(const void *key, const void *item)
+{
+    uint32_t a = *(const uint32_t *)key, b = ((const prof_caller *)item)->stack;
+    return a < b ? -1 : a > b;
+}
+
+ana_source tell_caller(const tell_state *t, uint32_t stack)
+{
+    const prof_caller *found = stack && t->callers->count
+                                   ? bsearch(&stack, t->callers->rows, t->callers->count,
+                                             sizeof *found, compare_stack)
+                                   : NULL;
+    return found ? (ana_source){found->file, found->line} : (ana_source){0, 0};
+}
+
+/* What a node of a graph does stands in no line: that of the graph's launch does. */
+const char *tell_place(tell_state *t, uint32_t id, const char *what)
+{
+    prof_call call = call_of(t, id);
+    if (what && !call.line && call.parent) {
+        what = TEXT("%s of the graph that is launched", what);
+        call = call_of(t, call.parent);
+    }
     const prof_file *file = prof_find_file(&t->input->program->files, call.file);
-    return file && call.line && what
-               ? wl_arena_printf(t->input->arena, "%s at %s:%u", what, file->name, call.line)
-               : what;
+    if (!file || !call.line || !what)
+        return what;
+    ana_source caller = tell_caller(t, call.stack);
+    const prof_file *from = prof_find_file(&t->input->program->files, caller.file);
+    return from ? TEXT("%s at %s:%u, called at %s:%u", what, file->name, call.line, from->name,
+                       caller.line)
+                : TEXT("%s at %s:%u", what, file->name, call.line);
 }
 
 /* "the launch of step at app.cu:12", "the copy at app.cu:9" */
@@ -70,8 +111,25 @@ static const char *calls_words(const tell_state *t, uint32_t calls)
 
 /* ---- what hits say ---- */
 
+/* What fills it is put off with its allocation. */
+static tell_words tell_early_fill(tell_state *t, const tell_bundle *b)
+{
+    const obj_hit *h = b->first;
+    const char *fill = op_words(t, t->found.lives.rows[h->object].filled),
+               *use = op_words(t, h->to), *calls = calls_words(t, h->calls);
+    bool copies = t->found.trace.ops.data[t->found.lives.rows[h->object].filled].kind == OBJ_COPY;
+    return (tell_words){
+        TEXT("Its %s are allocated %s before their first use, %s; until then only %s fills them.",
+             tell_bytes(t, h->bytes), calls, use, fill),
+        TEXT("Put off %s, and the allocation of " ANA_OBJECT ", until just before %s.%s", fill, use,
+             copies ? " What is copied must still be there, and the same." : ""),
+        REMEDY_ALLOCATE_LATER};
+}
+
 static tell_words tell_early(tell_state *t, const tell_bundle *b)
 {
+    if (b->first->to != t->found.lives.rows[b->first->object].first)
+        return tell_early_fill(t, b);
     const char *use = op_words(t, b->first->to), *calls = calls_words(t, b->first->calls);
     return (tell_words){
         TEXT("Its %s are allocated %s before their first use, %s.", tell_bytes(t, b->first->bytes),
@@ -149,8 +207,8 @@ static bool is_first_fill(const tell_state *t, const obj_hit *h)
     const obj_op *op = &t->found.trace.ops.data[h->from];
     uint32_t count;
     const obj_access *a = obj_accesses(&t->found.trace, op, &count);
-    return h->from == t->found.lives.rows[h->object].first && count == 1 && a->how == OBJ_WRITE &&
-           (op->kind == OBJ_COPY || op->kind == OBJ_SET);
+    return h->from == t->found.lives.rows[h->object].first && obj_is_one_way(a, count) &&
+           a->how == OBJ_WRITE && (op->kind == OBJ_COPY || op->kind == OBJ_SET);
 }
 
 static tell_words tell_idle(tell_state *t, const tell_bundle *b)
@@ -179,6 +237,8 @@ static tell_words tell_dead(tell_state *t, const tell_bundle *b)
 {
     const char *write = op_words(t, b->first->from), *next = op_words(t, b->first->to);
     const char *often = b->writes > 1 ? TEXT(" That happens %u times.", b->writes) : "";
+    if (write && next && strcmp(write, next) == 0)
+        next = "the next one";
     return (tell_words){
         TEXT("What %s writes is replaced by %s, and nothing reads it in between: %s in "
              "vain.%s",
@@ -258,9 +318,21 @@ tell_words tell_pattern(tell_state *t, const tell_bundle *b)
     }
 }
 
-const char *tell_reservations(tell_state *t, const tell_bundle *b)
+/* Whose peak it is that is told of. */
+static const char *pool_words(tell_state *t, const obj_hit *h)
 {
-    const obj_hit *h = b->first;
+    const obj_trace *trace = &t->found.trace;
+    uint32_t pool = obj_pool_of(trace, trace->objects.data[h->object].device);
+    if (pool == OBJ_NONE || h->pattern == ANA_DEAD_WRITE)
+        return "";
+    return TEXT(
+        " What that saves is of the own peak of %s; whether the device's peak falls with it "
+        "depends on the pool's allocator.",
+        tell_pool(t, pool));
+}
+
+static const char *doubts(tell_state *t, const obj_hit *h)
+{
     if (!h->possible)
         return "";
     if (t->found.trace.objects.data[h->object].seen_by_host)
@@ -274,4 +346,9 @@ const char *tell_reservations(tell_state *t, const tell_bundle *b)
     return h->pattern == ANA_REDUNDANT_ALLOCATION
                ? " Their streams do not wait for each other: without that the two uses may overlap."
                : "";
+}
+
+const char *tell_reservations(tell_state *t, const tell_bundle *b)
+{
+    return TEXT("%s%s", pool_words(t, b->first), doubts(t, b->first));
 }

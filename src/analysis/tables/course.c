@@ -202,7 +202,7 @@ static bool fill_accesses(coursing *c)
         out->sets[i] = set_of_trace(&c->found.trace, i);
     for (uint32_t i = 0; out->accesses && i < out->naccesses; i++) {
         const obj_access *a = &c->found.trace.accesses.data[i];
-        out->accesses[i] = (ana_course_access){a->object, a->how};
+        out->accesses[i] = (ana_course_access){a->object, a->possible ? 0 : a->how};
     }
     return out->sets && out->queues && out->accesses;
 }
@@ -244,9 +244,12 @@ static bool fill_objects(coursing *c)
         return false;
     for (uint32_t d = 0; d < out->ndevices; d++) {
         const obj_device_peaks *peaks = &c->found.plan.devices[d];
-        out->devices[d] = (ana_course_device){.peak = peaks->before,
-                                              .peak_after = peaks->after,
-                                              .moment = row_of_moment(c, peaks->moment)};
+        uint32_t pool = obj_pool_of(&c->found.trace, d);
+        out->devices[d] = (ana_course_device){
+            .pool = pool == OBJ_NONE ? 0 : c->found.trace.objects.data[pool].id,
+            .peak = peaks->before,
+            .peak_after = peaks->after,
+            .moment = row_of_moment(c, peaks->moment)};
     }
     for (uint32_t i = 0; i < n; i++) {
         const obj_object *o = &c->found.trace.objects.data[i];

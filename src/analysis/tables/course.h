@@ -34,7 +34,7 @@ typedef struct ana_course_op {
 
 typedef struct ana_course_access {
     uint32_t object;
-    uint32_t how; /* OBJ_READ, OBJ_WRITE, or both */
+    uint32_t how; /* OBJ_READ, OBJ_WRITE, or both; 0: it is not known that it is accessed */
 } ana_course_access;
 
 typedef struct ana_course_object {
@@ -83,6 +83,7 @@ typedef struct ana_course_refusal { /* an allocation that failed for want of mem
 
 typedef struct ana_course_device {
     uint32_t ordinal;
+    uint32_t pool; /* 0: the device itself; else the first prof_object of a pool of the program's */
     uint64_t peak, peak_after; /* as it is; with the plan */
     uint32_t moment;           /* the first operation at the peak */
 } ana_course_device;

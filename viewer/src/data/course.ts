@@ -124,7 +124,8 @@ function touchesOf(
     for (let op = 0; op < accesses.length; op++) {
       const set = accesses[op] as number;
       for (let a = setStart[set] as number; a < (setStart[set + 1] as number); a++) {
-        take(accessObject[a] as number, accessHow[a] as number, op);
+        const how = accessHow[a] as number; // 0: it is not known that it is accessed
+        if (how) take(accessObject[a] as number, how, op);
       }
     }
   };

@@ -472,6 +472,9 @@ export interface Held {
   name: string; // Of it.
   count: number; // Objects.
   bytes: number; // Of all of them.
+  /** The program divides it, and this is what none of its parts has, which are listed
+   * themselves. */
+  rest?: true;
 }
 
 /** Memory that following a finding would have left free. */
@@ -624,6 +627,9 @@ export interface DeviceMemory {
 
 export interface CourseDevice {
   device: number; // Its number in the process, from 0.
+  /** Not the device, but a pool of the program's on it: its first object; id in objects. */
+  pool?: number;
+  pool_name?: string; // What the program calls it.
   peak: number; // Bytes.
   peak_after: number; // With all steps of the plan.
   moment?: number; // The first operation at the peak.

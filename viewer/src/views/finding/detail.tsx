@@ -47,6 +47,13 @@ const WHOLE: Record<Unit, string> = {
     "what the multiprocessors without a block could have executed, of what all could",
 };
 
+/** Units that are sizes, and what there is too much of. */
+const SIZES = { bytes: "memory", "copied bytes": "copying" } as const;
+
+const isSize = (unit: Unit): unit is keyof typeof SIZES => unit in SIZES;
+
+const amount = (n: number, unit: Unit): string => (isSize(unit) ? bytes(n) : count(n));
+
 /** The lines that cost more than they must; all of them where the cost is not within single requests. */
 function guilty(finding: Finding): FindingLine[] {
   const own = finding.lines.filter((l) => !l.inside);
@@ -106,9 +113,11 @@ function Figures({ group, finding }: { group: Group; finding: Finding }) {
         />
       )}
       <Figure
-        value={count(group.excess)}
+        value={amount(group.excess, unit)}
         label={
-          unit === "warp instructions" ? `more ${unit} would have had room` : `avoidable ${unit}`
+          unit === "warp instructions"
+            ? `more ${unit} would have had room`
+            : `avoidable ${isSize(unit) ? SIZES[unit] : unit}`
         }
         title={exact(group.excess)}
       />
@@ -276,8 +285,7 @@ function Worth({ m, finding }: { m: Model; finding: Finding }) {
 }
 
 /** Whether it is about when objects live, not about what a kernel accesses. */
-const isAboutMemory = (f: Finding): boolean =>
-  f.kernel === undefined && (f.unit === "bytes" || f.unit === "copied bytes");
+const isAboutMemory = (f: Finding): boolean => f.kernel === undefined && isSize(f.unit);
 
 interface Props {
   m: Model;
@@ -298,7 +306,9 @@ function Places({ m, group, finding }: Props) {
               <th class="text">line</th>
               <th class="text">kernel</th>
               <th class="text">object</th>
-              <th class="num">avoidable {finding.unit}</th>
+              <th class="num">
+                avoidable {isSize(finding.unit) ? SIZES[finding.unit] : finding.unit}
+              </th>
               <th class="num">of the program</th>
               <th class="num">of the kernel</th>
             </tr>
@@ -326,7 +336,7 @@ function Places({ m, group, finding }: Props) {
                     </>
                   )}
                 </td>
-                <td class="num">{count(f.excess)}</td>
+                <td class="num">{amount(f.excess, f.unit)}</td>
                 <td class="num">{percent(f.share_of_program)}</td>
                 <td class="num">
                   {f.share_of_kernel === undefined ? "" : percent(f.share_of_kernel)}
@@ -380,7 +390,9 @@ function Header({ m, group, finding }: Props) {
             {others > 0 && `, and ${others} more allocated there`}
           </span>
         )}
-        {(finding.kernel !== undefined || isAboutObject(finding)) && <span class="dot">·</span>}
+        {(finding.kernel !== undefined || isAboutObject(finding)) && line?.file !== undefined && (
+          <span class="dot">·</span>
+        )}
         <Place m={m} file={line?.file} line={line?.line} link />
       </p>
       <Figures group={group} finding={finding} />

@@ -1,4 +1,4 @@
-import type { Refusal } from "../../data/payload";
+import type { Held, Refusal } from "../../data/payload";
 import { bytes, percent } from "../../widgets/format";
 import { Bar } from "../../widgets/table";
 
@@ -18,7 +18,11 @@ function Row({ name, size, total }: { name: string; size: number; total: number 
 export function RefusalTable({ refusal }: { refusal: Refusal }) {
   const { total, held, room } = refusal;
   const others = Math.max(0, total - refusal.free - refusal.in_use);
-  const more = (count: number) => (count > 1 ? ` and ${count - 1} more allocated there` : "");
+  const heldName = ({ name, count, rest }: Held) => {
+    const more =
+      count > 1 ? ` and ${count - 1} more ${rest ? "of its pool" : "allocated there"}` : "";
+    return `${rest ? "what is not handed out of " : ""}${name}${more}`;
+  };
   return (
     <section>
       <h3>Who held the device's memory then</h3>
@@ -33,7 +37,7 @@ export function RefusalTable({ refusal }: { refusal: Refusal }) {
           </thead>
           <tbody>
             {held.map((h) => (
-              <Row key={h.object} name={`${h.name}${more(h.count)}`} size={h.bytes} total={total} />
+              <Row key={h.object} name={heldName(h)} size={h.bytes} total={total} />
             ))}
             <Row name="CUDA itself and other processes" size={others} total={total} />
             <Row name="free" size={refusal.free} total={total} />

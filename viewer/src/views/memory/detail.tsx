@@ -207,7 +207,7 @@ function ObjectDetail({ s, object }: { s: MemoryState; object: number }) {
   );
 }
 
-const HOW = ["", "reads", "writes", "reads and writes"];
+const HOW = ["may access", "reads", "writes", "reads and writes"];
 
 function Accessed({ s, op }: { s: MemoryState; op: number }) {
   const accesses = accessesOf(s.d, op);

@@ -25,9 +25,9 @@ export function memories(m: Model): { course: Course; device: number }[] {
 
 /** "device 1 of process 2" */
 function nameOf(m: Model, course: Course, device: number): string {
-  const ordinal = course.devices[device]?.device ?? 0;
+  const { device: ordinal, pool_name } = course.devices[device] ?? { device: 0 };
   const of = m.payload.memory.courses.length > 1 ? ` of process ${course.process}` : "";
-  return `device ${ordinal}${of}`;
+  return `${pool_name === undefined ? "" : `the pool ${pool_name} on `}device ${ordinal}${of}`;
 }
 
 function Chooser({ m, at }: { m: Model; at: number }) {
@@ -111,12 +111,23 @@ function FailedAllocations({ s }: { s: MemoryState }) {
   );
 }
 
+/** Shows the memory that the object counts in, where another one is shown. */
+function showMemoryOf(s: MemoryState, object: number): void {
+  const own = s.d.lives.device[object];
+  const of = memories(s.m).findIndex((x) => x.course === s.d.row && x.device === own);
+  if (own !== s.device && of >= 0)
+    location.replace(href("memory", s.d.lives.id[object], { of: of + 1 }));
+}
+
 /** The selection that the address asks for. */
 function useAddress(s: MemoryState): void {
   const { id, query } = route.value;
   useEffect(() => {
     const at = id === undefined ? -1 : s.d.lives.id.indexOf(id);
-    if (at >= 0) s.selection.value = { object: at };
+    if (at >= 0) {
+      s.selection.value = { object: at };
+      showMemoryOf(s, at);
+    }
     const op = Number(query.call) - 1;
     if (op >= 0 && op < s.d.ops.count) s.select({ op });
   }, [s, id, query.call]);

@@ -77,9 +77,13 @@ export class MemoryState {
   /** Those that the profile names, where the curve has them. */
   private foundPeaks(): { moment: number; bytes: number }[] {
     const { process, devices } = this.d.row;
-    const ordinal = devices[this.device]?.device;
+    const own = devices[this.device];
     const here = this.m.payload.memory.peaks.filter(
-      (p) => p.process === process && p.device === ordinal && p.bytes < this.now.peak,
+      (p) =>
+        own?.pool === undefined &&
+        p.process === process &&
+        p.device === own?.device &&
+        p.bytes < this.now.peak,
     );
     const lower = here.map(({ bytes }) => ({ moment: this.now.bytes.indexOf(bytes), bytes }));
     const highest = { moment: this.now.moment, bytes: this.now.peak };

@@ -58,7 +58,7 @@ function Origin({ m, o }: { m: Model; o: MemoryObject }) {
       {parts.filter(Boolean).join(" · ")}
       {o.process !== undefined && (
         <>
-          {" · "}
+          {parts.some(Boolean) && " · "}
           <a href={href("memory", o.id)}>its life among the others</a>
         </>
       )}
