@@ -77,6 +77,8 @@ typedef struct acc_observer {
     void *(*block_begin)(void *worker, uint64_t block);
     void (*block_end)(void *worker, void *block, uint64_t warp_instructions);
     void (*access)(void *block, const acc_request *request);
+    /* The threads that a barrier of the block waited for have come; pc: of what the last did. */
+    void (*barrier)(void *block, uint32_t pc);
 } acc_observer;
 
 #endif

@@ -46,9 +46,17 @@ static const emu_insn *barrier_insn(const emu_warp *w, const emu_split *s)
     return &bb->first[bb->sync_at];
 }
 
+static void show_barrier(const emu_cta *cta, const emu_barrier *b)
+{
+    const acc_observer *o = cta->worker->run->launch->observer;
+    if (cta->observed && o->barrier)
+        o->barrier(cta->observed, b->pc);
+}
+
 static void release_barrier(emu_cta *cta, uint32_t id)
 {
     emu_barrier *b = &cta->barriers[id];
+    show_barrier(cta, b);
     for (uint32_t n = 0; n < cta->nwarps; n++) {
         emu_warp *w = &cta->warps[n];
         for (uint32_t k = 0; k < w->nsplits; k++) {
@@ -70,6 +78,7 @@ static void arrive_at_barrier(emu_warp *w, const emu_split *s, const emu_insn *i
         b->all = true;
     }
     b->lanes[w->index] |= s->mask;
+    b->pc = in->pc;
     if (in->imm >= EMU_BARRIER_POPC) {
         uint32_t p = emu_pred(w, in->src[2]) & s->mask;
         b->popc += (uint32_t)__builtin_popcount(p);

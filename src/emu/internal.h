@@ -397,6 +397,7 @@ typedef struct emu_barrier { /* PTX ISA, "bar": warps arrive as a whole, when al
     uint32_t full;           /* warps that have arrived */
     uint32_t counted;        /* the same as a mask */
     uint32_t popc;
+    uint32_t pc; /* of the last arrival */
     bool all, any, busy;
     uint32_t lanes[EMU_MAX_WARPS]; /* that have arrived */
 } emu_barrier;

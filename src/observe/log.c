@@ -8,7 +8,8 @@ typedef enum lanes {       /* what follows an entry */
                      RUN,  /* nothing: the lanes are a run */
                      SAME, /* nothing: the distances are those of the entry at `stride` */
                      NEAR, /* 32 distances from `first`, 4 bytes each */
-                     FAR   /* 32 addresses */
+                     FAR,  /* 32 addresses */
+                     NONE  /* nothing: a barrier */
 } lanes;
 
 typedef struct entry {
@@ -23,6 +24,7 @@ static const size_t bytes_of[] = {
     [SAME] = sizeof(entry),
     [NEAR] = sizeof(entry) + OBS_LANES * sizeof(int32_t),
     [FAR] = sizeof(entry) + OBS_LANES * sizeof(uint64_t),
+    [NONE] = sizeof(entry),
 };
 
 static bool grow_log(obs_log *log, size_t limit)
@@ -64,6 +66,26 @@ static void put_lanes(entry *e, const acc_request *access)
     }
 }
 
+/* Room for `most` more bytes, which `limit` allows. */
+static bool make_log_room(obs_log *log, size_t most, size_t limit)
+{
+    if (log->used + most > limit)
+        return false;
+    while (log->used + most > log->capacity)
+        if (!grow_log(log, limit))
+            return false;
+    return true;
+}
+
+bool obs_log_add_barrier(obs_log *log, size_t limit, uint32_t pc)
+{
+    if (!make_log_room(log, bytes_of[NONE], limit + log->local))
+        return false;
+    *(entry *)(log->data + log->used) = (entry){.pc = pc, .lanes = NONE};
+    log->used += bytes_of[NONE];
+    return true;
+}
+
 bool obs_log_add(obs_log *log, size_t limit, const acc_request *access, const obs_run *run,
                  uint64_t number, obs_log_place *place)
 {
@@ -71,11 +93,8 @@ bool obs_log_add(obs_log *log, size_t limit, const acc_request *access, const ob
     bool local = access->space == ACC_LOCAL;
     size_t most = bytes_of[is_run || same ? RUN : FAR];
     size_t others = local ? log->used - log->local : log->local; /* these do not count */
-    if (log->used + most > limit + others)
+    if (!make_log_room(log, most, limit + others))
         return false;
-    while (log->used + most > log->capacity)
-        if (!grow_log(log, limit + others))
-            return false;
     entry *e = (entry *)(log->data + log->used);
     *e = (entry){.first = access->addr[__builtin_ctz(access->mask)],
                  .stride = is_run ? (int32_t)run->stride
@@ -129,7 +148,8 @@ bool obs_log_next(const obs_log *log, size_t *at, acc_request *request, uint64_t
     if (*at >= log->used)
         return false;
     const entry *e = (const entry *)(log->data + *at);
-    addresses_of(log, e, addr);
+    if (e->lanes != NONE)
+        addresses_of(log, e, addr);
     *request = request_of(e, addr);
     *at += bytes_of[e->lanes];
     return true;
@@ -146,6 +166,8 @@ bool obs_log_play(const obs_log *log, obs_heat_block *heat)
                        .stride = e->stride,
                        .lane = (uint32_t)__builtin_ctz(e->mask),
                        .count = (uint32_t)__builtin_popcount(e->mask)};
+        if (e->lanes == NONE)
+            continue;
         all = obs_heat_record(heat, &access, e->lanes == RUN ? &run : NULL) && all;
     }
     return all;

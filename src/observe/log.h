@@ -25,10 +25,12 @@ typedef struct obs_log_place {
  * is exhausted; then it misses the request. */
 bool obs_log_add(obs_log *log, size_t limit, const acc_request *access, const obs_run *run,
                  uint64_t number, obs_log_place *place);
+/* Appends that a barrier of the block was met; false as above. */
+bool obs_log_add_barrier(obs_log *log, size_t limit, uint32_t pc);
 /* Records all of it in the heat maps. False when memory is exhausted. */
 bool obs_log_play(const obs_log *log, obs_heat_block *heat);
 /* Goes through the log: the request at byte `*at`, from 0, and then the next. `addr` has room for
- * the addresses of OBS_LANES lanes; the request refers to it. False at the end. */
+ * the addresses of OBS_LANES lanes; the request refers to it. A barrier is a request without lanes. False at the end. */
 bool obs_log_next(const obs_log *log, size_t *at, acc_request *request, uint64_t *addr);
 /* Empties it and keeps its memory. */
 void obs_log_clear(obs_log *log);

@@ -434,19 +434,30 @@ static void end_log(obs_block *block)
     obs_log_clear(&block->log);
 }
 
+static size_t log_limit_of(const obs_block *block)
+{
+    uint64_t limit = block->worker->launch->config.log_limit;
+    return limit ? limit : OBS_LOG_BYTES;
+}
+
 /* Accesses to local memory have no map; of those that find no room the log is without. */
 static void log_access(obs_block *block, const acc_request *access, const obs_run *run,
                        obs_log_place *place)
 {
     const obs_config *config = &block->worker->launch->config;
-    uint64_t limit = config->log_limit ? config->log_limit : OBS_LOG_BYTES;
     bool local = access->space == ACC_LOCAL;
     if (local && (!config->sequence_limit || block->log.partial))
         return;
-    if (obs_log_add(&block->log, limit, access, run, block->number, place))
+    if (obs_log_add(&block->log, log_limit_of(block), access, run, block->number, place))
         return;
     block->log.partial = local;
     if (!local)
+        end_log(block);
+}
+
+static void log_barrier(obs_block *block, uint32_t pc)
+{
+    if (!obs_log_add_barrier(&block->log, log_limit_of(block), pc))
         end_log(block);
 }
 
@@ -629,6 +640,14 @@ static void on_counted_request(void *block, const acc_request *request)
     obs_record_use(block, request);
 }
 
+/* Only steps tell of barriers. */
+static void on_barrier(void *block, uint32_t pc)
+{
+    obs_block *b = block;
+    if (b->logging && b->worker->launch->config.sequence_limit)
+        log_barrier(b, pc);
+}
+
 acc_observer obs_observer(obs_launch *launch)
 {
     bool counts = launch->config.objects || launch->config.arrays;
@@ -636,5 +655,6 @@ acc_observer obs_observer(obs_launch *launch)
                           .worker_begin = on_worker,
                           .block_begin = on_block,
                           .block_end = on_block_end,
-                          .access = counts ? on_counted_request : on_request};
+                          .access = counts ? on_counted_request : on_request,
+                          .barrier = on_barrier};
 }

@@ -109,13 +109,25 @@ static bool keep_walk(walk *w, wl_arena *arena, obs_steps *out)
 
 /* ---- a block ---- */
 
+/* A step of all warps, so that those before it and those after it are told apart. */
+static void take_barrier(walk *walks, uint32_t nwarps, uint32_t pc)
+{
+    const wl_step step = {.pc = pc, .mask = UINT32_MAX, .slot = WL_NO_SLOT};
+    for (uint32_t i = 0; i < nwarps; i++) {
+        walk *w = &walks[i];
+        w->lost = w->lost || !next_page_of_walk(w) || !wl_page_put_step(&w->page, &step);
+    }
+}
+
 static void take_all_steps(walk *walks, uint32_t nwarps, const obs_config *config,
                            const obs_log *log)
 {
     uint64_t addr[OBS_LANES];
     acc_request access;
     for (size_t at = 0; obs_log_next(log, &at, &access, addr);)
-        if (access.warp < nwarps)
+        if (!access.mask)
+            take_barrier(walks, nwarps, access.pc);
+        else if (access.warp < nwarps)
             take_step(&walks[access.warp], config, &access);
 }
 

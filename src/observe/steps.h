@@ -1,5 +1,6 @@
 /* What the warps of a block did, step by step, made from the block's log. A step is a request on
- * one object; a warp's steps come in the order in which it took them. */
+ * one object, or none: a barrier of the block was met. A warp's steps come in the order in which it
+ * took them, and all warps have the same barriers among them. */
 #ifndef WL_OBSERVE_STEPS_H
 #define WL_OBSERVE_STEPS_H
 

@@ -252,7 +252,8 @@ wl_status prog_value_read(prog_option_id id, const char *text, prog_options *o, 
 
 void prog_options_settle(prog_options *o)
 {
-    if (strcmp(o->set, "sequences") != 0)
+    bool ranges = o->probes & 1u << REWRITE_SHARED && strcmp(o->set, "basic") != 0;
+    if (strcmp(o->set, "sequences") != 0 && !ranges)
         o->sequence_limit = 0;
     if (strcmp(o->set, "basic") == 0)
         o->blocks = (prog_blocks){0};

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { BLOCKS = 6, WARPS = 4, REQUESTS = 120, OBJECTS = 3, ROOM = 64 * 1024, PCS = 24 };
-enum { MOST_STEPS = 2 * REQUESTS * 4, ARRAY = 4096 };
+enum { MOST_STEPS = 2 * REQUESTS * 4, ARRAY = 4096, NONE = 99 };
 
 static const uint64_t BASE = 0x7f2200000000;
 static const uint64_t sampled[] = {0, 1, 2, 3, 4, 5};
@@ -77,6 +77,13 @@ static void note(warp_steps *w, const acc_request *a)
     }
 }
 
+/* A barrier is a step of all warps, without an access. */
+static void note_barrier(warp_steps *block, uint32_t pc)
+{
+    for (uint32_t warp = 0; warp < WARPS; warp++)
+        block[warp].steps[block[warp].count++] = (step){.pc = pc, .mask = UINT32_MAX, .object = NONE};
+}
+
 /* Request `n` of a warp. Those of warps 0 and 1 of all blocks differ in where they lie only. */
 static acc_request draw(uint32_t block, uint32_t warp, uint32_t n, uint64_t *addr)
 {
@@ -100,13 +107,19 @@ static void run_block(const drive *worker, uint32_t block, warp_steps *ref)
 {
     uint64_t addr[32];
     obs_block *b = drive_block(worker, block);
-    for (uint32_t n = 0; n < REQUESTS; n++)
+    for (uint32_t n = 0; n < REQUESTS; n++) {
+        if (n % 7 == 5) {
+            worker->observer.barrier(b, n % PCS);
+            if (ref)
+                note_barrier(&ref[block * WARPS], n % PCS);
+        }
         for (uint32_t warp = 0; warp < WARPS; warp++) {
             acc_request a = draw(block, warp, n, addr);
             obs_record(b, &a);
             if (ref)
                 note(&ref[block * WARPS + warp], &a);
         }
+    }
     drive_end(worker, b, 1);
 }
 
@@ -140,7 +153,11 @@ static uint64_t begin_of_slot(const obs_step_object *slot)
 static void expect_step(const wl_step *got, const obs_warps *group, const wl_warp *warp,
                         const step *want)
 {
-    assert_true(got->pc == want->pc && got->mask == want->mask && got->slot < group->nslots);
+    assert_true(got->pc == want->pc && got->mask == want->mask);
+    assert_int_equal(got->slot == WL_NO_SLOT, want->object == NONE);
+    if (want->object == NONE)
+        return;
+    assert_true(got->slot < group->nslots);
     const obs_step_object *slot = &group->slots[got->slot];
     assert_true(slot->space == want->space && slot->object == want->object);
     for (uint32_t lane = 0; lane < 32; lane++)
