@@ -63,7 +63,8 @@ static uint64_t lines_of_request(const acc_request *request)
 
 static bool counts(const acc_request *request)
 {
-    return request->mask && request->space == ACC_GLOBAL && (request->op == ACC_LOAD || request->op == ACC_STORE);
+    return request->mask && request->space == ACC_GLOBAL &&
+           (request->op == ACC_LOAD || request->op == ACC_STORE);
 }
 
 /* *touches: at least as many as there will be. False when memory is exhausted. */

@@ -3,6 +3,7 @@
 #include "profile/builder.h"
 
 #include "flow/affine.h"
+#include "flow/fills.h"
 #include "ir/expansion.h"
 #include "profile/cubins.h"
 #include "profile/machine.h"
@@ -132,6 +133,47 @@ static wl_status write_forms(const writer *w)
     return status;
 }
 
+/* ---- what is written to shared memory ---- */
+
+static obs_origin origin_of_fill(const flow_fill *fill)
+{
+    switch (fill->origin) {
+    case FLOW_DEVICE: return OBS_FROM_MEMORY;
+    case FLOW_ASYNC: return OBS_FROM_COPY;
+    default: return OBS_COMPUTED;
+    }
+}
+
+static wl_status write_fill_reads(prof_builder *b, uint32_t of, const flow_fills *fills,
+                                  const flow_fill *fill, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (uint32_t i = fill->first; i < fill->first + fill->count && status == WL_OK; i++) {
+        const flow_read *read = &fills->reads[i];
+        const prof_fill_read row = {of,          fill->pc,      read->pc,
+                                    read->scope, read->decides, read->earlier};
+        status = table_insert_fill_reads(b->insert[TABLE_fill_reads], &row, err);
+    }
+    return status;
+}
+
+static wl_status write_fills(prof_builder *b, uint32_t of, flow_kernel *flow, wl_arena *arena,
+                             wl_error *err)
+{
+    flow_fills fills = {0};
+    wl_status status = flow_fills_of(flow, arena, &fills);
+    if (status != WL_OK)
+        return NOMEM(err);
+    for (uint32_t i = 0; i < fills.count && status == WL_OK; i++) {
+        const flow_fill *f = &fills.fills[i];
+        const prof_fill row = {of, f->pc, origin_of_fill(f), f->copied, f->updates, f->unknown};
+        status = table_insert_fills(b->insert[TABLE_fills], &row, err);
+        if (status == WL_OK)
+            status = write_fill_reads(b, of, &fills, f, err);
+    }
+    return status;
+}
+
 /* ---- machine code ---- */
 
 static uint32_t sm_of_device(const process *p, uint32_t device)
@@ -208,6 +250,8 @@ wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *co
         status = write_facts(b, kernel_id, flow, &counts, err);
     else
         (void)NOMEM(err);
+    if (status == WL_OK)
+        status = write_fills(b, kernel_id, flow, arena, err);
     wl_arena_free(arena);
     return status;
 }

@@ -150,6 +150,20 @@ wl_status prof_load_forms(prof_db *db, uint32_t kernel, wl_arena *arena, prof_fo
                      "forms WHERE " OF_KERNEL "ORDER BY kernel, pc, position", db_int(kernel));
 }
 
+wl_status prof_load_fills(prof_db *db, uint32_t kernel, wl_arena *arena, prof_fill_rows *out,
+                          wl_error *err)
+{
+    return LOAD_ROWS(db, fills, arena, out, err, "fills WHERE " OF_KERNEL "ORDER BY kernel, pc",
+                     db_int(kernel));
+}
+
+wl_status prof_load_fill_reads(prof_db *db, uint32_t kernel, wl_arena *arena,
+                               prof_fill_read_rows *out, wl_error *err)
+{
+    return LOAD_ROWS(db, fill_reads, arena, out, err,
+                     "fill_reads WHERE " OF_KERNEL "ORDER BY kernel, pc, load", db_int(kernel));
+}
+
 wl_status prof_load_locs(prof_db *db, wl_arena *arena, prof_loc_rows *out, wl_error *err)
 {
     return LOAD_ALL_ROWS(db, locs, arena, out, err, "locs ORDER BY id");

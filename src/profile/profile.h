@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/spans.h"
+#include "base/steps.h"
 #include "capture/capture.h"
 
 #include <stdbool.h>
@@ -198,6 +199,34 @@ typedef struct prof_form { /* of an address of an instruction */
     const char *form; /* as flow_address_text() says it */
     bool no_wrap;     /* holds where no 32-bit step overflows */
 } prof_form;
+
+/* What an instruction writes to shared memory, and the loads there that the value may depend on:
+ * flow/fills.h. */
+typedef struct prof_fill {
+    uint32_t kernel, pc, origin; /* obs_origin */
+    bool copied, updates, unknown;
+} prof_fill;
+
+typedef struct prof_fill_read {
+    uint32_t kernel, pc, load; /* load: pc of it */
+    uint32_t scope;            /* flow_scope */
+    bool decides, earlier;
+} prof_fill_read;
+
+typedef struct prof_slot {  /* what warps of a sequence access */
+    uint32_t space, object; /* object 0: not known */
+} prof_slot;
+
+/* What a warp of a sampled block did, step by step. */
+typedef struct prof_warp {
+    uint64_t block;  /* linear index */
+    uint32_t number; /* in its block */
+    uint32_t nslots;
+    const prof_slot *slots; /* what it accessed */
+    const int64_t *begin;   /* [nslots]: bytes from the object's begin */
+    uint32_t npages;
+    const wl_page_reader *pages; /* of its steps, to be copied; checked */
+} prof_warp;
 
 typedef enum prof_registers {
     PROF_REGISTERS_ESTIMATE, /* what the PTX keeps live at most */
@@ -632,6 +661,9 @@ PROF_ROWS(kernel)
 PROF_ROWS(code)
 PROF_ROWS(static_block)
 PROF_ROWS(form)
+PROF_ROWS(fill)
+PROF_ROWS(fill_read)
+PROF_ROWS(warp)
 PROF_ROWS(passed)
 PROF_ROWS(caller)
 PROF_ROWS(loc)
@@ -722,6 +754,11 @@ wl_status prof_load_static_blocks(prof_db *db, uint32_t kernel, wl_arena *arena,
                                   prof_static_block_rows *out, wl_error *err);
 wl_status prof_load_forms(prof_db *db, uint32_t kernel, wl_arena *arena, prof_form_rows *out,
                           wl_error *err);
+/* By kernel, pc, and load. */
+wl_status prof_load_fills(prof_db *db, uint32_t kernel, wl_arena *arena, prof_fill_rows *out,
+                          wl_error *err);
+wl_status prof_load_fill_reads(prof_db *db, uint32_t kernel, wl_arena *arena,
+                               prof_fill_read_rows *out, wl_error *err);
 /* By id, which counts from 1. */
 wl_status prof_load_locs(prof_db *db, wl_arena *arena, prof_loc_rows *out, wl_error *err);
 /* By kernel, object, place among the parameters; each once. */
@@ -770,6 +807,12 @@ wl_status prof_load_uses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_use
 /* Of the first launch of each kind, by object, kernel, launch, origin, accesses. */
 wl_status prof_load_live_ranges(prof_db *db, uint32_t kernel, wl_arena *arena,
                                 prof_live_ranges_rows *out, wl_error *err);
+/* Of a launch with rows of its own (prof_launch.id == rows_of), by block, number. */
+wl_status prof_load_warps(prof_db *db, uint32_t launch, wl_arena *arena, prof_warp_rows *out,
+                          wl_error *err);
+/* The launches of a kernel that have any, ascending; those with rows of their own. */
+wl_status prof_load_warp_launches(prof_db *db, uint32_t kernel, wl_arena *arena, uint32_t *count,
+                                  uint32_t **launches, wl_error *err);
 /* A reader of checked spans, which lie in the arena. */
 wl_status prof_load_spans(prof_db *db, uint32_t spans, wl_arena *arena, wl_span_reader *out,
                           wl_error *err);

@@ -110,6 +110,23 @@ CREATE TABLE forms (
   PRIMARY KEY (kernel, pc, position)
 ) WITHOUT ROWID;
 
+-- What an instruction writes to shared memory. origin ('origin' in names): where the value comes
+-- from; copied: 1 where it is what was loaded from device memory; updates: 1 where it depends on what
+-- the word held; unknown: 1 where it may come from somewhere that is not followed.
+CREATE TABLE fills (
+  kernel INTEGER NOT NULL, pc INTEGER NOT NULL, origin INTEGER NOT NULL,
+  copied INTEGER NOT NULL, updates INTEGER NOT NULL, unknown INTEGER NOT NULL,
+  PRIMARY KEY (kernel, pc)
+) WITHOUT ROWID;
+
+-- Loads from shared memory that such a value may depend on: executions by the thread (scope 0), by
+-- any thread of its warp (1) or block (2). earlier: 1 where others than the last count, too.
+CREATE TABLE fill_reads (
+  kernel INTEGER NOT NULL, pc INTEGER NOT NULL, load INTEGER NOT NULL, scope INTEGER NOT NULL,
+  decides INTEGER NOT NULL, earlier INTEGER NOT NULL,
+  PRIMARY KEY (kernel, pc, load)
+) WITHOUT ROWID;
+
 -- Launches that differ in nothing but when they ran and how long: a row for all of them. first: the
 -- id of the first; count: how many; timed: those of them whose device_seconds are known. Seconds are
 -- sums over those that have any; device_least and device_most are of one launch.

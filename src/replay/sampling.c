@@ -9,6 +9,9 @@
 
 enum { ALL_BLOCKS = 256 };                              /* maps of one launch */
 enum { LOGS_TOGETHER = 64 << 20, SMALLEST_LOG = 4096 }; /* bytes */
+/* Of a log that steps are made from: a block of a tiled product of matrices needs more than a map's
+ * would have. */
+enum { STEP_LOG_BYTES = 2 << 20 };
 
 /* ---- launches ---- */
 
@@ -97,16 +100,15 @@ bool replay_sampling(const replay_settings *settings, wl_arena *arena, emu_dim g
 {
     uint64_t *list = NULL;
     uint32_t count = 0;
-    uint64_t log = together ? LOGS_TOGETHER / together : OBS_LOG_BYTES;
+    uint64_t most = settings->sequence_limit ? STEP_LOG_BYTES : OBS_LOG_BYTES;
+    uint64_t log = together ? LOGS_TOGETHER / together : most;
     bool good = settings->blocks.all
                     ? list_spread_blocks(arena, grid, &list, &count)
                     : list_named_blocks(&settings->blocks, arena, grid, &list, &count);
     config->sampled = list;
     config->nsampled = count;
     config->automatic = settings->blocks.automatic;
-    config->log_limit = log > OBS_LOG_BYTES  ? OBS_LOG_BYTES
-                        : log < SMALLEST_LOG ? SMALLEST_LOG
-                                             : log;
+    config->log_limit = log > most ? most : log < SMALLEST_LOG ? SMALLEST_LOG : log;
     config->heat_limit = settings->heat_limit;
     config->sequence_limit = settings->sequence_limit;
     return good;

@@ -192,6 +192,9 @@ json_t *rep_gain_json(const ana_worth *worth, bool single);
 json_t *rep_object_names(const rep_data *data, const ana_finding_group *group);
 /* What kernels accessed of the elements of an object: "touched_bytes", ... (json.c). */
 void rep_put_use(json_t *row, const ana_use *use, uint64_t bytes);
+json_t *rep_live_ranges_json(const ana_reuse *reuse); /* "live_ranges" of both JSON outputs */
+/* A row of the payload's "uses": of ana_uses.parts (kernel_uses.c). */
+json_t *rep_page_use_json(const rep_data *data, const ana_use *use);
 json_t *rep_failures_json(const rep_data *data);
 /* What is no finding, as a line: "" where there is nothing, NULL without memory. As a row of JSON:
  * NULL in both cases. */
@@ -237,8 +240,9 @@ typedef struct rep_part { /* compressed by gzip, which a browser undoes by itsel
 typedef struct rep_parts { /* the JSON text's part first, then those of kernels and heat maps */
     uint32_t count, capacity;
     rep_part *rows;
-    uint64_t room;      /* bytes that the heat maps may still take */
-    uint64_t code_room; /* likewise the kernels' instructions */
+    uint64_t room;       /* bytes that the heat maps may still take */
+    uint64_t code_room;  /* likewise the kernels' instructions */
+    uint64_t phase_room; /* likewise the phases of shared arrays */
     bool failed;
 } rep_parts;
 
@@ -274,6 +278,10 @@ void rep_put_heat_head(json_t *map, const prof_heat_info *info);
  * become a part, the call stacks another. NULL without memory. */
 json_t *rep_pack_course(const rep_data *data, const ana_course *course, wl_arena *arena,
                         rep_parts *parts);
+
+/* A row of the payload's "phases" (phasepack.c), whose columns become a part; phases that find no room
+ * are left out. NULL where none finds any, or without memory. */
+json_t *rep_pack_phases(const ana_phases *phases, rep_parts *parts);
 
 /* Caller frees with rep_free_parts, also after an error. */
 wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err);

@@ -367,7 +367,7 @@ static void put_objects(rep_json_out *j, const rep_data *d)
     wl_arena_free(arena);
 }
 
-static json_t *live_ranges_json(const ana_reuse *r)
+json_t *rep_live_ranges_json(const ana_reuse *r)
 {
     json_t *rows = json_array();
     for (uint32_t i = 0; i < r->nlive; i++) {
@@ -393,7 +393,7 @@ static void put_ranges(json_t *row, const ana_reuse *r)
     rep_put_count(row, K(kernel_use, ranges_computed), r->ranges[OBS_COMPUTED]);
     rep_put_count(row, K(kernel_use, accesses_unfilled), r->unfilled);
     if (r->nlive)
-        rep_put(row, K(kernel_use, live_ranges), live_ranges_json(r));
+        rep_put(row, K(kernel_use, live_ranges), rep_live_ranges_json(r));
 }
 
 static void put_blocks(json_t *row, const ana_reuse *r)

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-enum { MOST_OPERATIONS = 500000 /* of a process, that a report holds one by one */ };
+enum {
+    MOST_OPERATIONS = 500000, /* of a process, that a report holds one by one */
+    MOST_BLOCKS = 4           /* of a kernel, whose phases it shows */
+};
 
 /* Of so many launches that those that are alike are in one row. */
 static bool are_grouped(const prof_launch_rows *kinds)
@@ -147,5 +150,9 @@ wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned part
     if (status == WL_OK && (parts & REP_PART_HEATS))
         status = rep_load_heats(profile, (parts & REP_PART_ALL_HEATS) == REP_PART_ALL_HEATS, arena,
                                 out, err);
+    if (status == WL_OK && (parts & REP_PART_HEATS))
+        status = ana_phase_table(profile, MOST_BLOCKS, arena, &out->phases, err);
+    if (status == WL_OK && (parts & REP_PART_HEATS))
+        status = ana_strip_table(profile, arena, &out->strips, err);
     return status;
 }

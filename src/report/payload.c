@@ -17,7 +17,8 @@ enum {
     BRIEF = 80, /* columns of a kernel's name in coverage */
     /* compressed; a third more in the file, which stays below 20 MB */
     MAPS_BYTES = 12000000,
-    CODE_BYTES = 1000000
+    CODE_BYTES = 1000000,
+    PHASES_BYTES = 2000000
 };
 
 /* ---- program and device ---- */
@@ -790,6 +791,21 @@ static uint32_t put_maps(rep_json_out *j, const rep_data *d, rep_parts *parts)
     return left_out;
 }
 
+static void put_page_uses(rep_json_out *j, const rep_data *d, rep_parts *parts)
+{
+    rep_json_array(j, K(page, uses));
+    for (uint32_t i = 0; i < d->uses.nparts; i++)
+        rep_json_row(j, rep_page_use_json(d, &d->uses.parts[i]));
+    rep_json_array_end(j);
+    rep_json_array(j, K(page, phases));
+    for (uint32_t i = 0; i < d->phases.count; i++) {
+        json_t *row = rep_pack_phases(&d->phases.rows[i], parts);
+        if (row)
+            rep_json_row(j, row);
+    }
+    rep_json_array_end(j);
+}
+
 static void put_tables(rep_json_out *j, const rep_data *d, rep_parts *parts)
 {
     rep_json_array(j, K(page, files));
@@ -811,6 +827,7 @@ static void put_tables(rep_json_out *j, const rep_data *d, rep_parts *parts)
     for (uint32_t i = 0; i < d->objects.count; i++)
         rep_json_row(j, object_json(d, &d->objects.rows[i]));
     rep_json_array_end(j);
+    put_page_uses(j, d, parts);
     rep_json_array(j, K(page, findings));
     for (uint32_t i = 0; i < d->findings->count; i++)
         rep_json_row(j, page_finding_json(d, &d->findings->rows[i]));
@@ -850,7 +867,9 @@ wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err)
     size_t length = 0;
     wl_arena *arena = wl_arena_new();
     FILE *stream = arena ? open_memstream(&text, &length) : NULL;
-    *out = (rep_parts){.room = data->all_heats ? UINT64_MAX : MAPS_BYTES, .code_room = CODE_BYTES};
+    *out = (rep_parts){.room = data->all_heats ? UINT64_MAX : MAPS_BYTES,
+                       .code_room = CODE_BYTES,
+                       .phase_room = PHASES_BYTES};
     rep_add_part(out, (rep_part){0}); /* the text's, which names the others */
     bool done = stream && put_document(data, out, arena, stream);
     done = stream && fclose(stream) == 0 && done;

@@ -6,8 +6,10 @@
 #ifndef WL_REPORT_REPORT_H
 #define WL_REPORT_REPORT_H
 
+#include "analysis/frequency/strips.h"
 #include "analysis/key.h"
 #include "analysis/model/model.h"
+#include "analysis/shared/phases.h"
 #include "analysis/tables.h"
 #include "analysis/tables/course.h"
 
@@ -74,6 +76,8 @@ typedef struct rep_data {
     uint32_t *heat_same;
     bool all_heats;          /* all of the profile, whatever room they take */
     uint64_t heats_left_out; /* maps of the profile that were not chosen */
+    ana_phases_rows phases;  /* of shared arrays; this and the next: none without REP_PART_HEATS */
+    ana_strips strips;       /* of what was counted by element */
 } rep_data;
 
 enum { REP_MOST_LAUNCHES = 10000 }; /* that are listed one by one */

@@ -81,7 +81,8 @@ static void note(warp_steps *w, const acc_request *a)
 static void note_barrier(warp_steps *block, uint32_t pc)
 {
     for (uint32_t warp = 0; warp < WARPS; warp++)
-        block[warp].steps[block[warp].count++] = (step){.pc = pc, .mask = UINT32_MAX, .object = NONE};
+        block[warp].steps[block[warp].count++] = (step){
+            .pc = pc, .mask = UINT32_MAX, .object = NONE};
 }
 
 /* Request `n` of a warp. Those of warps 0 and 1 of all blocks differ in where they lie only. */

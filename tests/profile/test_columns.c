@@ -635,6 +635,8 @@ static const unset_column unset[] = {
     {"files", "text", "test_profile.c"},
     {"launch_kinds", "warps_dropped",
      "test_sequences.c: packed steps, and what they are unpacked to"},
+    {"fills", "*", "test_facts.c: of kernels that write to shared memory"},
+    {"fill_reads", "*", "test_facts.c"},
     {"sequences", "*", "test_sequences.c"},
     {"sequence_pages", "*", "test_sequences.c"},
     {"warp_groups", "*", "test_sequences.c"},

@@ -45,7 +45,27 @@ static const char ptx[] = ".version 8.0\n"
                           /* 20 */ "ret;\n"
                           "}\n";
 
-static sqlite3 *make(void)
+/* Values from device memory, of a read of the word, and an update of it. */
+static const char fills_ptx[] = ".version 8.0\n"
+                                ".target sm_90\n"
+                                ".address_size 64\n"
+                                ".visible .entry facts(.param .u64 in)\n"
+                                "{\n"
+                                ".shared .align 4 .b8 tile[128];\n"
+                                ".reg .b64 %rd<2>;\n"
+                                ".reg .b32 %r<2>;\n"
+                                ".reg .f32 %f<4>;\n"
+                                /* 0 */ "ld.param.u64 %rd1, [in];\n"
+                                /* 1 */ "ld.global.f32 %f1, [%rd1];\n"
+                                /* 2 */ "st.shared.f32 [tile], %f1;\n"
+                                /* 3 */ "ld.shared.f32 %f2, [tile];\n"
+                                /* 4 */ "add.f32 %f3, %f2, 0f3f800000;\n"
+                                /* 5 */ "st.shared.f32 [tile], %f3;\n"
+                                /* 6 */ "atom.shared.add.u32 %r1, [tile+4], 1;\n"
+                                /* 7 */ "ret;\n"
+                                "}\n";
+
+static sqlite3 *make_of(const char *code, size_t length)
 {
     const char *path = story_path("facts.wlprof");
     prof_builder *builder;
@@ -53,7 +73,7 @@ static sqlite3 *make(void)
     const cap_record records[] = {
         story_process("/src/app"),
         {.type = CAP_MODULE,
-         .module = {.id = 1, .name = "/src/app", .code = ptx, .length = sizeof ptx - 1}},
+         .module = {.id = 1, .name = "/src/app", .code = code, .length = length}},
         {.type = CAP_NOTE, .note = {.id = 1, .module = 1, .kernel = "facts"}},
         story_end(),
     };
@@ -65,6 +85,11 @@ static sqlite3 *make(void)
     sqlite3 *sql;
     assert_int_equal(sqlite3_open_v2(path, &sql, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
     return sql;
+}
+
+static sqlite3 *make(void)
+{
+    return make_of(ptx, sizeof ptx - 1);
 }
 
 /* All rows as text, columns with ' ' between them, rows with '\n' after them. */
@@ -170,6 +195,16 @@ static int tear_down(void **state)
     return unlink(story_path("facts.wlprof"));
 }
 
+static void fills(void **state)
+{
+    (void)state;
+    sqlite3 *sql = make_of(fills_ptx, sizeof fills_ptx - 1);
+    expect_rows(sql, "SELECT pc, origin, copied, updates, unknown FROM fills ORDER BY pc",
+                "2 0 1 0 0\n5 2 0 0 0\n6 2 0 1 0\n");
+    expect_rows(sql, "SELECT pc, load, scope, decides, earlier FROM fill_reads", "5 3 0 0 0\n");
+    sqlite3_close(sql);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +215,7 @@ int main(void)
         cmocka_unit_test(machine_instructions_are_expected),
         cmocka_unit_test(loops),
         cmocka_unit_test(forms),
+        cmocka_unit_test(fills),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

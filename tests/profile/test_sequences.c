@@ -135,6 +135,44 @@ static void warps_come_back(sqlite3 *sql, wl_arena *arena)
     sqlite3_finalize(stmt);
 }
 
+static uint32_t steps_of(const prof_warp *warp)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < warp->npages; i++) {
+        wl_page_reader page = warp->pages[i];
+        for (wl_step s; wl_page_step(&page, &s);)
+            count++;
+    }
+    return count;
+}
+
+/* As the analyses read them. */
+static void warps_are_read(const char *profile, wl_arena *arena)
+{
+    static const uint64_t block[] = {0, 0, 3};
+    static const int64_t begin[] = {0, 128, 64};
+    prof_db *db;
+    prof_warp_rows warps_of;
+    prof_slot shared;
+    uint32_t count, *launches;
+    story_expect(prof_open(profile, &db, &err), &err);
+    story_expect(prof_load_warp_launches(db, 1, arena, &count, &launches, &err), &err);
+    assert_true(count == 2 && launches[0] == 1 && launches[1] == 2);
+    story_expect(prof_load_warps(db, 1, arena, &warps_of, &err), &err);
+    assert_int_equal(warps_of.count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        const prof_warp *w = &warps_of.rows[i];
+        assert_true(w->block == block[i] && w->number == i % 2 && w->begin[0] == begin[i]);
+        assert_int_equal(steps_of(w), 4);
+        assert_true(w->nslots == 2 && w->slots[0].space == ACC_GLOBAL && w->slots[0].object == 1);
+        shared = w->slots[1];
+        assert_true(shared.space == ACC_SHARED && shared.object > 2);
+    }
+    story_expect(prof_load_warps(db, 9, arena, &warps_of, &err), &err);
+    assert_int_equal(warps_of.count, 0);
+    prof_close(db);
+}
+
 static void sequences_come_back(void **state)
 {
     (void)state;
@@ -167,6 +205,7 @@ static void sequences_come_back(void **state)
     steps_come_back(sql, arena);
     warps_come_back(sql, arena);
     sqlite3_close(sql);
+    warps_are_read(profile, arena);
     wl_arena_free(arena);
     unlink(capture);
     unlink(profile);

@@ -564,6 +564,7 @@ test("a kernel's page says first what bounds it, then what to do, then draws", (
       "Occupancy",
       "Instructions",
       "Lines",
+      "Elements",
       "Source",
     ]);
     await sees(page, ".links .advice", /\w+/);
@@ -1440,3 +1441,44 @@ test("a program without device memory has nothing to show of it", async () => {
   });
   await visit("#memory", (page) => sees(page, ".empty", /allocated no device memory/), none);
 });
+
+test("the table of elements sorts, filters and opens", () =>
+  visit("#overview", async (page) => {
+    await counts(page, ".uses > tbody > tr.opens", 3);
+    await sees(page, ".uses > tbody > tr >> nth=0", /tile[^]*shared\s+4.KiB\s+100.%[^]*224\s+256\s+0\.75\s+3\.50/);
+    await sees(page, ".uses > tbody > tr >> nth=2", /global[^]*≥.100.%/); // how often is not known: last
+    await page.click(".uses th >> text=per block");
+    await sees(page, ".uses > tbody > tr >> nth=0", /d_B/);
+    await page.click(".uses > tbody > tr.opens >> nth=0");
+    await sees(page, ".strip", /50.% \(2.KiB\) are not accessed/);
+    await sees(page, ".strip", /Bytes 0 to 1,023 \(1.KiB\) have 90.% of the accesses/);
+    await counts(page, ".strip rect.accessed", 3); // often, once, and what nobody touches
+    await counts(page, ".strip .hotrange", 1);
+  }));
+
+test("a shared array's block goes on phase after phase, and a word has a life", () =>
+  visit("#object/8", async (page) => {
+    const phase = ".phasesteps";
+    await sees(page, phase, /Phase 1 of 4\s+up to a barrier/);
+    await sees(page, ".phasewords", /1,024 words stored by all 32 warps/);
+    await sees(page, ".phaselines", /store\s+1,024 words\s+[^]*demo\.cu:\d+/);
+    await counts(page, ".bankgrid .word", 1); // all words fare alike
+    await page.click(".phasesteps button >> nth=1");
+    await sees(page, phase, /Phase 2 of 4/);
+    await sees(page, ".phasewords", /1,024 words read, 1,024 times in all, by all 32 warps/);
+    await page.focus(".bankgrid");
+    await page.keyboard.press("PageDown");
+    await page.keyboard.press("PageDown");
+    await sees(page, phase, /Phase 4 of 4\s+to the block's end/);
+    await counts(page, ".bankgrid .word", 3); // read, not read again, and word 0
+    await page.keyboard.press("ArrowRight");
+    await sees(page, ".wordlife h3", /Word 0 bank 0, byte 0: 2 ranges/);
+    await sees(page, ".wordranges", /1 – 2\s+1\s+filled from device memory\s+0\s+1/);
+    await sees(page, ".wordranges", /3 – 4\s+1\s+computed, after 1 other range of this phase/);
+    await page.keyboard.press("ArrowDown");
+    await sees(page, ".wordlife h3", /Word 32 bank 0, byte 128/);
+    await sees(page, ".wordlife", /In this phase, read 1 time by warp 0/);
+    await page.click(".wordranges .link");
+    await sees(page, phase, /Phase 1 of 4/);
+    await sees(page, ".liveranges", /filled from device memory\s+0\s+32,768\s+25.%/);
+  }));

@@ -118,3 +118,30 @@ test("a kernel's roofline and occupancy are those of the machine-readable output
   assert.equal(limits[0].name, "grid"); // 256 blocks on 132 multiprocessors
   assert.deepEqual(problems, []);
 });
+
+test("the phases of a real block's tile: filled from device memory, then each word read once", async () => {
+  const counted = join(folder, "counted.wlprof");
+  const page = join(folder, "counted.html");
+  warplens("profile", "--backend", "emulate", "--probes", "frequency,shared", "-f", "-o", counted, "--", process.env.WARPLENS_DEMO);
+  warplens("report", "-f", "-o", page, counted);
+  const { decode, unpack } = await load("src/data/decode.ts", folder);
+  const { phaseData, rangesOf, sumOf, BLOCK_END } = await load("src/data/phases.ts", folder);
+  const { payload, parts } = await decode(/id="payload">([^<]*)</.exec(readFileSync(page, "utf8"))[1]);
+  const check = compileSchema(readJson(join(viewer, "src/data/payload.schema.json")));
+  assert.ok(check(payload), JSON.stringify(check.errors?.slice(0, 3)));
+  const kernels = new Set(payload.phases.map((p) => payload.kernels.find((k) => k.id === p.kernel).short_name));
+  assert.deepEqual([...kernels].sort(), ["transpose_padded", "transpose_shared"]);
+  for (const row of payload.phases) {
+    const d = phaseData(await unpack(parts[row.part]), row);
+    assert.deepEqual([row.phases, row.left_out], [2, 0]);
+    assert.ok(d.end[0] !== BLOCK_END && d.end[1] === BLOCK_END);
+    const [fill, read] = [0, 1].map((phase) => sumOf(d, phase, String));
+    assert.deepEqual([fill.stored, fill.stores, fill.read], [1024, 1024, 0]);
+    assert.deepEqual([read.stored, read.read, read.loads], [0, 1024, 1024]);
+    const ranges = rangesOf(d, 0); // from device memory, read once
+    assert.deepEqual(ranges.map((r) => [r.from, r.to, r.origin, r.accesses]), [[0, 1, 1, 1]]);
+  }
+  const tile = payload.uses.find((u) => u.object === payload.phases[0].object);
+  assert.equal(tile.accesses_per_range, 1);
+  assert.equal(payload.uses.filter((u) => u.strip?.frequency).length, payload.uses.length);
+});

@@ -35,6 +35,8 @@ const scale = await load("src/widgets/scale.ts", folder);
 const sketches = await load("src/pictures/sketches.ts", folder);
 const searching = await load("src/data/search.ts", folder);
 const code = await load("src/widgets/highlight.ts", folder);
+const phasing = await load("src/data/phases.ts", folder);
+const banking = await load("src/views/uses/banks.tsx", folder);
 const { fixture } = await load("test/fixture/index.ts", folder);
 const { encode } = await load("test/fixture/container.ts", folder);
 
@@ -902,4 +904,56 @@ test("ticks are round numbers within what is in sight", () => {
   assert.deepEqual(axes.ticks(0, 10, 5), [0, 2, 4, 6, 8, 10]);
   assert.deepEqual(axes.ticks(3, 5, 20, true), [3, 4, 5]);
   assert.deepEqual(axes.byteTicks(5 * MIB, 4).map((b) => b / MIB), [0, 2, 4]);
+});
+
+const tile = await (async () => {
+  const { payload, parts } = fixture(fixtureFolder);
+  const row = payload.phases[0];
+  return phasing.phaseData(await decode.unpack(parts[row.part - 1]), row);
+})();
+
+test("phases tell at each moment which run a word is in", () => {
+  assert.deepEqual([...tile.start], [0, 32, 1056, 1089, 1601]);
+  const first = phasing.runsAt(tile, 0);
+  assert.deepEqual([first[0], first[31], first[32], first[1023]], [0, 0, 1, 31]);
+  const last = phasing.runsAt(tile, 3); // half of the words are as phase 2 left them
+  assert.ok(phasing.isOf(tile, 3, last[511]) && !phasing.isOf(tile, 3, last[512]));
+  assert.equal(tile.writers[last[512]], 2 ** 16);
+});
+
+test("a word's ranges begin where it is filled, and those that are alike are told of together", () => {
+  const own = phasing.rangesOf(tile, 0);
+  assert.deepEqual(
+    own.map((r) => [r.from, r.to, phasing.ORIGINS[r.origin].name, r.accesses, r.others]),
+    [
+      [0, 1, "loaded", 1, 0],
+      [2, 3, "computed", 1, 1],
+    ],
+  );
+  assert.equal(phasing.grouped(own).length, 2);
+  const alike = phasing.grouped(phasing.rangesOf(tile, 33));
+  assert.deepEqual(alike.map((r) => [r.from, r.to, r.alike, r.warps]), [[0, 3, 2, "1"]]);
+  const unread = phasing.grouped(phasing.rangesOf(tile, 1023));
+  assert.deepEqual(unread.map((r) => [r.from, r.to, r.accesses]), [[0, 1, 1], [2, 2, 0]]);
+});
+
+test("a phase's sum counts words once for each line", () => {
+  const all = phasing.sumOf(tile, 0, (pc) => String(pc));
+  assert.deepEqual([all.stored, all.read, all.stores, all.loads], [1024, 0, 1024, 0]);
+  assert.equal(all.writers >>> 0, 0xffffffff);
+  const two = { ...tile, row: { ...tile.row, pcsets: [[3, 7], [8]] } };
+  assert.deepEqual(phasing.sumOf(two, 0, () => "one line").lines, [{ pc: 3, words: 1024 }]);
+  assert.deepEqual(phasing.sumOf(two, 0, String).lines, [{ pc: 3, words: 1024 }, { pc: 7, words: 1024 }]);
+});
+
+test("words lie in their banks, and of a large array several share a cell", () => {
+  const small = banking.layoutOf(64, 4);
+  assert.deepEqual([small.rows, small.joined], [3, 1]);
+  assert.deepEqual(banking.wordsOf(small, 0, 4), [0]);
+  assert.deepEqual(banking.wordsOf(small, 0, 3), []); // before the array
+  assert.deepEqual(banking.wordsOf(small, 2, 3), [63]);
+  assert.deepEqual(banking.wordsOf(small, 2, 4), []); // behind it
+  const large = banking.layoutOf(58_368, 0); // 228 KiB
+  assert.ok(large.rows <= 64);
+  assert.deepEqual(banking.wordsOf(large, 1, 5).length, large.joined);
 });

@@ -29,6 +29,7 @@ export type Limit = "registers" | "shared" | "threads" | "blocks" | "grid";
 export type Why = "asked" | "typical" | "outlier" | "traced";
 export type Op = "load" | "store" | "atomic" | "reduction";
 export type Space = "global" | "shared" | "local" | "const";
+export type Origin = "loaded" | "copied" | "computed";
 export type Remedy =
   | "swap-indices"
   | "widen-blocks"
@@ -396,6 +397,100 @@ export interface MemoryObject {
   use?: Use;
 }
 
+/** Live ranges of a shared array's elements that are alike. */
+export interface LiveRanges {
+  origin: Origin; // Where the value came from that they begin with.
+  accesses: number; // Exact up to 15; from 16 on the fewest of an octave: 16 to 31, 32 to 63, ...
+  ranges: number;
+}
+
+/** Elements that are accessed about equally often. */
+export interface FrequencyBin {
+  least: number; // Accesses of an element, at least.
+  most: number; // At most.
+  elements: number;
+  accesses: number; // Of all of them.
+}
+
+/** How often a launch accesses the elements (4 bytes) of an object. */
+export interface Frequency {
+  launch: number; // The one that accesses them most; id in launches.
+  elements: number; // That it accesses.
+  mean: number; // Accesses of such an element.
+  variation: number; // Their coefficient of variation.
+  most: number; // Of one element.
+  hot_offset: number; // Of the range that is accessed most, in bytes.
+  hot_bytes: number; // Its size.
+  hot_share: number; // Of all accesses, those to the range.
+  histogram: FrequencyBin[]; // Elements by how often they are accessed, ascending.
+}
+
+/** The elements of an object in bins, as the launch that accesses it most does. */
+export interface Strip {
+  launch: number; // Its id.
+  width: number; // Elements of a bin; the last may be shorter.
+  touched: number[]; // Elements that are accessed, by bin.
+  accesses?: number[]; // By bin; absent where only what was touched is known.
+  frequency?: Frequency; // Likewise.
+}
+
+/** What a kernel accessed of an object, over all its launches. */
+export interface KernelUse {
+  kernel: number;
+  object: number;
+  elements: number; // That the object has.
+  touched?: number; // Elements that the kernel accessed.
+  loads?: number; // As in uses[] of stats; likewise those without a comment below.
+  stores?: number;
+  atomics?: number;
+  mean?: number; // Accesses of an element, over all elements.
+  most?: number; // Of the most accessed element.
+  ranges?: number;
+  accesses_per_range?: number;
+  live_ranges?: LiveRanges[];
+  accesses_per_block_element?: number;
+  partial?: true;
+  estimated?: true;
+  strip?: Strip; // Where in the object the accesses go.
+}
+
+/** Where the columns of phases and of runs lie in the part; docs/report-payload.md has what they
+ * hold. */
+export interface PhaseColumns {
+  size: Column;
+  end: Column;
+  first: Column;
+  repeat: Column;
+  loads: Column;
+  stores: Column;
+  atomics: Column;
+  readers: Column;
+  writers: Column;
+  pcset: Column;
+  begun: Column;
+  accesses: Column;
+  origin: Column;
+  updated: Column;
+}
+
+/** What a block does to the words of a shared array, phase after phase (between its barriers):
+ * runs of words that fare alike. */
+export interface Phases {
+  object: number;
+  kernel: number;
+  launch: number; // Id.
+  block: [number, number, number];
+  warps: number;
+  words: number; // Of 4 bytes.
+  first_bank: number; // Of the first word.
+  phases: number;
+  left_out: number; // Phases after these that found no room.
+  rows: number; // Runs.
+  pcsets: number[][];
+  part: number; // That holds the columns.
+  columns: PhaseColumns;
+}
+
 /** A predicted gain. */
 export interface Saving {
   /** Saved of all observed launches together: of their measured time where there is one, else of
@@ -495,27 +590,6 @@ export interface Refusal {
   /** What following other findings would have left free then; the most first, until nothing is
    * missing. */
   room: Room[];
-}
-
-/** Elements that are accessed about equally often. */
-export interface FrequencyBin {
-  least: number; // Accesses of an element, at least.
-  most: number; // At most.
-  elements: number;
-  accesses: number; // Of all of them.
-}
-
-/** How often a launch accesses the elements (4 bytes) of an object. */
-export interface Frequency {
-  launch: number; // The one that accesses them most; id in launches.
-  elements: number; // That it accesses.
-  mean: number; // Accesses of such an element.
-  variation: number; // Their coefficient of variation.
-  most: number; // Of one element.
-  hot_offset: number; // Of the range that is accessed most, in bytes.
-  hot_bytes: number; // Its size.
-  hot_share: number; // Of all accesses, those to the range.
-  histogram: FrequencyBin[]; // Elements by how often they are accessed, ascending.
 }
 
 /** A head that all findings share, and a part for each kind of evidence. */
@@ -803,6 +877,8 @@ export interface Payload {
   launches: Launch[];
   instructions: Instruction[];
   objects: MemoryObject[];
+  uses: KernelUse[]; // How often each kernel accessed the elements of each object.
+  phases: Phases[]; // What sampled blocks did to shared arrays, phase after phase.
   findings: Finding[]; // Group after group.
   /** Those worth fixing first, what saves most time first where that is predicted; else the
    * costliest first. */

@@ -115,6 +115,7 @@ const KEYS: [string, string][] = [
   ["arrows", "on a heat map: move the selected cell; page up, page down, home, end, too"],
   ["+, −", "on a heat map, on memory: zoom, as the wheel does with ctrl"],
   ["arrows, 0, p", "on memory: select a call or an object; all of it; the peak"],
+  ["arrows, page up, page down", "on the banks of a shared array: select a word; change the phase"],
   ["?", "this list"],
   ["Esc", "empty the search; close"],
 ];

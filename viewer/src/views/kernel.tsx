@@ -16,6 +16,7 @@ import { Bar, type ColumnOf, SortTable } from "../widgets/table";
 import { FilterBar } from "./filter";
 import { ObjectName } from "./names";
 import { Code, Excerpt, type Mark, place } from "./source";
+import { UseTable } from "./uses/table";
 
 /** The kernels that the filter lets through, costliest first. */
 export const listedKernels = (m: Model): Kernel[] =>
@@ -331,6 +332,7 @@ export function KernelView({ m, id }: { m: Model; id: number | undefined }) {
   const kernel = m.kernelById.get(id ?? -1) ?? listedKernels(m)[0] ?? m.payload.kernels[0];
   if (!kernel) return <div class="empty">No kernel was observed.</div>;
   const rows = m.linesOf.get(kernel.id) ?? [];
+  const uses = m.payload.uses.filter((u) => u.kernel === kernel.id);
   return (
     <div class="split">
       <KernelList m={m} on={kernel.id} />
@@ -368,6 +370,8 @@ export function KernelView({ m, id }: { m: Model; id: number | undefined }) {
           className="lines"
           detail={(r) => <Instructions m={m} row={r} />}
         />
+        {uses.length > 0 && <h2>Elements</h2>}
+        {uses.length > 0 && <UseTable m={m} rows={uses} />}
         <Source m={m} rows={rows} />
       </article>
     </div>

@@ -18,6 +18,7 @@ import { Verdict } from "./finding/verdict";
 import { Kernels } from "./kernels";
 import { ObjectName } from "./names";
 import { Code, place } from "./source";
+import { UseTable } from "./uses/table";
 
 /** "device 1", and whose where there are several processes. */
 function memoryOf(m: Model, { process, device }: { process: number; device: number }): string {
@@ -172,6 +173,21 @@ function Peaks({ m }: { m: Model }) {
   );
 }
 
+/** What kernels do to the elements of objects, where that was counted. */
+function Elements({ m }: { m: Model }) {
+  if (m.payload.uses.length === 0) return null;
+  return (
+    <>
+      <h2>Elements</h2>
+      <p class="muted">
+        How often each kernel accesses each 4 bytes of an object. Click a row for where in it; of a
+        shared array, for what a block does from barrier to barrier.
+      </p>
+      <UseTable m={m} rows={m.payload.uses} />
+    </>
+  );
+}
+
 /** The device in a line, and what stood in for it. */
 function device(m: Model): string {
   const { device: d, program } = m.payload;
@@ -267,6 +283,7 @@ export function OverviewView({ m }: { m: Model }) {
       <Kernels m={m} />
       <h2>Objects</h2>
       <Objects m={m} />
+      <Elements m={m} />
       <Peaks m={m} />
       <h2>Run</h2>
       <Run m={m} />

@@ -4,8 +4,9 @@ import { href } from "../../state/route";
 import { CardList } from "../../widgets/cards";
 import { bytes, count, middle, percent, plural, quantity } from "../../widgets/format";
 import { FindingLinks } from "../kernel";
-import { objectNote, shortObject } from "../names";
+import { KernelName, objectNote, shortObject } from "../names";
 import { place } from "../source";
+import { UseDetail } from "../uses/table";
 import { HeatMaps } from "./maps";
 
 const ranked = new WeakMap<Model, MemoryObject[]>();
@@ -86,6 +87,26 @@ function Elements({ o }: { o: MemoryObject }) {
   return <p class="who muted">{parts.filter(Boolean).join(" · ")}</p>;
 }
 
+/** What each kernel does to its elements: of a shared array phase after phase. */
+function Uses({ m, o }: { m: Model; o: MemoryObject }) {
+  const uses = m.payload.uses.filter((u) => u.object === o.id);
+  return (
+    <>
+      {uses.length > 0 && <h2>Elements</h2>}
+      {uses.map((use) => (
+        <section key={use.kernel}>
+          {uses.length > 1 && (
+            <h3>
+              <KernelName m={m} id={use.kernel} />
+            </h3>
+          )}
+          <UseDetail m={m} use={use} />
+        </section>
+      ))}
+    </>
+  );
+}
+
 /** A data object: its findings and its heat maps. */
 export function ObjectView({ m, id }: { m: Model; id: number | undefined }) {
   const object = m.objectById.get(id ?? -1) ?? rankedObjects(m)[0];
@@ -109,6 +130,7 @@ export function ObjectView({ m, id }: { m: Model; id: number | undefined }) {
           <Elements o={object} />
         </header>
         <FindingLinks m={m} of={(f) => f.object === object.id} />
+        <Uses key={`uses ${object.id}`} m={m} o={object} />
         <h2>Heat map</h2>
         <HeatMaps key={object.id} m={m} object={object} />
       </article>
