@@ -42,6 +42,14 @@ def mean(rows, samples, collect, probe):
     return UNKNOWN if verdict == KEPT and (missing or unseen or few) else verdict
 
 
+def most(rows, probe):
+    """The kernel that takes the longest, in times of native, with --collect auto."""
+    these = [r for r in rows if (r["collect"], r["probe"]) == ("auto", probe) and suite.counts(r)]
+    worst = max(these, key=lambda r: float(r["ratio"]), default=None)
+    return line(f"the slowest kernel, --collect auto, {probe}", float(worst["ratio"]) if worst else None, suite.MOST[probe], "x",
+                [worst["kernel"] if worst else ""])
+
+
 def paired_row(rows, program):
     """What was measured in pairs, or None."""
     these = [r for r in rows if (r["program"], r["collect"], r["probe"], r["cache"]) == (program, *suite.PAIRED, "with")]
@@ -65,8 +73,10 @@ def process(rows, program, what, value, limit, unit):
 def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "results"
     kernels, processes = read(folder / "kernels.csv"), read(folder / "processes.csv")
-    samples = {(r["collect"], r["probe"]): int(r["least_samples"]) for r in read(folder / "means.csv")}
+    samples = {(r["collect"], r["probe"]): int(r["least_samples"]) for r in read(folder / "means.csv")
+               if r.get("kind", "all") == "all"}
     verdicts = [mean(kernels, samples, c, p) for c in suite.COLLECTS for p in suite.PROBES]
+    verdicts += [most(kernels, p) for p in suite.MOST]
     verdicts.append(process(processes, "loop", "process, loop of 10,000 launches",
                             lambda r, more: 1 + more / float(r["native_ms"]), suite.LOOP_PROCESS_RATIO, "x"))
     row = paired_row(processes, "loop")

@@ -175,18 +175,25 @@ def geometric_mean(ratios):
     return math.exp(statistics.fmean(map(math.log, ratios)))
 
 
+def mean_row(rows, collect, probe, kind):
+    """The mean of these rows, and the kernel that takes the longest, in times of native."""
+    worst = max(rows, key=lambda r: r["ratio"])
+    return dict({k: rows[0][k] for k in ("date", "chip", "driver")}, collect=collect, probe=probe, kind=kind, kernels=len(rows),
+                least_samples=min(r["samples"] for r in rows), unobserved=sum(not r["way"] for r in rows),
+                ratio=geometric_mean([r["ratio"] for r in rows]),
+                limit=suite.LIMITS[collect][probe] if kind == "all" else None, most=worst["ratio"], of=worst["kernel"])
+
+
 def mean_rows(rows):
-    """A row for each (collect, probe)."""
+    """A row for each (collect, probe) over all kernels, then over the regular and the irregular ones."""
     found = []
     for collect in suite.COLLECTS:
         for probe in suite.PROBES:
-            these = [r for r in rows if (r["collect"], r["probe"]) == (collect, probe) and suite.counts(r)]
-            if these:
-                found.append(dict({k: these[0][k] for k in ("date", "chip", "driver")}, collect=collect, probe=probe,
-                                  kernels=len(these), least_samples=min(r["samples"] for r in these),
-                                  unobserved=sum(not r["way"] for r in these),
-                                  ratio=geometric_mean([r["ratio"] for r in these]),
-                                  limit=suite.LIMITS[collect][probe]))
+            for kind in suite.KINDS:
+                these = [r for r in rows if (r["collect"], r["probe"]) == (collect, probe) and suite.counts(r)
+                         and kind in ("all", suite.kind(r))]
+                if these:
+                    found.append(mean_row(these, collect, probe, kind))
     return found
 
 

@@ -41,9 +41,20 @@ class Tables(unittest.TestCase):
         a, b = tables.kernel_rows(tables.good(samples))
         self.assertEqual((a["native_ms"], a["probed_ms"], a["ratio"], a["way"], a["samples"]), (2.5, 5.0, 2.0, "probe", 2))
         self.assertEqual((b["ratio"], b["way"], b["samples"]), (0.25, "replay", 1))
-        (mean,) = tables.mean_rows([a, b])
+        mean, regular = tables.mean_rows([a, b])
+        self.assertEqual((mean["kind"], regular["kind"]), ("all", "regular"))
+        self.assertEqual((mean["most"], mean["of"], regular["limit"]), (2.0, "a", None))
         self.assertAlmostEqual(mean["ratio"], 0.5 ** 0.5)  # of 2 and 1/4
         self.assertEqual((mean["kernels"], mean["least_samples"], mean["unobserved"], mean["limit"]), (2, 1, 0, 1.01))
+
+    def test_regular_and_irregular_kernels_have_means_of_their_own(self):
+        samples = [sample(0, "radix_sort", {"radix_count": [1.0], "radix_scan": [1.0], "radix_scatter": [1.0]}),
+                   warplens(1, "radix_sort", {"radix_count": [4.0], "radix_scan": [3.0], "radix_scatter": [9.0]})]
+        means = {m["kind"]: m for m in tables.mean_rows(tables.kernel_rows(samples))}
+        self.assertAlmostEqual(means["all"]["ratio"], 108 ** (1 / 3))
+        self.assertAlmostEqual(means["regular"]["ratio"], 3.0)
+        self.assertAlmostEqual(means["irregular"]["ratio"], 6.0)  # of 4 and 9
+        self.assertEqual((means["irregular"]["most"], means["irregular"]["of"]), (9.0, "radix_scatter"))
 
     def test_native_runs_of_the_same_session_count(self):
         samples = [sample(0, "p", {"a": [1.0]}), sample(0, "p", {"a": [8.0]}, session="t"),
@@ -122,7 +133,7 @@ class Limits(unittest.TestCase):
     def test_all_kept(self):
         status, lines = self.verdict(0.9)
         self.assertEqual(status, 0, lines)
-        self.assertEqual(len(lines), 15)
+        self.assertEqual(len(lines), 18)
         self.assertTrue(all(text.startswith("pass") for text in lines), lines)
 
     def test_broken(self):
@@ -131,6 +142,14 @@ class Limits(unittest.TestCase):
         self.assertEqual(sum(text.startswith("FAIL") for text in lines), 12)
         self.assertEqual(self.verdict(0.9, start_up=51.0)[0], 1)
         self.assertEqual(self.verdict(0.9, start_up=[40.0, 60.0])[0], 3)  # from 40 to 60: nobody knows
+
+    def test_one_slow_kernel_breaks_a_limit(self):
+        row = {"collect": "auto", "probe": "touch", "program": "spmv", "kernel": "spmv_scalar", "ratio": "2.1"}
+        fast = dict(row, kernel="fast", ratio="0.1")
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(check_limits.most([fast, row], "touch"), check_limits.BROKEN)
+            self.assertEqual(check_limits.most([fast, row], "frequency"), check_limits.UNKNOWN)  # of touch only
+            self.assertEqual(check_limits.most([dict(row, ratio="1.9")], "touch"), check_limits.KEPT)
 
     def test_what_is_missing_is_no_pass(self):
         self.assertEqual(self.verdict(0.9, leave_out=["spmv"])[0], 3)
