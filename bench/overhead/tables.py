@@ -185,7 +185,7 @@ def mean_row(rows, collect, probe, kind):
 
 
 def mean_rows(rows):
-    """A row for each (collect, probe) over all kernels, then over the regular and the irregular ones."""
+    """A row for each (collect, probe): of all kernels, of the regular and of the irregular ones."""
     found = []
     for collect in suite.COLLECTS:
         for probe in suite.PROBES:

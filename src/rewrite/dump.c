@@ -81,6 +81,14 @@ static void dump_merge(const rw_plan *p, uint32_t s, FILE *out)
         fprintf(out, "marks bytes %lld to %lld", (long long)m->low, (long long)m->high);
 }
 
+static void dump_log(const rw_plan *p, uint32_t s, FILE *out)
+{
+    static const char *const kinds[] = {"not logged", "its elements are logged",
+                                        "its shared memory is logged",
+                                        "its elements and its shared memory are logged"};
+    fputs(kinds[p->logged[s]], out);
+}
+
 static void dump_spot(const rw_plan *p, uint32_t s, FILE *out)
 {
     if (!rw_plan_has(p, REWRITE_TRACE)) {
@@ -113,6 +121,7 @@ static void dump_site(const rw_plan *p, rw_pass pass, uint32_t s, FILE *out)
     case RW_PASS_slots: dump_slot(p, s, out); break;
     case RW_PASS_walks: dump_walk(p, s, out); break;
     case RW_PASS_merges: dump_merge(p, s, out); break;
+    case RW_PASS_logs: dump_log(p, s, out); break;
     case RW_PASS_records: dump_spot(p, s, out); break;
     default: dump_access(&p->sites[s], out); break;
     }

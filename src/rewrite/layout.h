@@ -19,6 +19,7 @@
  *     after it     counters of shared memory, and what ranges point to
  *     rewrite_state.pool_at  the trace: a region of `rows` rows of REWRITE_ROW bytes for each block
  *                            to trace and warp of it
+ *     ends_at, log_at        the log
  *
  * Everything that the host does not fill is zero before the launch, but for the pool, which may
  * hold anything. Which parts there are depends on the probes; offsets are those of rewrite_kernel
@@ -48,7 +49,15 @@
  * object has those of the classes that the launch can access it by. Where all warps of a grid
  * access the same few elements, they would wait for each other at their counters: those of small
  * objects are spread over copies, and say together how often. Counters of shared memory count from
- * its address 0, `shared_bytes` / 4 a class. */
+ * its address 0, `shared_bytes` / 4 a class.
+ *
+ * The log has entries in place of updates that would go anywhere at once: a lane writes which
+ * counters it would have added 1 to, and whoever reads the state adds it up first. Each warp of the
+ * launch has a region of `log_rows` rows of REWRITE_LOG_ROW bytes, by its number in the grid; lane l
+ * writes to its column, the 4 bytes from 4 * l on of each row, one row after the other. `ends_at`
+ * has `end_bytes` for each lane of each region: the rows that it wrote. An entry (rewrite_log_entry) names
+ * the first of 1, 2, 4 or 8 counters side by side, or marks. A lane whose column is full updates
+ * counters, and marks, itself. */
 #ifndef WL_REWRITE_LAYOUT_H
 #define WL_REWRITE_LAYOUT_H
 
@@ -69,8 +78,16 @@ enum {
     REWRITE_MOST_MISSED = 1000000,   /* about: the kernel counts no further */
     REWRITE_RAN_SHIFT = 20,          /* in rewrite_record.piece */
     REWRITE_RAN_BITS = 32 - REWRITE_RAN_SHIFT,
-    REWRITE_VERSION = 2 /* of what the trace holds; 0 and 1 had a record a basic block */
+    REWRITE_LOG_ROW = 128,   /* 4 bytes for each lane */
+    REWRITE_LOG_ROWS = 4096, /* at most, of a region */
+    REWRITE_VERSION = 2      /* of what the trace holds; 0 and 1 had a record a basic block */
 };
+
+/* Of an entry of the log. Counters are told by their distance from the state's begin in words,
+ * marks in bytes. */
+#define REWRITE_LOG_MARKS UINT32_C(0x80000000)
+enum { REWRITE_LOG_WIDTH = 29 /* from here on two bits: 1 << bits counters */ };
+#define REWRITE_LOG_PLACE ((UINT32_C(1) << REWRITE_LOG_WIDTH) - 1)
 
 /* The range that a pointer leads to, as rewrite_range has it. */
 typedef struct rewrite_slot {
@@ -105,6 +122,8 @@ typedef struct rewrite_param {
         block[REWRITE_MAX_BLOCKS]; /* linear indices of the blocks to trace; UINT32_MAX: none */
     uint64_t shared, places;       /* as in the state */
     uint32_t shared_bytes, shared_mask, place_bytes, place_mask;
+    uint64_t log, ends; /* device addresses */
+    uint32_t log_rows, reserved;
     rewrite_slot slot[REWRITE_SLOTS]; /* for kernel->slots */
 } rewrite_param;
 
@@ -175,6 +194,7 @@ typedef struct rewrite_setup {
     const uint64_t *pointers;
     uint32_t nleft_out; /* objects that would take too much memory */
     const rewrite_object *left_out;
+    uint64_t log_bytes;    /* that the log may take */
     bool no_walks;         /* there is no memory for their tables */
     bool everywhere;       /* touch, frequency: all objects, not only those that pointers lead to */
     uint32_t shared_bytes; /* shared: the highest address + 1, so also what lies below the kernel's
@@ -194,6 +214,9 @@ typedef struct rewrite_layout {
     uint64_t bits_at, marks_at,
         nwords;       /* of touched elements: bitmaps, marks after all tables, words of bitmaps */
     uint64_t pool_at; /* also where there is none: the end of what must be zero */
+    uint64_t ends_at, log_at;       /* of the log; what is between the two must be zero, too */
+    uint32_t log_rows, log_regions; /* 0: there is no log */
+    uint32_t end_bytes;             /* 1 or 2, of a lane's end: by the kernel */
 } rewrite_layout;
 
 void rewrite_lay_out(const rewrite_kernel *kernel, const rewrite_setup *setup, rewrite_layout *out);
@@ -206,6 +229,16 @@ void rewrite_fill(const rewrite_kernel *kernel, const rewrite_setup *setup,
  * may be NULL and 0. */
 void rewrite_param_init(uint64_t state, const rewrite_state *filled, uint32_t width,
                         rewrite_param *out);
+
+/* The launch writes to the log of the state at that address. */
+void rewrite_param_log(uint64_t state, const rewrite_layout *layout, rewrite_param *out);
+/* Of a lane's end: what suffices for its kernel. */
+static inline uint32_t rewrite_end_bytes(const rewrite_kernel *kernel)
+{
+    return kernel->log_rows && kernel->log_rows <= UINT8_MAX ? 1 : 2;
+}
+/* Regions that a launch's log has; 0: more than a log can have. */
+uint32_t rewrite_log_regions(uint64_t blocks, const uint32_t threads[3]);
 
 /* ---- after it ---- */
 

@@ -36,6 +36,8 @@ typedef struct rewrite_options {
     bool (*wants)(void *ctx, const char *kernel);
     void *ctx;
     size_t most_bytes; /* of a kernel's text; one with more stays as it is; 0: any */
+    uint32_t threads;  /* of a block, as it is launched most likely; 0: not known. It makes code
+                          faster; what is recorded reads the same. */
 } rewrite_options;
 
 /* What compiles in some fifteen seconds (bench/rewrite/results.md): a launch may not take
@@ -164,6 +166,8 @@ typedef struct rewrite_kernel {
     uint32_t nbits, bits_bytes;    /* objects; of one copy of them */
     uint32_t nplaces;              /* shared: what is counted by thread */
     bool by_address;               /* shared: something is counted by address */
+    bool logs;                     /* touch, frequency, shared: some sites write to the log */
+    uint32_t log_rows;             /* that a lane writes at most; 0: not known */
     uint32_t nvars;
     const rewrite_var *vars;
     uint32_t nslots;

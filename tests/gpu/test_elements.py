@@ -5,6 +5,8 @@ whether the emulator ran a program, its launches were replayed, or the device re
     test_elements.py --warplens CMD --libraries DIR --runtime DIR --work DIR --nvcc NVCC SOURCE...
     test_elements.py ... --gpu SOURCE...     with a GPU: on NVIDIA's runtime and driver
 
+A SOURCE may have the program's arguments after a comma: "programs/search.cu,8000 --rounds 1".
+
 A launch of which something was not seen must say nothing, and not less than there is. Each program
 must have launches that are known when everything is recorded where that can be.
 """
@@ -38,10 +40,12 @@ def fail(text):
 
 
 def build(o, source):
+    """The program, and its arguments."""
+    source, _, arguments = source.partition(",")
     program = os.path.join(o.work, os.path.basename(source)[:-3])
     subprocess.run([o.nvcc, "-g", "-lineinfo", "-std=c++17", "-arch=sm_90", "-cudart", "static" if o.gpu else "shared", "-o",
                     program, source], check=True)
-    return program
+    return [program, *arguments.split()]
 
 
 def profile(o, program, *options, **variables):
@@ -49,10 +53,10 @@ def profile(o, program, *options, **variables):
     path = os.path.join(o.work, "elements.wlprof")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
     environment.update(variables)
-    done = subprocess.run([o.warplens, "profile", "-q", "-f", "-o", path, *options, "--", program], env=environment,
+    done = subprocess.run([o.warplens, "profile", "-q", "-f", "-o", path, *options, "--", *program], env=environment,
                           capture_output=True, check=False, text=True, timeout=240)
     if done.returncode:
-        fail(f"{program} {options}: {done.returncode} {done.stderr[-500:]}")
+        fail(f"{program[0]} {options}: {done.returncode} {done.stderr[-500:]}")
     with sqlite3.connect(path) as db:
         known = {number: row for number, *row in
                  db.execute("SELECT number, objects_known, arrays_known, way, estimated FROM launches")}
@@ -74,9 +78,9 @@ def told(uses, known):
 def compare(o, program, probes, level):
     uses, within, emulated = profile(o, program, "--backend", "emulate", "--probes", probes)
     if not uses or any(row[0] != level for row in emulated.values()):
-        fail(f"{program}: the emulator does not know what it touches")
+        fail(f"{program[0]}: the emulator does not know what it touches")
     if len(within) < len(uses) or (level == COUNTED and any(row[1] == SHARED and row[3] is None for row in within)):
-        fail(f"{program}: the emulator does not know what its blocks do")
+        fail(f"{program[0]}: the emulator does not know what its blocks do")
     for way in "replay", "auto", "probe":
         ours, blocks, known = inline(o, program, "--collect", way, "--probes", probes)
         sure = {number for number, row in known.items() if not row[3]}
@@ -86,19 +90,19 @@ def compare(o, program, probes, level):
             for mine, theirs in zip(have, want, strict=False):
                 if mine != theirs:
                     print("  inline  ", mine[:13], "\n  emulated", theirs[:13])
-            fail(f"{program} {probes} {way}: {len(have)} rows, {len(want)} emulated")
+            fail(f"{program[0]} {probes} {way}: {len(have)} rows, {len(want)} emulated")
         exact = [row for row in blocks if row[0] in sure]
         if any(row not in within for row in exact):
-            fail(f"{program} {probes} {way}: what blocks do differs")
+            fail(f"{program[0]} {probes} {way}: what blocks do differs")
         if way == "replay" and len(exact) < len(have):
-            fail(f"{program} {probes} {way}: what blocks do is known of {len(exact)} objects, not of {len(have)}")
+            fail(f"{program[0]} {probes} {way}: what blocks do is known of {len(exact)} objects, not of {len(have)}")
         unsure = [row for row in ours if row[0] in sure and not known[row[0]][row[1]] and row[3]]
         if any(row not in uses for row in unsure):
-            fail(f"{program} {probes} {way}: rows of launches that are not known differ")
-        print(f"{os.path.basename(program)} {probes} {way}: {len(have)} rows the same, {len(exact)} within blocks, "
+            fail(f"{program[0]} {probes} {way}: rows of launches that are not known differ")
+        print(f"{os.path.basename(program[0])} {probes} {way}: {len(have)} rows the same, {len(exact)} within blocks, "
               f"{sum(bool(row[0]) for row in known.values())} of {len(known)} launches known")
         if way != "replay" and not any(row[0] for row in known.values()):
-            fail(f"{program}: nothing is known of any launch")
+            fail(f"{program[0]}: nothing is known of any launch")
 
 
 def main():

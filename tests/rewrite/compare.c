@@ -305,6 +305,28 @@ static void check_tiny(probed *p, const char *name, const shape *s, rewrite_setu
     left_end(&l), shot_end(&tiny), shot_end(&decoded);
 }
 
+/* Of a log with that many rows. */
+static uint64_t log_bytes(const shape *s, uint64_t rows)
+{
+    uint64_t blocks = (uint64_t)s->grid.x * s->grid.y * s->grid.z;
+    const uint32_t threads[] = {s->block.x, s->block.y, s->block.z};
+    return (rows + 1) * REWRITE_LOG_ROW * rewrite_log_regions(blocks, threads) + 1024;
+}
+
+/* With a log that lanes fill, so that they update counters themselves. */
+static void check_full_log(probed *p, const char *name, const shape *s, rewrite_setup setup,
+                           const shot *original, const naive *n)
+{
+    shot with;
+    left l;
+    tally none = {0};
+    setup.log_bytes = log_bytes(s, 1);
+    shoot_probed(p, name, s, false, &setup, traced, 2, &with, &l);
+    compare_results(name, s, original, &with);
+    compare_elements(name, n, &setup, s, &l, &none);
+    left_end(&l), shot_end(&with);
+}
+
 /* Elements without what the host knows about pointers. */
 static void check_searching(probed *p, const char *name, const shape *s, rewrite_setup setup,
                             const shot *original, const naive *n)
@@ -351,6 +373,7 @@ void check_kernel(probed *p, const char *name, const shape *s, tally *t)
                            .nobjects = s->nobjects ? s->nobjects : 3,
                            .objects = s->nobjects ? s->objects : objects,
                            .shared_bytes = SHARED_BYTES,
+                           .log_bytes = log_bytes(s, 256),
                            .everywhere = true};
     shot original, with, off, decoded = {0};
     left l, none;
@@ -367,12 +390,15 @@ void check_kernel(probed *p, const char *name, const shape *s, tally *t)
     compare_counts(name, &original, &l, t);
     count_naively(&n, k, &setup, s, &original);
     compare_elements(name, &n, &setup, s, &l, t);
+    check_full_log(p, name, s, setup, &original, &n);
+    setup.log_bytes = 0;
     check_searching(p, name, s, setup, &original, &n);
     naive_end(&n);
     shoot_probed(p, name, s, true, &(rewrite_setup){0}, traced, 2, &off, &none);
     compare_results(name, s, &original, &off);
     check_tiny(p, name, s, setup, &original, decoded.count);
     t->kernels++;
+    t->logged += l.logged;
     t->probed += k->probes != 0;
     t->plain += original.warp_instructions, t->with += with.warp_instructions;
     left_end(&l), left_end(&none);
@@ -382,10 +408,10 @@ void check_kernel(probed *p, const char *name, const shape *s, tally *t)
 void report(const char *what, const tally *t)
 {
     print_message("%s: %llu kernels, %llu with probes; %llu accesses, %llu block counts (%llu "
-                  "shared), %llu elements; "
+                  "shared), %llu elements, %llu logged; "
                   "%.2f times the instructions\n",
                   what, (unsigned long long)t->kernels, (unsigned long long)t->probed,
                   (unsigned long long)t->accesses, (unsigned long long)t->counts,
                   (unsigned long long)t->shared_counts, (unsigned long long)t->elements,
-                  (double)t->with / (double)t->plain);
+                  (unsigned long long)t->logged, (double)t->with / (double)t->plain);
 }

@@ -184,6 +184,36 @@ void shoot_original(probed *p, const char *name, const shape *s, shot *out)
     launch(p, p->f.module, name, s, &observer, NULL, out);
 }
 
+/* ---- the log ---- */
+
+static void count_entry(char *state, uint32_t entry)
+{
+    uint32_t n = 1u << (entry >> REWRITE_LOG_WIDTH & 3), place = entry & REWRITE_LOG_PLACE;
+    for (uint32_t i = 0; i < n; i++)
+        if (entry & REWRITE_LOG_MARKS)
+            state[place + i] = 1;
+        else
+            ((uint32_t *)(void *)state)[place + i]++;
+}
+
+/* As the collector has a kernel do. Returns the number of entries. */
+static uint64_t count_log(char *state, const rewrite_layout *l)
+{
+    const uint32_t *log = (const void *)(state + l->log_at);
+    uint64_t n = 0, lanes = (uint64_t)l->log_regions * REWRITE_LANES;
+    for (uint64_t i = 0; i < lanes; i++) {
+        uint16_t end = 0;
+        memcpy(&end, state + l->ends_at + i * l->end_bytes, l->end_bytes);
+        assert_true(end <= l->log_rows);
+        n += end;
+        for (uint64_t row = 0; row < end; row++)
+            count_entry(
+                state,
+                log[(i / REWRITE_LANES * l->log_rows + row) * REWRITE_LANES + i % REWRITE_LANES]);
+    }
+    return n;
+}
+
 /* What stands in the parameters that the kernel's slots name. */
 static void find_pointers(const rewrite_kernel *k, const shape *s, uint64_t *pointers)
 {
@@ -217,10 +247,14 @@ void shoot_probed(probed *p, const char *name, const shape *s, bool off, const r
     memset((char *)state + l->layout.pool_at, GUARD_BYTE, size - l->layout.pool_at);
     rewrite_fill(k, setup, &l->layout, address, state,
                  (void *)(uintptr_t)(address + l->layout.ranges_at));
+    memset((char *)state + l->layout.ends_at, 0, l->layout.log_at - l->layout.ends_at);
     rewrite_param_init(off ? 0 : address, off ? NULL : state, s->grid.x, &param);
+    if (!off)
+        rewrite_param_log(address, &l->layout, &param);
     launch(p, p->rewritten, name, s, NULL, k->probes ? &param : NULL, out);
     l->state = malloc(size);
     memcpy(l->state, state, size);
+    l->logged = count_log(l->state, &l->layout);
     keep_params(p, name, s, l);
     l->copy = (rewrite_copy){
         k,         &l->layout,      l->state, size, {s->grid.x, s->grid.y, s->grid.z},

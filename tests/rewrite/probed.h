@@ -57,6 +57,7 @@ typedef struct left {
     rewrite_copy copy;
     rewrite_layout layout;
     void *state;
+    uint64_t logged; /* entries of the log, which are counted */
     uint8_t params[512];
 } left;
 

@@ -50,6 +50,7 @@ static void check_all(const char *probe, uint32_t probes, bool everything)
     for (size_t i = 0; i < program_count; i++)
         check_program(&programs[i], probe, probes, everything, &t);
     report(probe, &t);
+    assert_true(!(probes >> REWRITE_FREQUENCY & 1) || t.logged);
     assert_int_equal(t.kernels, program_count);
 }
 

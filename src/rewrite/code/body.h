@@ -69,6 +69,12 @@ typedef struct rw_found {
     rw_reg in, out; /* it accesses memory in the range; global memory elsewhere */
 } rw_found;
 
+/* The lane's column of the log. */
+typedef struct rw_log_code {
+    rw_reg log;      /* its address */
+    rw_reg at, left; /* words after it, where the next entry goes; rows that are left */
+} rw_log_code;
+
 typedef struct rw_shared_code {
     rw_reg counters, limit;  /* of the multiprocessor's copy; bytes that are counted */
     rw_reg one[RW_COMPARED]; /* all lanes that access memory have the address of their first: */
@@ -115,6 +121,7 @@ typedef struct rw_body {
     rw_reg address;     /* of it, where one of its probes needs that */
     rw_reg lanes_below; /* blocks: %lanemask_lt */
     rw_element_code elements;
+    rw_log_code log;
     rw_shared_code shared;
     rw_trace_code trace;
 } rw_body;
@@ -189,6 +196,16 @@ rw_reg rw_nowhere(rw_body *b);
 rw_reg rw_everywhere(rw_body *b);
 /* `value` of the lane's leader. */
 rw_reg rw_of_leader(rw_body *b, rw_reg value);
+
+/* ---- the log (log.c) ---- */
+
+/* Does the site write that kind of entries? */
+bool rw_logs(const rw_body *b, uint32_t site, rw_log_kind kind);
+/* Lanes of `in` write that the n counters, or marks, from `address` on are theirs. Returns those
+ * that have no room, and have to update them. */
+rw_reg rw_log(rw_body *b, unsigned n, bool marks, rw_reg address, rw_reg in);
+/* The lane has no room for another entry. */
+rw_reg rw_log_is_full(rw_body *b);
 
 /* ---- where in the grid (grid.c) ---- */
 

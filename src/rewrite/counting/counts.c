@@ -26,7 +26,7 @@ static spread address_spread(const rw_body *b, uint32_t site)
 
 bool rw_counts_lanes(const rw_body *b, uint32_t site)
 {
-    return address_spread(b, site) != APART;
+    return address_spread(b, site) != APART && !rw_logs(b, site, RW_LOGS_SHARED);
 }
 
 /* ---- adding ---- */
@@ -71,6 +71,10 @@ void rw_count(rw_body *b, uint32_t site, rw_reg counter, rw_reg counted)
     unsigned n = rw_elements(&b->plan->sites[site]);
     spread s = address_spread(b, site);
     rw_label together = rw_new_label(b, "together"), done = rw_new_label(b, "counted");
+    if (rw_logs(b, site, RW_LOGS_SHARED)) {
+        rw_add_to_each(b, n, counter, rw_log(b, n, false, counter, counted), rw_number(1));
+        return;
+    }
     if (s == ONE_ADDRESS) {
         add_together(b, n, counter, counted);
         return;

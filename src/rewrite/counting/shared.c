@@ -3,9 +3,10 @@
 #include "rewrite/counting/counting.h"
 
 enum {
-    MAX_TIMES = 8,       /* registers that count by thread */
-    SYSTEM_BYTES = 1024, /* of shared memory, from sm_80 on */
-    TABLES_ALIGN = 128   /* so that variables keep their banks, whatever comes first */
+    MAX_TIMES = 8,         /* registers that count by thread */
+    SYSTEM_BYTES = 1024,   /* of shared memory, from sm_80 on */
+    MOST_BYTES = 48 << 10, /* of variables in shared memory, without being asked for */
+    TABLES_ALIGN = 128     /* so that variables keep their banks, whatever comes first */
 };
 
 /* ---- by thread ---- */
@@ -51,13 +52,21 @@ static bool plan_by_place(rw_plan *p, const flow_function *f, uint32_t site)
            follow_root(p, f, p->control->runs[0][f->block_of[i]].root);
 }
 
-/* Shared memory that a block may have whatever its size, without any effect on how many blocks fit
- * a multiprocessor. */
+/* Shared memory that a block may have without any effect on how many blocks fit a multiprocessor:
+ * whatever its size, or for as many threads as it has. */
+static uint64_t bytes_for_block(const rw_plan *p)
+{
+    uint32_t sm = p->module->sm, threads = p->options->threads;
+    uint64_t any = sm >= 90 ? 7296 : sm >= 80 ? 5248 : 3072;
+    uint64_t own = threads * (uint64_t)(sm >= 90 && sm < 120 ? 114 : sm >= 80 ? 64 : 48);
+    own = own < MOST_BYTES ? own : MOST_BYTES;
+    return own > any ? own : any;
+}
+
+/* What the kernel's own variables leave of it. */
 static uint64_t free_bytes(const rw_plan *p)
 {
-    uint64_t used = SYSTEM_BYTES, each = p->module->sm >= 90   ? 7296
-                                         : p->module->sm >= 80 ? 5248
-                                                               : 3072;
+    uint64_t used = SYSTEM_BYTES, each = bytes_for_block(p);
     for (uint32_t i = 0; i < p->nvars; i++) {
         const ir_var *var = p->vars[i].var;
         if (var->space == IR_SPACE_SHARED && !ir_var_size(var))

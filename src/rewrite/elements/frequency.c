@@ -65,7 +65,10 @@ void rw_count_lanes(rw_body *b, uint32_t site, const rw_found *found, rw_reg alo
     } else {
         if (pattern == RW_UNKNOWN)
             try_one(b, n, counter, found, done);
-        rw_add_to_each(b, n, counter, found->in, rw_number(1));
+        rw_add_to_each(b, n, counter,
+                       rw_logs(b, site, RW_LOGS_ELEMENTS) ? rw_log(b, n, false, counter, found->in)
+                                                          : found->in,
+                       rw_number(1));
     }
     rw_put_label(b, done);
 }

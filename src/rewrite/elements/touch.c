@@ -174,6 +174,11 @@ static void spare_lanes(rw_body *b, uint32_t site, const rw_found *found)
         rw_do(b, and_pred, found->in, found->in, rw_is_first(b, spared));
 }
 
+static bool is_logged(const rw_body *b, const rw_deferred *d)
+{
+    return !d->joined && rw_logs(b, d->site, RW_LOGS_ELEMENTS);
+}
+
 /* Marks without looking. Changes looks: some do look. */
 static void mark_at_once(rw_body *b, const rw_deferred *d, const rw_found *found, rw_reg looks)
 {
@@ -184,6 +189,11 @@ static void mark_at_once(rw_body *b, const rw_deferred *d, const rw_found *found
         return;
     }
     rw_opd look = find_look(b, d->site);
+    if (is_logged(b, d)) {
+        rw_do(b, mov_pred, found->in,
+              rw_log(b, d->elements, true, find_mark(b, slot.lines, found->at), found->in));
+        look = rw_get(b, and_pred, look, found->in);
+    }
     if (rw_is_some(look)) {
         rw_do(b, or_pred, looks, looks, look);
         rw_do(b, and_pred, found->in, found->in, rw_get(b, not_pred, look));
@@ -207,6 +217,8 @@ static looked look_first(rw_body *b, const rw_deferred *d)
     rw_found found = rw_find_deferred(b, d, NULL, &from, (rw_reg){0});
     rw_opd look = find_look(b, d->site);
     rw_reg lanes = rw_get(b, and_pred, found.in, look);
+    if (is_logged(b, d)) /* the entry may be the last; then it is told twice */
+        rw_do(b, and_pred, lanes, lanes, rw_log_is_full(b));
     looked l = {.at = rw_get(b, shr_u64, found.at, rw_number(scattered ? 7 : 2))};
     if (scattered)
         rw_do(b, shl_b64, l.at, l.at, rw_number(2));

@@ -115,12 +115,14 @@ static void check_step(rw_body *b, rw_reg step, rw_label chosen)
 
 /* The table of walks of this step and number, and 1 times; or that of elements, as often as there
  * were turns: where lanes are side by side, and few warps of the launch make the same walk, which
- * is faster than to agree about the table. */
+ * is faster than to agree about the table. Where loaded data says from where lanes go, hardly two
+ * of them agree. */
 void rw_choose_marks(rw_body *b, uint32_t head, rw_walk_code *w)
 {
     uint32_t slot = b->plan->elements->slot_of[head];
     rw_label chosen = rw_new_label(b, "chosen");
-    bool lines = rw_pattern_of(b->plan, b->f, head) == RW_COALESCED;
+    bool lines = rw_pattern_of(b->plan, b->f, head) == RW_COALESCED ||
+                 rw_is_loaded(b->plan, b->f, head);
     w->marks = rw_get(b, mov_u64, b->elements.slot[slot].lines);
     w->wary = rw_everywhere(b);
     rw_reg stays = rw_get(b, setp_eq_u64, w->step, rw_number(0));

@@ -52,10 +52,15 @@ rw_pattern rw_pattern_of(const rw_plan *p, const flow_function *f, uint32_t site
     uint32_t block = f->block_of[p->sites[site].pc - f->first_pc];
     if (a->value == FLOW_NONE || flow_level_at(f, a->value, block) <= FLOW_WARP)
         return RW_UNIFORM;
-    bool loaded = f->taint[a->value].reason != FLOW_CLEAN;
-    rw_pattern otherwise = loaded ? RW_SCATTERED : RW_UNKNOWN;
+    rw_pattern otherwise = rw_is_loaded(p, f, site) ? RW_SCATTERED : RW_UNKNOWN;
     const flow_affine *form = f->affine[a->value];
     return form ? shape_of_form(f, &p->sites[site], form, block, otherwise) : otherwise;
+}
+
+bool rw_is_loaded(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    uint32_t value = p->addresses[site]->value;
+    return value != FLOW_NONE && f->taint[value].reason != FLOW_CLEAN;
 }
 
 bool rw_is_strided(const rw_plan *p, const flow_function *f, uint32_t site)

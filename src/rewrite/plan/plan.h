@@ -115,8 +115,12 @@ typedef struct rw_plan {
     struct rw_shared_plan *shared;  /* likewise */
     struct rw_element_plan *elements;
     struct rw_trace_plan *trace;
+    uint8_t *logged; /* [nsites] of rw_log_kind: what the site writes to the log */
     rw_alone *alone; /* NULL: the kernel stays in its module */
 } rw_plan;
+
+/* A bit set. */
+typedef enum rw_log_kind { RW_LOGS_ELEMENTS = 1, RW_LOGS_SHARED = 2 } rw_log_kind;
 
 /* Fills the plan and plan->out, but for the text. */
 wl_status rw_plan_kernel(rw_plan *plan);
@@ -219,6 +223,8 @@ typedef enum rw_pattern {
 } rw_pattern;
 
 rw_pattern rw_pattern_of(const rw_plan *plan, const flow_function *f, uint32_t site);
+/* Does loaded data decide on the address? */
+bool rw_is_loaded(const rw_plan *plan, const flow_function *f, uint32_t site);
 /* RW_SCATTERED: are lanes of a row a line apart or more, by a form and not by data? */
 bool rw_is_strided(const rw_plan *plan, const flow_function *f, uint32_t site);
 

@@ -85,7 +85,6 @@ static uint64_t copies_of_counters(const rewrite_object *o)
     return o->bytes <= REWRITE_SPREAD_BYTES ? REWRITE_SPREAD : 1;
 }
 
-/* Are there marks, and not counters that say as much? */
 /* Has the kernel marks, and not counters that say as much? */
 static bool has_marks(const rewrite_kernel *k)
 {
@@ -193,6 +192,51 @@ static uint64_t lay_out_tables(const rewrite_kernel *k, const rewrite_setup *set
     return round_to_256(out->marks_at + 32 * out->nwords);
 }
 
+/* ---- the log ---- */
+
+uint32_t rewrite_log_regions(uint64_t blocks, const uint32_t threads[3])
+{
+    uint64_t lanes = (uint64_t)threads[0] * threads[1] * threads[2],
+             warps = (lanes + REWRITE_LANES - 1) / REWRITE_LANES;
+    bool fits = warps && blocks <= UINT32_MAX / REWRITE_LANES / warps;
+    return fits ? (uint32_t)(blocks * warps) : 0;
+}
+
+/* Can entries tell all counters and marks of the state, and 32 bits all places of the log? */
+static bool can_log(const rewrite_kernel *k, const rewrite_layout *l, uint64_t bytes)
+{
+    uint64_t most = (uint64_t)REWRITE_LOG_PLACE + 1;
+    return k->logs && l->pool_at <= (has_marks(k) ? most : 4 * most) && bytes <= UINT32_MAX;
+}
+
+/* What of the bytes its lanes' ends leave. */
+static void lay_out_log(const rewrite_kernel *k, const rewrite_setup *setup, rewrite_layout *l)
+{
+    uint64_t regions = rewrite_log_regions(l->blocks, l->threads), ends = round_to_256(l->bytes),
+             log = round_to_256(ends + rewrite_end_bytes(k) * REWRITE_LANES * regions),
+             room = setup->log_bytes;
+    if (!regions || room <= log - l->bytes || !can_log(k, l, room))
+        return;
+    uint64_t rows = (room - (log - l->bytes)) / (regions * REWRITE_LOG_ROW);
+    uint64_t most = k->log_rows && k->log_rows < REWRITE_LOG_ROWS ? k->log_rows : REWRITE_LOG_ROWS;
+    rows = rows < most ? rows : most;
+    if (!rows)
+        return;
+    l->ends_at = ends;
+    l->log_at = log;
+    l->log_rows = (uint32_t)rows;
+    l->log_regions = (uint32_t)regions;
+    l->end_bytes = rewrite_end_bytes(k);
+    l->bytes = log + regions * rows * REWRITE_LOG_ROW;
+}
+
+void rewrite_param_log(uint64_t state, const rewrite_layout *l, rewrite_param *out)
+{
+    out->log = l->log_rows ? state + l->log_at : 0;
+    out->ends = l->log_rows ? state + l->ends_at : 0;
+    out->log_rows = l->log_rows;
+}
+
 void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrite_layout *out)
 {
     *out = (rewrite_layout){.blocks = setup->blocks,
@@ -211,6 +255,7 @@ void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrit
     if (rewrite_has_probe(k, REWRITE_TRACE))
         out->nregions = setup->ntraced * rw_warps_of(out);
     out->bytes = at + (uint64_t)out->nregions * trace_rows(k, setup) * REWRITE_ROW;
+    lay_out_log(k, setup, out);
 }
 
 static void fill_range(const rewrite_kernel *k, const rewrite_object *o, unsigned classes,

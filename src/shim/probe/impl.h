@@ -51,17 +51,18 @@ uint32_t probe_asked(void);
 
 /* What launches of the function can record with; NULL: they cannot. */
 probe_kernel *probe_kernel_of(drv_function *f);
-/* Once a kernel: puts probes into it. Where it gets none, kernel->probes is 0, and the user is told
- * why. */
-void probe_kernel_rewrite(probe_kernel *kernel);
+/* Once a kernel: puts probes into it, for blocks of so many threads. Where it gets none,
+ * kernel->probes is 0, and the user is told why. */
+void probe_kernel_rewrite(probe_kernel *kernel, uint32_t threads);
 
 probe_resources probe_resources_of(CUfunction f);
 
 /* ---- own.c: kernels that record ---- */
 
-/* The kernel's module in the current context, made where there is none: this takes the lock away
- * for as long as that takes. NULL: the launch cannot record. *later: but another one may. */
-probe_own *probe_own_get(probe_kernel *kernel, const drv_function *f, bool *later);
+/* The kernel's module in the current context, made where there is none, for launches like this one:
+ * this takes the lock away for as long as that takes. NULL: the launch cannot record. *later: but another one may. */
+probe_own *probe_own_get(probe_kernel *kernel, const drv_function *f, const drv_shape *shape,
+                         bool *later);
 /* Whether nothing runs in the context, or only for a moment: the driver loads modules only then. */
 bool probe_context_idle(CUcontext context);
 /* The function to launch. */

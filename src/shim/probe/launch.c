@@ -117,8 +117,7 @@ static void take_recording(probe_launch *p, const drv_function *f, const probe_c
     p->recording = probe_recording_take(&need, l->stream, &p->without_memory);
     p->refused = !p->recording && !p->without_memory;
     if (p->recording)
-        rewrite_param_init(p->recording->address, &p->recording->head, l->shape->grid[0],
-                           &p->hidden);
+        probe_recording_tell(p->recording, l->shape->grid[0], &p->hidden);
 }
 
 /* ---- parameters ---- */
@@ -181,7 +180,7 @@ static void start_recording(probe_launch *p, const probe_candidate *l, void **pa
     probe_kernel *k = f ? probe_kernel_of(f) : NULL;
     if (!k || (k->kernel && !k->kernel->probes) || !is_to_record(k, l))
         return;
-    probe_own *own = probe_own_get(k, f, &later);
+    probe_own *own = probe_own_get(k, f, l->shape, &later);
     k->launches -= later;
     if (later)
         probe_own_unfit(k, "the device was busy, so that their code could not be loaded");

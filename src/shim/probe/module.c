@@ -170,12 +170,14 @@ static void parse_module_text(probe_module *p)
     p->text = NULL;
 }
 
-void probe_kernel_rewrite(probe_kernel *k)
+void probe_kernel_rewrite(probe_kernel *k, uint32_t threads)
 {
     probe_module *p = k->owner;
     wl_error err = {0};
-    rewrite_options options = {
-        .probes = asked.probes, .everything = asked.everything, .most_bytes = REWRITE_QUICK_BYTES};
+    rewrite_options options = {.probes = asked.probes,
+                               .everything = asked.everything,
+                               .most_bytes = REWRITE_QUICK_BYTES,
+                               .threads = threads};
     if (k->kernel)
         return;
     k->kernel = &k->alone.kernel;

@@ -348,13 +348,19 @@ static void make_once(probe_kernel *k, const drv_function *f, CUcontext context)
     pthread_cond_broadcast(&made);
 }
 
-probe_own *probe_own_get(probe_kernel *k, const drv_function *f, bool *later)
+static uint64_t product_of_dims(const uint32_t dims[3])
+{
+    return (uint64_t)dims[0] * dims[1] * dims[2];
+}
+
+probe_own *probe_own_get(probe_kernel *k, const drv_function *f, const drv_shape *shape,
+                         bool *later)
 {
     CUcontext context = drv_current().handle;
     *later = false;
     while (k->making)
         pthread_cond_wait(&made, &rec_g.lock);
-    probe_kernel_rewrite(k);
+    probe_kernel_rewrite(k, (uint32_t)product_of_dims(shape->block));
     if (!k->kernel->probes)
         return NULL;
     if (!context || !drv_module_in(f->module, context)) {
@@ -399,11 +405,6 @@ static void follow_cache_config(probe_own *o, const probe_kernel *k)
     o->cache_config = k->cache_config;
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuFuncSetCacheConfig, (CUfunction, int), o->function,
            k->cache_config);
-}
-
-static uint64_t product_of_dims(const uint32_t dims[3])
-{
-    return (uint64_t)dims[0] * dims[1] * dims[2];
 }
 
 /* All blocks of a cooperative launch must be there at once. */

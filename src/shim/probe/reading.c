@@ -359,6 +359,9 @@ static bool read_recording(const probe_recording *r)
     head.rows = rewrite_rows_used(&head);
     if (!r->note)
         return true;
+    if (r->layout.log_rows &&
+        !probe_log_count(r->context, probe_own_stream(r->context), r->address, &r->layout))
+        return false;
     if (!read_probe(r, &head, rows))
         return false;
     read_tables(r);
@@ -493,6 +496,7 @@ void probe_context_gone(CUcontext context)
     drop_pending(of_context, context, false);
     probe_recordings_gone(context);
     probe_pages_gone(context);
+    probe_logs_gone(context);
     probe_staging_gone(context);
 }
 

@@ -1,3 +1,4 @@
+#include "shim/probe/pages_impl.h"
 #include "shim/probe/recording_impl.h"
 
 #include <sched.h>
@@ -229,8 +230,33 @@ static void lay_out_recording(probe_recording *r)
     rewrite_lay_out(r->kernel->kernel, &r->setup, &r->layout);
 }
 
+/* What is in use, or ready, without `own`. */
+static uint64_t bytes_in_use(const probe_recording *own)
+{
+    const probe_recording *unused;
+    uint64_t used = taken - (own ? own->bytes : 0);
+    DL_FOREACH (idle, unused)
+        used -= unused->bytes;
+    return used;
+}
+
+/* A log may take a quarter of the memory, and all that is in use together half of it, so that the
+ * rest is there for tables. `own` is the memory that the plan is for: it is not to grow for a longer
+ * log. */
+static void lay_out_log(probe_recording *r, const probe_recording *own)
+{
+    uint64_t limit = prog_options_get()->device_memory * MIB / 2, most = limit / 2,
+             used = bytes_in_use(own) + r->layout.bytes;
+    if (!r->kernel->kernel->logs || !probe_logs_count(r->context) || used >= limit)
+        return;
+    if (own && own->layout.log_rows && own->bytes > r->layout.bytes)
+        most = own->bytes - r->layout.bytes;
+    r->setup.log_bytes = most < limit - used ? most : limit - used;
+    lay_out_recording(r);
+}
+
 /* In half of the memory at most: tables of walks are left out, then the largest objects. */
-static void plan(probe_recording *r, const probe_need *need)
+static void plan(probe_recording *r, const probe_need *need, const probe_recording *own)
 {
     uint64_t limit = prog_options_get()->device_memory * MIB / 2;
     r->kernel = need->kernel;
@@ -255,6 +281,7 @@ static void plan(probe_recording *r, const probe_need *need)
         leave_out_largest(r);
         lay_out_recording(r);
     }
+    lay_out_log(r, own);
 }
 
 static bool same_threads(const probe_recording *r, const probe_need *need)
@@ -277,6 +304,13 @@ static bool serves_objects(const probe_recording *r, const probe_need *need)
                   need->kernel->kernel->nslots * sizeof *r->pointers) == 0;
 }
 
+/* The log has a place for each warp. */
+static bool serves_log(const probe_recording *r, const probe_need *need)
+{
+    uint32_t regions = rewrite_log_regions(need->blocks, need->threads);
+    return !r->layout.log_rows || (regions && regions <= r->layout.log_regions);
+}
+
 /* Whether it was prepared for just that. */
 static bool serves(const probe_recording *r, const probe_need *need, CUcontext context)
 {
@@ -285,20 +319,26 @@ static bool serves(const probe_recording *r, const probe_need *need, CUcontext c
            (!rewrite_has_probe(k, REWRITE_TRACE) || serves_trace(r, need)) &&
            (!rewrite_has_probe(k, REWRITE_SHARED) ||
             (r->setup.shared_bytes == need->shared_bytes && same_threads(r, need))) &&
-           (!knows_objects(k) || serves_objects(r, need));
+           serves_log(r, need) && (!knows_objects(k) || serves_objects(r, need));
 }
 
 /* ---- preparing ---- */
 
-/* The trace may lie on anything. */
+static bool zero_bytes(const probe_recording *r, uint64_t at, uint64_t bytes)
+{
+    return !bytes || DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemsetD8Async,
+                            (CUdeviceptr, unsigned char, size_t, CUstream), r->address + at, 0,
+                            bytes, probe_own_stream(r->context)) == CUDA_SUCCESS;
+}
+
+/* The trace and the log may lie on anything. */
 static bool zero(probe_recording *r)
 {
+    const rewrite_layout *l = &r->layout;
     r->zeroed = 0;
-    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemsetD8Async,
-               (CUdeviceptr, unsigned char, size_t, CUstream), r->address, 0, r->layout.pool_at,
-               probe_own_stream(r->context)) != CUDA_SUCCESS)
+    if (!zero_bytes(r, 0, l->pool_at) || !zero_bytes(r, l->ends_at, l->log_at - l->ends_at))
         return false;
-    r->zeroed = r->layout.pool_at;
+    r->zeroed = l->pool_at;
     return true;
 }
 
@@ -327,7 +367,8 @@ static bool fill_head_and_ranges(probe_recording *r)
 /* `was`: the layout that `zeroed` goes by. Then r->prepared tells. */
 static bool prepare_recording(probe_recording *r, const rewrite_layout *was)
 {
-    bool same = was->ranges_at == r->layout.ranges_at && was->nranges == r->layout.nranges;
+    bool same = was->ranges_at == r->layout.ranges_at && was->nranges == r->layout.nranges &&
+                was->ends_at == r->layout.ends_at && was->log_at == r->layout.log_at;
     if ((r->zeroed < r->layout.pool_at || !same) && !zero(r))
         return false;
     r->is_prepared = false;
@@ -358,8 +399,8 @@ static void move_plan(probe_recording *to, probe_recording *from)
 static probe_recording *make_recording(probe_recording *r, const probe_need *need,
                                        CUcontext context, uint64_t stream)
 {
-    probe_recording planned = {0};
-    plan(&planned, need);
+    probe_recording planned = {.context = context};
+    plan(&planned, need, r);
     if (r && r->bytes < planned.layout.bytes) {
         put_idle(r);
         r = NULL;
@@ -450,6 +491,12 @@ probe_recording *probe_recording_take(const probe_need *need, uint64_t stream, b
     probe_restore(relaxed, mode);
     *is_full = !r && full;
     return r;
+}
+
+void probe_recording_tell(const probe_recording *r, uint32_t width, rewrite_param *out)
+{
+    rewrite_param_init(r->address, &r->head, width, out);
+    rewrite_param_log(r->address, &r->layout, out);
 }
 
 void probe_recording_give_back(probe_recording *r)

@@ -60,6 +60,8 @@ void probe_list_take(probe_recording **list, probe_recording *r);
 /* One that is filled, or will be before the stream goes on. NULL: there is none; *full: since that
  * would take more memory than --device-memory, else since the driver refused what it takes. */
 probe_recording *probe_recording_take(const probe_need *need, uint64_t stream, bool *full);
+/* What the kernel is told of it, with a grid of that width in x. */
+void probe_recording_tell(const probe_recording *r, uint32_t width, rewrite_param *out);
 /* The launch was not made. */
 void probe_recording_give_back(probe_recording *r);
 /* One that was read becomes ready for the kernel's next launch like this one if the next is to

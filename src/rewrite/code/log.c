@@ -1,0 +1,105 @@
+/* The log: counters and marks that lanes would have updated, written one after the other.
+ *
+ * Needs: the pass logs. Keeps: everything. Buffers: the log (layout.h), a column for each lane of
+ * the grid. Atomics on counters that data chooses cost a kernel many times its time: each is a
+ * request of its own in L2, and those of one counter wait for each other. An entry is a store side
+ * by side with those of the other lanes, and nobody waits for it. When the kernel is over, another
+ * one counts what is in the log, beside whatever the program does next. */
+#include "rewrite/code/body.h"
+
+#include <stddef.h>
+
+static bool has_log(const rw_body *b)
+{
+    return b->index == 0 && b->plan->out->logs;
+}
+
+bool rw_logs(const rw_body *b, uint32_t site, rw_log_kind kind)
+{
+    return has_log(b) && b->plan->logged[site] & kind;
+}
+
+/* The warp's number in the grid. */
+static rw_reg find_region(rw_body *b)
+{
+    rw_reg warps = rw_get(b, ld_param_u32, rw_in_param(offsetof(rewrite_param, warps)));
+    rw_reg block = rw_low_block(b), warp = rw_linear_warp(b);
+    return rw_get(b, mad_lo_u32, block, warps, warp);
+}
+
+static void declare_log(rw_body *b)
+{
+    if (!has_log(b))
+        return;
+    b->log = (rw_log_code){.log = rw_declare(b, RW_B64, "log", IR_NONE),
+                           .at = rw_declare(b, RW_B32, "at", IR_NONE),
+                           .left = rw_declare(b, RW_B32, "left", IR_NONE)};
+}
+
+static void enter_log(rw_body *b)
+{
+    const rw_log_code *l = &b->log;
+    if (!has_log(b))
+        return;
+    rw_do(b, ld_param_u64, l->log, rw_in_param(offsetof(rewrite_param, log)));
+    rw_do(b, ld_param_u32, l->left, rw_in_param(offsetof(rewrite_param, log_rows)));
+    rw_do(b, mul_lo_u32, l->at, find_region(b), l->left);
+    rw_do(b, shl_b32, l->at, l->at, rw_number(5));
+    rw_do(b, add_u32, l->at, l->at, b->lane);
+}
+
+rw_reg rw_log_is_full(rw_body *b)
+{
+    return rw_get(b, setp_eq_u32, b->log.left, rw_number(0));
+}
+
+/* How far after the state's begin the address is, in the log's terms. The log is there only where
+ * 32 bits tell. */
+static rw_reg make_entry(rw_body *b, unsigned n, bool marks, rw_reg address)
+{
+    rw_reg entry = rw_get(b, cvt_u32_u64, address), state = rw_get(b, cvt_u32_u64, b->state);
+    uint32_t kind = marks ? REWRITE_LOG_MARKS : 0;
+    kind |= (uint32_t)__builtin_ctz(n) << REWRITE_LOG_WIDTH;
+    rw_do(b, sub_u32, entry, entry, state);
+    if (!marks)
+        rw_do(b, shr_u32, entry, entry, rw_number(2));
+    if (kind)
+        rw_do(b, or_b32, entry, entry, rw_number((int32_t)kind));
+    return entry;
+}
+
+rw_reg rw_log(rw_body *b, unsigned n, bool marks, rw_reg address, rw_reg in)
+{
+    const rw_log_code *l = &b->log;
+    rw_reg full = rw_temp(b, RW_PRED), fits = rw_temp(b, RW_PRED);
+    rw_do(b, setp_eq_and_u32__both, full, fits, l->left, rw_number(0), in);
+    rw_reg entry = make_entry(b, n, marks, address);
+    rw_reg to = rw_get(b, mad_wide_u32, l->at, rw_number(4), l->log);
+    rw_when(b, fits, st_global_cs_u32, rw_at(to, 0), entry);
+    rw_when(b, fits, add_u32, l->at, l->at, rw_number(REWRITE_LANES));
+    rw_when(b, fits, sub_u32, l->left, l->left, rw_number(1));
+    return full;
+}
+
+/* How many rows the lane wrote. */
+static void leave_log(rw_body *b)
+{
+    if (!has_log(b))
+        return;
+    rw_reg rows = rw_get(b, ld_param_u32, rw_in_param(offsetof(rewrite_param, log_rows)));
+    rw_reg is = rw_get(b, setp_ne_u32, rows, rw_number(0));
+    rw_reg lane = rw_get(b, mad_lo_u32, find_region(b), rw_number(REWRITE_LANES), b->lane);
+    rw_reg ends = rw_get(b, ld_param_u64, rw_in_param(offsetof(rewrite_param, ends)));
+    rw_do(b, mad_wide_u32, ends, lane, rw_number(rewrite_end_bytes(b->plan->out)), ends);
+    rw_do(b, sub_u32, rows, rows, b->log.left);
+    if (rewrite_end_bytes(b->plan->out) == 1)
+        rw_when(b, is, st_global_u8, rw_at(ends, 0), rows);
+    else
+        rw_when(b, is, st_global_u16, rw_at(ends, 0), rows);
+}
+
+const rw_emitter rw_emitter_log = {.probes = 1u << REWRITE_TOUCH | 1u << REWRITE_FREQUENCY |
+                                             1u << REWRITE_SHARED,
+                                   .declare = declare_log,
+                                   .enter = enter_log,
+                                   .leave = leave_log};
