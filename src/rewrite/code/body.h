@@ -204,6 +204,11 @@ bool rw_logs(const rw_body *b, uint32_t site, rw_log_kind kind);
 /* Lanes of `in` write that the n counters, or marks, from `address` on are theirs. Returns those
  * that have no room, and have to update them. */
 rw_reg rw_log(rw_body *b, unsigned n, bool marks, rw_reg address, rw_reg in);
+/* Is it worth to ask whether lanes are side by side? Not in loops, where searches go. */
+bool rw_may_be_beside(const rw_body *b, uint32_t site);
+/* Lanes of `in`, all or none of a warp: they have addresses side by side, so many bytes apart, as
+ * lanes do that append to an array. Their updates are one request, better than entries. */
+rw_reg rw_find_beside(rw_body *b, unsigned apart, rw_reg address, rw_reg in);
 /* The lane has no room for another entry. */
 rw_reg rw_log_is_full(rw_body *b);
 

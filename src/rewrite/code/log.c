@@ -48,6 +48,31 @@ static void enter_log(rw_body *b)
     rw_do(b, add_u32, l->at, l->at, b->lane);
 }
 
+enum { MANY = 8 /* lanes: so few stores cost no more than entries would */ };
+
+rw_reg rw_find_beside(rw_body *b, unsigned apart, rw_reg address, rw_reg in)
+{
+    rw_reg active = rw_temp(b, RW_B32);
+    rw_do(b, activemask_b32, active);
+    rw_reg lanes = rw_get(b, vote_sync_ballot_b32, in, active);
+    rw_reg reversed = rw_get(b, brev_b32, lanes), low = rw_get(b, cvt_u32_u64, address);
+    rw_reg lead = rw_get(b, bfind_shiftamt_u32, reversed);
+    rw_reg first = rw_get(b, shfl_sync_idx_b32, low, lead, rw_number(31), active);
+    rw_reg below = rw_get(b, mov_u32, rw_sreg("%lanemask_lt"));
+    rw_do(b, and_b32, below, below, lanes);
+    rw_reg rank = rw_get(b, popc_b32, below);
+    rw_reg expected = rw_get(b, mad_lo_u32, rank, rw_number(apart), first);
+    rw_reg is = rw_get(b, setp_eq_and_u32, expected, low, in);
+    rw_reg are = rw_get(b, vote_sync_ballot_b32, is, active);
+    rw_do(b, setp_eq_and_u32, is, are, lanes, in);
+    return rw_get(b, setp_ge_and_u32, rw_get(b, popc_b32, lanes), rw_number(MANY), is);
+}
+
+bool rw_may_be_beside(const rw_body *b, uint32_t site)
+{
+    return b->f->loops.of[rw_block_of(b->plan, b->f, site)] == FLOW_NONE;
+}
+
 rw_reg rw_log_is_full(rw_body *b)
 {
     return rw_get(b, setp_eq_u32, b->log.left, rw_number(0));

@@ -51,6 +51,21 @@ void rw_count_block(rw_body *b, uint32_t site, const rw_found *found)
     rw_add_to_each(b, rw_elements(&b->plan->sites[site]), counter, adds, threads);
 }
 
+/* Lanes of `in` that update counters; the others log what they would. */
+static rw_reg find_updating(rw_body *b, uint32_t site, rw_reg counter, rw_reg in)
+{
+    unsigned n = rw_elements(&b->plan->sites[site]);
+    if (!rw_logs(b, site, RW_LOGS_ELEMENTS))
+        return in;
+    if (!rw_may_be_beside(b, site))
+        return rw_log(b, n, false, counter, in);
+    rw_reg beside = rw_find_beside(b, 4 * n, counter, in);
+    rw_reg logging = rw_get(b, not_pred, beside);
+    rw_do(b, and_pred, logging, logging, in);
+    rw_reg full = rw_log(b, n, false, counter, logging);
+    return rw_get(b, or_pred, full, beside);
+}
+
 void rw_count_lanes(rw_body *b, uint32_t site, const rw_found *found, rw_reg alone, rw_reg inside)
 {
     unsigned n = rw_elements(&b->plan->sites[site]);
@@ -65,10 +80,7 @@ void rw_count_lanes(rw_body *b, uint32_t site, const rw_found *found, rw_reg alo
     } else {
         if (pattern == RW_UNKNOWN)
             try_one(b, n, counter, found, done);
-        rw_add_to_each(b, n, counter,
-                       rw_logs(b, site, RW_LOGS_ELEMENTS) ? rw_log(b, n, false, counter, found->in)
-                                                          : found->in,
-                       rw_number(1));
+        rw_add_to_each(b, n, counter, find_updating(b, site, counter, found->in), rw_number(1));
     }
     rw_put_label(b, done);
 }

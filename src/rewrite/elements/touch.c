@@ -179,6 +179,18 @@ static bool is_logged(const rw_body *b, const rw_deferred *d)
     return !d->joined && rw_logs(b, d->site, RW_LOGS_ELEMENTS);
 }
 
+/* Leaves in found->in only the lanes for which there is no room in the log. */
+static void log_marks(rw_body *b, const rw_deferred *d, const rw_found *found)
+{
+    rw_reg mark = find_mark(b, rw_slot_of_site(b, d->site).lines, found->at);
+    if (rw_may_be_beside(b, d->site)) {
+        rw_reg beside = rw_find_beside(b, d->elements, mark, found->in);
+        set_marks(b, d->elements, rw_at(mark, 0), beside);
+        rw_do(b, and_pred, found->in, found->in, rw_get(b, not_pred, beside));
+    }
+    rw_do(b, mov_pred, found->in, rw_log(b, d->elements, true, mark, found->in));
+}
+
 /* Marks without looking. Changes looks: some do look. */
 static void mark_at_once(rw_body *b, const rw_deferred *d, const rw_found *found, rw_reg looks)
 {
@@ -190,8 +202,7 @@ static void mark_at_once(rw_body *b, const rw_deferred *d, const rw_found *found
     }
     rw_opd look = find_look(b, d->site);
     if (is_logged(b, d)) {
-        rw_do(b, mov_pred, found->in,
-              rw_log(b, d->elements, true, find_mark(b, slot.lines, found->at), found->in));
+        log_marks(b, d, found);
         look = rw_get(b, and_pred, look, found->in);
     }
     if (rw_is_some(look)) {

@@ -28,25 +28,6 @@ static int64_t covered_by(const rw_plan *p, uint32_t site)
     return 4 * (int64_t)rw_elements(&p->sites[site]);
 }
 
-/* How far the base moves in an iteration; false where that is not known. */
-static bool find_base_step(const flow_affine *form, uint32_t loop, int64_t *step)
-{
-    flow_symbol counter = {FLOW_SYM_LOOP, loop, 0};
-    *step = 0;
-    return !flow_affine_has(form, counter) || flow_affine_coefficient(form, counter, step);
-}
-
-/* Goes the lane on by a line or more, from where loaded data says? A table of walks is of no use
- * then: the lanes of a warp go side by side, as a rule, for as many turns as data says, and hardly
- * two warps agree. Such accesses are noted, or logged, where they are. */
-static bool is_by_rows(const rw_plan *p, const flow_function *f, uint32_t site)
-{
-    int64_t step;
-    return f->index == 0 && rw_is_loaded(p, f, site) &&
-           find_base_step(form_of(p, f, site), loop_of(p, f, site), &step) &&
-           (step >= 128 || step <= -128);
-}
-
 static bool is_candidate(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     const rewrite_probe_site *s = &p->sites[site];
@@ -58,8 +39,16 @@ static bool is_candidate(const rw_plan *p, const flow_function *f, uint32_t site
            !(s->flags & ACC_ASYNC) && loop != FLOW_NONE && !f->loops.irreducible &&
            value != FLOW_NONE && f->affine[value] && (s->bytes >= 4 || !counts) &&
            ir_type_get(f->func->regs[p->addresses[site]->operand->reg].type)->bits == 64 &&
-           rw_is_walk(f, f->affine[value], loop) && !is_by_rows(p, f, site) &&
+           rw_is_walk(f, f->affine[value], loop) &&
            rw_runs_in_each_iteration(f, rw_block_of(p, f, site), loop);
+}
+
+/* How far the base moves in an iteration; false where that is not known. */
+static bool find_base_step(const flow_affine *form, uint32_t loop, int64_t *step)
+{
+    flow_symbol counter = {FLOW_SYM_LOOP, loop, 0};
+    *step = 0;
+    return !flow_affine_has(form, counter) || flow_affine_coefficient(form, counter, step);
 }
 
 static bool calls_between(const flow_function *f, uint32_t from, uint32_t to)

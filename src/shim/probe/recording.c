@@ -407,6 +407,11 @@ static probe_recording *make_recording(probe_recording *r, const probe_need *nee
     }
     if (!r)
         r = get_memory(context, planned.layout.bytes, stream);
+    if (!r && planned.layout.log_rows) {
+        planned.setup.log_bytes = 0;
+        lay_out_recording(&planned);
+        r = get_memory(context, planned.layout.bytes, stream);
+    }
     if (!r) {
         wl_vec_free(&planned.objects);
         wl_vec_free(&planned.numbers);
