@@ -338,9 +338,75 @@ static void parts_of_states_are_unpacked(void **state)
     unpack(packed, length, 8, "abcd\0\0\0\0");
 }
 
+/* What is counted in shared memory has a table there, and what is read follows from the thread. */
+static void no_log_without_scattered_accesses(void **state)
+{
+    (void)state;
+    prepared p;
+    begin(&p, "frequency,shared");
+    p.setup.log_bytes = 1 << 20;
+    fill(&p);
+    assert_false(p.k->logs);
+    assert_int_equal(p.layout.log_rows, 0);
+    end(&p);
+}
+
+static const char gather[] = ".version 8.3\n.target sm_90\n.address_size 64\n"
+                             ".visible .entry k(.param .u64 in)\n{\n.reg .b32 %r<3>;\n"
+                             ".reg .b64 %d<4>;\nld.param.u64 %d1, [in];\n"
+                             "ld.global.u32 %r1, [%d1];\nmad.wide.u32 %d2, %r1, 4, %d1;\n"
+                             "mov.u32 %r2, %tid.x;\nmad.wide.u32 %d2, %r2, 8, %d2;\n"
+                             "ld.global.u32 %r2, [%d2];\n"
+                             "mad.wide.u32 %d3, %r2, 4, %d1;\nld.global.u32 %r1, [%d3];\nret;\n}\n";
+
+/* 100 blocks of 40 threads: 200 warps. A row takes 128 bytes a warp, ends take 32 bytes. */
+static void log_has_rows_for_each_warp(void **state)
+{
+    (void)state;
+    wl_error err = {0};
+    rewrite_result result;
+    ir_module *module;
+    wl_arena *arena = wl_arena_new();
+    rewrite_options options = {.probes = 1u << REWRITE_FREQUENCY};
+    rewrite_object object = {BASE, 4096};
+    rewrite_layout without, l;
+    rewrite_param param = {0};
+    assert_int_equal(ptx_parse(gather, strlen(gather), "k", &module, &err), WL_OK);
+    assert_int_equal(rewrite_module(module, &options, arena, &result, &err), WL_OK);
+    const rewrite_kernel *k = &result.kernels[0];
+    rewrite_setup setup = {.blocks = 100, .threads = {40, 1, 1}, .nobjects = 1, .objects = &object};
+    assert_true(k->logs);
+    assert_int_equal(k->log_rows, 2); /* two loads, in no loop */
+    rewrite_lay_out(k, &setup, &without);
+    assert_int_equal(without.log_rows, 0);
+    setup.log_bytes = 200 * (128 + 32) + 512; /* of one row */
+    rewrite_lay_out(k, &setup, &l);
+    assert_int_equal(l.log_rows, 1);
+    assert_int_equal(l.log_regions, 200);
+    assert_int_equal(l.end_bytes, 1);
+    assert_true(l.ends_at >= without.bytes && l.log_at >= l.ends_at + 200 * 32);
+    assert_int_equal(l.bytes, l.log_at + 200 * 128);
+    assert_true(l.bytes <= without.bytes + setup.log_bytes);
+    setup.log_bytes = 1 << 20; /* more than two rows */
+    rewrite_lay_out(k, &setup, &l);
+    assert_int_equal(l.log_rows, 2);
+    rewrite_param_log(STATE, &l, &param);
+    assert_int_equal(param.log, STATE + l.log_at);
+    assert_int_equal(param.ends, STATE + l.ends_at);
+    assert_int_equal(param.log_rows, 2);
+    setup.blocks = UINT32_MAX; /* 32 bits do not tell its lanes */
+    rewrite_lay_out(k, &setup, &l);
+    assert_int_equal(l.log_rows, 0);
+    free(result.text);
+    ir_module_free(module);
+    wl_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_log_without_scattered_accesses),
+        cmocka_unit_test(log_has_rows_for_each_warp),
         cmocka_unit_test(pointers_lead_to_the_object_that_holds_them),
         cmocka_unit_test(objects_beside_each_other_are_told_apart),
         cmocka_unit_test(objects_that_were_left_out_are_known),

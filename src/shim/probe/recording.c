@@ -243,7 +243,7 @@ static uint64_t bytes_in_use(const probe_recording *own)
 /* A log may take a quarter of the memory, and all that is in use together half of it, so that the
  * rest is there for tables. `own` is the memory that the plan is for: it is not to grow for a longer
  * log. */
-static void lay_out_log(probe_recording *r, const probe_recording *own)
+static void plan_log(probe_recording *r, const probe_recording *own)
 {
     uint64_t limit = prog_options_get()->device_memory * MIB / 2, most = limit / 2,
              used = bytes_in_use(own) + r->layout.bytes;
@@ -281,7 +281,7 @@ static void plan(probe_recording *r, const probe_need *need, const probe_recordi
         leave_out_largest(r);
         lay_out_recording(r);
     }
-    lay_out_log(r, own);
+    plan_log(r, own);
 }
 
 static bool same_threads(const probe_recording *r, const probe_need *need)
