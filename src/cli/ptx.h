@@ -49,9 +49,6 @@ char *ptx_total(const ptx_subject *s, const flow_array *array, bool writes, char
                 size_t size);
 /* The name of the array, "" where it is none. */
 const char *ptx_array_name(const ptx_subject *s, const flow_array *array);
-/* Does the instruction read memory, does it write? */
-bool ptx_reads(const ptx_subject *s, uint32_t pc);
-bool ptx_writes(const ptx_subject *s, uint32_t pc);
 /* What ptx_print_kernel() and ptx_kernel_json() have of loops and arrays. */
 void ptx_print_loops(const ptx_subject *s, FILE *out);
 void ptx_print_arrays(const ptx_subject *s, FILE *out);

@@ -66,12 +66,13 @@ static uint8_t touch_of_pc(const ptx_subject *s, uint32_t pc)
     return touch;
 }
 
-bool ptx_reads(const ptx_subject *s, uint32_t pc)
+/* Does the instruction read memory, does it write? */
+static bool ptx_reads(const ptx_subject *s, uint32_t pc)
 {
     return touch_of_pc(s, pc) & FLOW_READ;
 }
 
-bool ptx_writes(const ptx_subject *s, uint32_t pc)
+static bool ptx_writes(const ptx_subject *s, uint32_t pc)
 {
     return touch_of_pc(s, pc) & FLOW_WRITE;
 }

@@ -439,8 +439,7 @@ class CudaPrograms(Case):
                         ["export", "--type", "sqlite", "--table", "launches", "-o", out],
                         ["stats", "--format", "json", "--width", "80"], ["stats", "--format", "csv", "-a"]):
             self.refuse(command[0], [*command, self.wlprof])
-        for options in (["--everything"], ["--alone"], ["-a", "--summary"], ["-a", "--format", "json"],
-                        ["--summary", "--dump", "cfg"]):
+        for options in (["--everything"], ["--alone"], ["--summary", "--dump", "cfg"]):
             self.refuse("ptx", ["ptx", *options, ptx])
         for options in (["--block", "0", "--set", "basic"], ["--heat-launches", "3", "--set", "basic"],
                         ["--keep-exitcode", "--error-exitcode", "3"], ["--probe-launches", "3", "--collect", "replay"],
