@@ -70,7 +70,7 @@ template <typename Launch> int run_tensors(int argc, char **argv, int fields, La
     std::vector<float> queries = numbers(count, 3), keys = numbers(wide, 7), got(count),
                        want(count);
     Pool pool(64 << 20);
-    float *spare = pool.take(count, "spare"); /* nobody uses it */
+    float *spare = pool.take(count, "spare"); // finds: unused-allocation spare
     for (int step = 0; step < 3; step++) {
         float *q = pool.take(count, "q");
         float *k = pool.take(wide, nullptr); /* named by the variable */

@@ -1419,7 +1419,7 @@ test("a finding about memory begins with its object and leads to its life, not t
     return { payload, parts };
   });
   await visit("#finding/1", async (page) => {
-    await sees(page, ".headline .who", /^d_C[^·]*·[^·]*$/);
+    await sees(page, ".headline .who", /^d_C[^·]*device$/); // no line, and no dot before none
     await becomes(() => page.locator(".more a").allInnerTexts(), ["Its life among the others, and what the change saves"]);
     await page.click(".more a");
     await sees(page, ".selected h2", /d_C/);

@@ -390,10 +390,12 @@ function Header({ m, group, finding }: Props) {
             {others > 0 && `, and ${others} more allocated there`}
           </span>
         )}
-        {(finding.kernel !== undefined || isAboutObject(finding)) && line?.file !== undefined && (
-          <span class="dot">·</span>
+        {(finding.kernel !== undefined || line?.file !== undefined) && (
+          <>
+            {(finding.kernel !== undefined || isAboutObject(finding)) && <span class="dot">·</span>}
+            <Place m={m} file={line?.file} line={line?.line} link />
+          </>
         )}
-        <Place m={m} file={line?.file} line={line?.line} link />
       </p>
       <Figures group={group} finding={finding} />
       <Worth m={m} finding={finding} />
