@@ -186,8 +186,10 @@ static bool find_fills(const trial_work *t, const trial_rows *rows, passing *p)
             return false;
         if (row->op != ACC_STORE)
             continue;
-        if (p->nfills == MOST_FILLS ||
-            !trial_fill_of(t->flow, row->pc, row->flags & ACC_ASYNC, &p->fills[p->nfills++]))
+        if (p->nfills == MOST_FILLS)
+            return false;
+        trial_fill *fill = &p->fills[p->nfills++];
+        if (!trial_fill_of(t->flow, row->pc, row->flags & ACC_ASYNC, fill))
             return false;
     }
     return p->nfills > 0;
