@@ -162,12 +162,12 @@ bool obs_log_play(const obs_log *log, obs_heat_block *heat)
     bool all = true;
     for (size_t at = 0, next = 0; obs_log_next(log, &next, &access, addr); at = next) {
         const entry *e = (const entry *)(log->data + at);
+        if (e->lanes == NONE) /* a barrier: no lane accesses */
+            continue;
         obs_run run = {.first = e->first,
                        .stride = e->stride,
                        .lane = (uint32_t)__builtin_ctz(e->mask),
                        .count = (uint32_t)__builtin_popcount(e->mask)};
-        if (e->lanes == NONE)
-            continue;
         all = obs_heat_record(heat, &access, e->lanes == RUN ? &run : NULL) && all;
     }
     return all;
