@@ -138,6 +138,8 @@ typedef struct ana_swap {
     uint32_t kernel, device, shared; /* the last two are prof_objects */
     double device_mean, shared_mean; /* accesses of an element that a block touches, by it */
     bool written;                    /* the device array is, by some kernel */
+    bool
+        fits; /* what a block accesses of it has room beside the kernel's shared arrays, in 48 KiB */
 } ana_swap;
 
 typedef struct ana_uses {

@@ -146,9 +146,10 @@ static void put_swap(const rep_terminal *t, const ana_swap *s)
     const char *words = wl_arena_printf(
         t->arena,
         "A block of %s accesses an element of %s in device memory %s times, one of %s in shared "
-        "memory %s times: candidates to change places%s.",
+        "memory %s times: %s%s.",
         k ? k->short_name : "a kernel", device ? device : "an object", cell_mean(t, s->device_mean),
         shared ? shared : "an array", cell_mean(t, s->shared_mean),
+        s->fits ? "there is room in shared memory for both" : "candidates to change places",
         s->written ? " (the former is written to, and would have to be stored back)" : "");
     fputs("  ", t->out);
     rep_wrap_at(t, 2, 2, words ? words : "");

@@ -184,7 +184,36 @@ static void worked_by_hand(void **state)
     assert_true(uses.swaps[0].shared_mean == 1.75);
     assert_int_equal(uses.swaps[1].device, 1);
     assert_true(uses.swaps[1].written && uses.swaps[1].device_mean == 17.0 / 9);
+    assert_true(uses.swaps[0].fits && uses.swaps[1].fits); /* a few words */
     prof_close(db);
+}
+
+/* The array of 128 bytes leaves 48 KiB but that: a block's part of `words` words fits, or does not. */
+static bool fits_beside(uint64_t words)
+{
+    const uint64_t bytes[] = {0, 1 << 20};
+    const uint64_t counts[8][WL_CLASSES] = {{2}, {2}};
+    prof_builder *b = begin(1, bytes);
+    obs_use both[] = {use_of(1, ACC_GLOBAL, OBS_KNOWN_COUNTED, 8, counts),
+                      use_of(1, ACC_SHARED, OBS_KNOWN_COUNTED, 8, counts)};
+    tell_blocks(&both[0], 1, words, 4 * words);
+    tell_blocks(&both[1], 1, 8, 16);
+    story_expect(add_launch(b, 1, OBS_KNOWN_COUNTED, 2, both), &err);
+    prof_db *db = end(b);
+    ana_uses uses;
+    story_expect(ana_use_table(db, NULL, arena, &uses, &err), &err);
+    assert_int_equal(uses.nswaps, 1);
+    bool fits = uses.swaps[0].fits;
+    prof_close(db);
+    return fits;
+}
+
+static void what_has_room_beside_the_arrays(void **state)
+{
+    (void)state;
+    const uint64_t left = ((48 << 10) - 128) / OBS_WORD_BYTES;
+    assert_true(fits_beside(left));
+    assert_false(fits_beside(left + 1));
 }
 
 /* Two launches and a repeat are one kernel's part of each object. */
@@ -381,6 +410,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(worked_by_hand, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_has_room_beside_the_arrays, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(parts_of_kernels, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(of_some_blocks, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(partial, arena_set_up, tear_down),

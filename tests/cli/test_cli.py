@@ -618,7 +618,7 @@ class CudaPrograms(Case):
         text = run(WARPLENS, "stats", "--width", "200", self.wlprof).stdout
         self.assertRegex(text, r"weights \S+ +global +64 B +50 % +2,048 +128 +256")
         self.assertIn("weigh accesses an element of weights", " ".join(text.split()))
-        self.assertIn("candidates to change places", " ".join(text.split()))
+        self.assertIn("there is room in shared memory for both", " ".join(text.split()))
         view = sqlite3.connect(self.wlprof).execute("select object, touched, mean, least, most from v_uses where space = 'shared'")
         self.assertEqual([row[1:] for row in view], [(1.0, 36.0, 36, 36)])
 

@@ -486,11 +486,22 @@ static bool is_comparable(const ana_use *u)
     return u->reuse.blocks_known && u->reuse.block_words;
 }
 
+/* Bytes of shared memory that every block may have, less those of the kernel's arrays. */
+static uint64_t room_beside(const ana_use *parts, uint32_t count)
+{
+    const uint64_t all = 48 << 10;
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < count; i++)
+        used += parts[i].array ? parts[i].elements * OBS_WORD_BYTES : 0;
+    return used < all ? all - used : 0;
+}
+
 /* Of one kernel's parts: device arrays of which a block accesses an element more often than of this
  * shared one. */
 static bool add_swaps(const ana_use *shared, const ana_use *parts, uint32_t count, swaps *found)
 {
     double least = shared->reuse.accesses_per_block_word;
+    uint64_t room = room_beside(parts, count);
     for (uint32_t i = 0; i < count; i++) {
         double mean = parts[i].reuse.accesses_per_block_word;
         ana_swap swap = {.kernel = shared->kernel,
@@ -498,7 +509,8 @@ static bool add_swaps(const ana_use *shared, const ana_use *parts, uint32_t coun
                          .shared = shared->object,
                          .device_mean = mean,
                          .shared_mean = least,
-                         .written = parts[i].written};
+                         .written = parts[i].written,
+                         .fits = parts[i].reuse.block_words_most * OBS_WORD_BYTES <= room};
         bool better = !parts[i].array && is_comparable(&parts[i]) && mean > least;
         if (better && !wl_push(found, swap))
             return false;

@@ -251,8 +251,9 @@ function FixFirst({ m }: { m: Model }) {
                   <p class="title">{f.title}</p>
                   <Code text={(sourceLine(m, line?.file, line?.line) ?? "").trim()} />
                   <span class="muted small">
-                    <span class="mono">{place(m, line?.file, line?.line)}</span> ·{" "}
-                    {middle(kernelOf(m, f.kernel)?.short_name ?? "", 48)}
+                    <span class="mono">{place(m, line?.file, line?.line)}</span>
+                    {f.kernel !== undefined &&
+                      ` · ${middle(kernelOf(m, f.kernel)?.short_name ?? "", 48)}`}
                     {group.count > 1 && ` and ${plural(group.count - 1, "more place")}`}
                   </span>
                 </a>
