@@ -36,6 +36,23 @@ ana_draft *ana_draft_add(ana_drafts *drafts, const ana_input *input, ana_pattern
     return &drafts->rows[drafts->count++];
 }
 
+ana_draft *ana_draft_add_of(ana_drafts *drafts, const ana_input *input, const ana_group *group,
+                            ana_pattern pattern)
+{
+    ana_input of_group = *input;
+    of_group.group = group;
+    of_group.scope = ANA_SCOPE_KERNEL_AND_OBJECT;
+    return ana_draft_add(drafts, &of_group, pattern);
+}
+
+const ana_group *ana_group_of(const ana_input *input, acc_space space, uint32_t object)
+{
+    for (uint32_t g = 0; g < input->ngroups; g++)
+        if (input->groups[g].space == space && input->groups[g].object == object)
+            return &input->groups[g];
+    return NULL;
+}
+
 double ana_charged(const ana_drafts *drafts, const ana_group *group, uint32_t insn)
 {
     double sum = 0;

@@ -123,6 +123,13 @@ typedef struct ana_drafts {
  * when memory is exhausted. It is the last row, and may be taken back by counting down. */
 ana_draft *ana_draft_add(ana_drafts *drafts, const ana_input *input, ana_pattern pattern);
 
+/* The same about a group of the input's kernel, by a detector of the kernel. */
+ana_draft *ana_draft_add_of(ana_drafts *drafts, const ana_input *input, const ana_group *group,
+                            ana_pattern pattern);
+
+/* The kernel's instructions on the object; NULL: there are none. */
+const ana_group *ana_group_of(const ana_input *input, acc_space space, uint32_t object);
+
 /* What the drafts so far charge the group's instruction. */
 double ana_charged(const ana_drafts *drafts, const ana_group *group, uint32_t insn);
 

@@ -165,10 +165,7 @@ static bool draft_frequency(const work *w, ana_drafts *drafts)
     ana_draft *shared = draft_of_sharing(w, drafts);
     if (shared)
         return add_frequency(w, shared);
-    ana_input input = *w->input;
-    input.group = w->group;
-    input.scope = ANA_SCOPE_KERNEL_AND_OBJECT;
-    ana_draft *d = ana_draft_add(drafts, &input, ANA_NON_UNIFORM_ACCESS);
+    ana_draft *d = ana_draft_add_of(drafts, w->input, w->group, ANA_NON_UNIFORM_ACCESS);
     if (!d)
         return false;
     charge_draft(w, drafts, d);

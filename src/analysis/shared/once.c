@@ -42,14 +42,6 @@ static void count_before(work *w)
         w->after += (double)w->trial->after[i].sectors;
 }
 
-static const ana_group *group_of(const ana_input *input, uint32_t array)
-{
-    for (uint32_t g = 0; g < input->ngroups; g++)
-        if (input->groups[g].space == ACC_SHARED && input->groups[g].object == array)
-            return &input->groups[g];
-    return NULL;
-}
-
 /* Registers serve better where no other thread reads a word. */
 static bool is_thread_local(const work *w, const ana_drafts *drafts)
 {
@@ -106,14 +98,12 @@ static bool set_words_of_once(const work *w, ana_draft *d)
 
 static bool draft_array(const ana_input *input, const prof_trial *trial, ana_drafts *drafts)
 {
-    work w = {.input = input, .trial = trial, .group = group_of(input, trial->object)};
+    work w = {
+        .input = input, .trial = trial, .group = ana_group_of(input, ACC_SHARED, trial->object)};
     count_before(&w);
     if (!is_used_once(&w) || is_thread_local(&w, drafts))
         return true;
-    ana_input of_array = *input;
-    of_array.group = w.group;
-    of_array.scope = ANA_SCOPE_KERNEL_AND_OBJECT;
-    ana_draft *d = ana_draft_add(drafts, &of_array, ANA_SHARED_USED_ONCE);
+    ana_draft *d = ana_draft_add_of(drafts, input, w.group, ANA_SHARED_USED_ONCE);
     if (!d)
         return false;
     charge_passes(&w, drafts, d);

@@ -15,14 +15,6 @@ typedef struct work {
     double words, accesses; /* of a block's part, at most; of a word by a block, at least */
 } work;
 
-static const ana_group *group_of(const ana_input *input, uint32_t object)
-{
-    for (uint32_t g = 0; g < input->ngroups; g++)
-        if (input->groups[g].space == ACC_GLOBAL && input->groups[g].object == object)
-            return &input->groups[g];
-    return NULL;
-}
-
 static void count(work *w)
 {
     const prof_trial *t = w->trial;
@@ -101,7 +93,8 @@ static bool set_words_of_use(const work *w, ana_draft *d)
 
 static bool draft_object(const ana_input *input, const prof_trial *trial, ana_drafts *drafts)
 {
-    work w = {.input = input, .trial = trial, .group = group_of(input, trial->object)};
+    work w = {
+        .input = input, .trial = trial, .group = ana_group_of(input, ACC_GLOBAL, trial->object)};
     count(&w);
     if (!is_reused(&w))
         return true;
@@ -110,10 +103,7 @@ static bool draft_object(const ana_input *input, const prof_trial *trial, ana_dr
         add_use(&w, other);
         return true;
     }
-    ana_input of_object = *input;
-    of_object.group = w.group;
-    of_object.scope = ANA_SCOPE_KERNEL_AND_OBJECT;
-    ana_draft *d = ana_draft_add(drafts, &of_object, ANA_PROMOTE);
+    ana_draft *d = ana_draft_add_of(drafts, input, w.group, ANA_PROMOTE);
     if (!d)
         return false;
     charge_moves(&w, drafts, d);

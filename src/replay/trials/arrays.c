@@ -1,6 +1,7 @@
 /* Shared arrays of a launch whose banks conflict, and their rows. */
 #include "replay/trials/arrays.h"
 #include "flow/affine.h"
+#include "replay/trials/part.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,11 +90,8 @@ static uint32_t conflicting_bytes(const obs_summary *s, uint32_t array)
 
 bool trial_fits_longer(const obs_summary *s, uint64_t more)
 {
-    enum { MOST = 48 << 10 };
-    uint64_t used = 0;
-    for (uint32_t i = 1; i < s->nshared; i++)
-        used += s->shared[i].bytes;
-    return used > MOST || used + more <= MOST;
+    uint64_t used = trial_shared_bytes(s);
+    return used > TRIAL_MOST_SHARED || used + more <= TRIAL_MOST_SHARED;
 }
 
 void trial_set_array(trial_rows *r, uint32_t array)

@@ -169,13 +169,18 @@ uint32_t trial_threads(const trial_work *t)
     return b.x * b.y * b.z;
 }
 
-uint64_t trial_shared_room(const obs_summary *s)
+uint64_t trial_shared_bytes(const obs_summary *s)
 {
-    const uint64_t most = 48 << 10; /* whatever the device */
     uint64_t used = 0;
     for (uint32_t i = 1; i < s->nshared; i++)
         used += s->shared[i].bytes;
-    return used < most ? most - used : 0;
+    return used;
+}
+
+uint64_t trial_shared_room(const obs_summary *s)
+{
+    uint64_t used = trial_shared_bytes(s);
+    return used < TRIAL_MOST_SHARED ? TRIAL_MOST_SHARED - used : 0;
 }
 
 void trial_raise(atomic_uint *most, uint32_t value)

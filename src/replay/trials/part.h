@@ -10,6 +10,9 @@
 /* Where the array begins in shared memory: after all that a block may have, in the first bank. */
 enum { TRIAL_ARRAY = 1 << 20 };
 
+/* Bytes that a block has on any device, unless the program asks for more. */
+enum { TRIAL_MOST_SHARED = 48 << 10 };
+
 typedef struct trial_part {
     uint32_t bytes; /* of an element, a power of two; addresses are multiples of it */
     uint64_t first; /* element number: an address / bytes */
@@ -46,7 +49,8 @@ void trial_part_show(const trial_part *part, const acc_request *request, uint32_
 
 /* ---- of the launch ---- */
 
-uint32_t trial_threads(const trial_work *t); /* of a block */
+uint32_t trial_threads(const trial_work *t);       /* of a block */
+uint64_t trial_shared_bytes(const obs_summary *s); /* of all arrays */
 /* Bytes of shared memory for one more array whose size is known when the kernel is compiled. */
 uint64_t trial_shared_room(const obs_summary *s);
 
