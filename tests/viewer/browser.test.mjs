@@ -1426,6 +1426,16 @@ test("a finding about memory begins with its object and leads to its life, not t
   }, of_memory);
 });
 
+test("what is about how often data is accessed has no picture of one request", async () => {
+  const often = await report(folder, "often", ({ payload, parts }) => {
+    payload.findings[payload.groups[0].first].pattern = "promote";
+    return { payload, parts };
+  });
+  const headings = (page) => page.locator("main h2").allInnerTexts();
+  await visit("#finding/1", async (page) => assert.ok((await headings(page)).includes("One request of a warp")));
+  await visit("#finding/1", async (page) => assert.ok(!(await headings(page)).includes("One request of a warp")), often);
+});
+
 test("a course of which operations are left out says so", async () => {
   const cut = await report(folder, "cut", ({ payload, parts }) => {
     payload.memory.courses[0].left_out = 1234;

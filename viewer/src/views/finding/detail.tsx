@@ -121,7 +121,7 @@ function Figures({ group, finding }: { group: Group; finding: Finding }) {
         }
         title={exact(group.excess)}
       />
-      {requests > 0 && now > min && isTraffic(unit) && (
+      {requests > 0 && now > min && isTraffic(unit) && !OVER_TIME.has(finding.pattern) && (
         <Figure
           value={`${ratio(now / requests)} → ${ratio(min / requests)}`}
           label={`${one}s per request, now and needed`}
@@ -239,9 +239,16 @@ function RequestPicture({ i, finding }: { i: Instruction; finding: Finding }) {
 // These patterns are about warps sharing: a picture of one request shows them only where it is wasteful in itself.
 const BETWEEN_WARPS = new Set(["hot", "shared-thread-local", "shared-warp-local"]);
 
+// These are about how often data is accessed: no request by itself shows that.
+const OVER_TIME = new Set(["promote", "shared-used-once"]);
+
 function worthAPicture(i: Instruction, finding: Finding): boolean {
   const { now, min } = cost(i, finding.unit);
-  return i.requests > 0 && (now > min || !BETWEEN_WARPS.has(finding.pattern));
+  return (
+    i.requests > 0 &&
+    !OVER_TIME.has(finding.pattern) &&
+    (now > min || !BETWEEN_WARPS.has(finding.pattern))
+  );
 }
 
 function warpsOf(m: Model, finding: Finding): number {
