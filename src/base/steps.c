@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+enum { BARRIER, ENTRY, FIRST_SLOT }; /* how a page has what a step is */
+
 /* ---- writing ---- */
 
 enum {
@@ -75,14 +77,21 @@ static void put_lanes_of_step(wl_page_writer *p, const wl_step *s)
     }
 }
 
+static uint64_t number_of_slot(uint32_t slot)
+{
+    if (slot == WL_STEP_BARRIER)
+        return BARRIER;
+    return slot == WL_STEP_ENTRY ? ENTRY : (uint64_t)slot + FIRST_SLOT;
+}
+
 bool wl_page_put_step(wl_page_writer *p, const wl_step *s)
 {
     if (!reserve_in_page(p, MOST_STEP))
         return false;
     put_page_varint(p, zigzag_of((uint64_t)s->pc - p->pc));
     put_page_varint(p, s->mask ^ p->mask);
-    put_page_varint(p, s->slot == WL_NO_SLOT ? 0 : (uint64_t)s->slot + 1);
-    if (s->slot != WL_NO_SLOT)
+    put_page_varint(p, number_of_slot(s->slot));
+    if (wl_step_accesses(s))
         put_lanes_of_step(p, s);
     p->pc = s->pc;
     p->mask = s->mask;
@@ -148,6 +157,13 @@ static void take_lanes(wl_page_reader *r)
     }
 }
 
+static uint32_t slot_of_number(uint64_t number)
+{
+    if (number == BARRIER)
+        return WL_STEP_BARRIER;
+    return number == ENTRY ? WL_STEP_ENTRY : (uint32_t)(number - FIRST_SLOT);
+}
+
 bool wl_page_step(wl_page_reader *r, wl_step *out)
 {
     if (r->damaged || r->at == r->end)
@@ -155,14 +171,15 @@ bool wl_page_step(wl_page_reader *r, wl_step *out)
     wl_step *s = &r->step;
     int64_t pc = plus(s->pc, read_page_varint(r));
     uint64_t lanes = s->mask ^ read_page_varint(r), slot = read_page_varint(r);
-    if (pc < 0 || pc > UINT32_MAX || lanes == 0 || lanes > UINT32_MAX || slot > r->nslots)
+    if (pc < 0 || pc > UINT32_MAX || lanes == 0 || lanes > UINT32_MAX ||
+        slot >= (uint64_t)r->nslots + FIRST_SLOT)
         r->damaged = true;
     if (r->damaged)
         return false;
     s->pc = (uint32_t)pc;
     s->mask = (uint32_t)lanes;
-    s->slot = slot ? (uint32_t)slot - 1 : WL_NO_SLOT;
-    if (slot)
+    s->slot = slot_of_number(slot);
+    if (wl_step_accesses(s))
         take_lanes(r);
     *out = *s;
     return !r->damaged;

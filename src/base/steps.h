@@ -7,12 +7,12 @@
  * bits a byte, the lowest first, bit 7 set in all but the last (LEB128); signed ones are 2 * n, or
  * -2 * n - 1 where negative. "Before" is the item before in the page, all 0 at its begin.
  *
- * A step: pc (signed, minus the one before); active lanes xor those before; slot + 1, or 0 for no
- * access, which ends the step; offset of the first active lane (signed, minus that of the access
- * before); shape: 0, and then the offset of each further active lane (signed, minus that of the
- * active lane before), or 1 + the bytes between lanes (as a signed number). A warp: block (minus
- * the one before); number in the block; its begin in each slot (signed, minus that of the warp
- * before). */
+ * A step: pc (signed, minus the one before); active lanes xor those before; 0 for a barrier or 1 for
+ * an entry, which end the step, or slot + 2; offset of the first active lane (signed, minus that of
+ * the access before); shape: 0, and then the offset of each further active lane (signed, minus that
+ * of the active lane before), or 1 + the bytes between lanes (as a signed number). A warp: block
+ * (minus the one before); number in the block; its begin in each slot (signed, minus that of the
+ * warp before). */
 #ifndef WL_BASE_STEPS_H
 #define WL_BASE_STEPS_H
 
@@ -21,14 +21,22 @@
 #include <stdint.h>
 
 enum { WL_PAGE_ITEMS = 4096, WL_STEP_LANES = 32, WL_MOST_SLOTS = 64 };
-#define WL_NO_SLOT UINT32_MAX
+
+/* In place of a slot, where a step accesses nothing. */
+#define WL_STEP_BARRIER UINT32_MAX /* the threads that a barrier of the block waited for had come */
+#define WL_STEP_ENTRY (UINT32_MAX - 1) /* the lanes began the basic block whose first is at pc */
 
 typedef struct wl_step {
     uint32_t pc, mask; /* mask: active lanes, at least one */
-    uint32_t slot;     /* of the object that is accessed; WL_NO_SLOT: none */
+    uint32_t slot;     /* of the object that is accessed; or what else the step is */
     int64_t
         offset[WL_STEP_LANES]; /* of active lanes, from the warp's begin in that object; bytes */
 } wl_step;
+
+static inline bool wl_step_accesses(const wl_step *step)
+{
+    return step->slot < WL_STEP_ENTRY;
+}
 
 typedef struct wl_warp {
     uint64_t block; /* linear index */

@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-enum { CAP_VERSION = 10, CAP_MAX_STACK = 32 };
+enum { CAP_VERSION = 11, CAP_MAX_STACK = 32 };
 /* Bytes of a record's payload before compression, and of what a reader makes of it. */
 enum { CAP_MAX_PAYLOAD = 512 << 20, CAP_MAX_DECODED = 1 << 30 };
 
@@ -431,11 +431,13 @@ typedef struct cap_trials {
     obs_trial *trials;
 } cap_trials;
 
-/* What warps of the LAUNCH before did, step by step: those of the blocks that were chosen for heat
- * maps, as far as there was room for them. */
+/* What warps of the LAUNCH before did, step by step, as far as there was room for them. Of one
+ * launch there may be several, one after the other, each a part: warps name sequences by their
+ * number over all parts, and stand in the part of their sequence or a later one. */
 typedef struct cap_sequences {
     uint32_t launch;  /* id of the LAUNCH before */
-    uint64_t dropped; /* warps of these blocks for which there was no room */
+    uint32_t first;   /* sequences in the parts before */
+    uint64_t dropped; /* warps for which there was no room, beside those that earlier parts tell */
     uint32_t nsequences;
     obs_sequence *sequences;
     uint32_t nwarps;

@@ -37,7 +37,7 @@ static uint64_t begin_of_object(const obs_config *config, const acc_request *acc
     return 0;
 }
 
-/* WL_NO_SLOT: the warp accesses too many objects. */
+/* WL_MOST_SLOTS: the warp accesses too many objects. */
 static uint32_t slot_of_access(walk *w, const obs_config *config, const acc_request *access,
                                uint64_t address)
 {
@@ -46,7 +46,7 @@ static uint32_t slot_of_access(walk *w, const obs_config *config, const acc_requ
            (w->key[slot].object != object || w->key[slot].space != access->space))
         slot++;
     if (slot < w->nslots || slot == WL_MOST_SLOTS)
-        return slot < w->nslots ? slot : WL_NO_SLOT;
+        return slot;
     w->nslots++;
     w->key[slot] = (obs_step_object){(uint8_t)access->space, object};
     w->first[slot] = address;
@@ -75,7 +75,7 @@ static void take_step(walk *w, const obs_config *config, const acc_request *acce
     if (w->lost)
         return;
     step.slot = slot_of_access(w, config, access, address);
-    w->lost = step.slot == WL_NO_SLOT;
+    w->lost = step.slot == WL_MOST_SLOTS;
     for (uint32_t lane = 0; lane < WL_STEP_LANES && !w->lost; lane++)
         step.offset[lane] = (int64_t)(access->addr[lane] - w->first[step.slot]);
     w->lost = w->lost || !next_page_of_walk(w) || !wl_page_put_step(&w->page, &step);
@@ -112,7 +112,7 @@ static bool keep_walk(walk *w, wl_arena *arena, obs_steps *out)
 /* A step of all warps, so that those before it and those after it are told apart. */
 static void take_barrier(walk *walks, uint32_t nwarps, uint32_t pc)
 {
-    const wl_step step = {.pc = pc, .mask = UINT32_MAX, .slot = WL_NO_SLOT};
+    const wl_step step = {.pc = pc, .mask = UINT32_MAX, .slot = WL_STEP_BARRIER};
     for (uint32_t i = 0; i < nwarps; i++) {
         walk *w = &walks[i];
         w->lost = w->lost || !next_page_of_walk(w) || !wl_page_put_step(&w->page, &step);

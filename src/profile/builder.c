@@ -125,6 +125,7 @@ static void process_clear(process *p)
     wl_vec_free(&p->sms);
     wl_vec_free(&p->calls);
     wl_vec_free(&p->last_arrays);
+    wl_vec_free(&p->last_sequences);
     wl_arena_free(p->arena);
     *p = (process){0};
 }

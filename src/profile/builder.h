@@ -207,6 +207,10 @@ typedef struct call_info { /* of a call, by its id */
     const char *api;
 } call_info;
 
+typedef struct sequence_ref { /* of a launch's, by its number there */
+    uint32_t id, nslots;
+} sequence_ref;
+
 /* What belongs to the process whose capture is being read. */
 typedef struct process {
     bool open, named, ended;
@@ -235,7 +239,8 @@ typedef struct process {
     uint32_t last_launch; /* number of the LAUNCH before; 0: it has its USES */
     uint32_t arrays_of;   /* number of the LAUNCH before */
     uint32_t nlast_arrays;
-    wl_vec(obs_shared) last_arrays; /* its arrays, by index; there may be more */
+    wl_vec(obs_shared) last_arrays;      /* its arrays, by index; there may be more */
+    wl_vec(sequence_ref) last_sequences; /* its sequences, so far */
     skip *skips;
     uint64_t order;   /* of allocations and frees */
     prof_process row; /* is written when it ends */
@@ -366,7 +371,7 @@ wl_status builder_fault(prof_builder *b, const cap_fault *fault, wl_error *err);
 wl_status builder_graph(prof_builder *b, const cap_graph *graph, wl_error *err);
 wl_status builder_graph_run(prof_builder *b, const cap_graph_run *run, wl_error *err);
 
-/* sequences.c: SEQUENCES, which follows its LAUNCH */
+/* sequences.c: SEQUENCES, which follow their LAUNCH */
 wl_status builder_sequences(prof_builder *b, const cap_sequences *record, wl_error *err);
 
 /* notes.c: launches that are noted first and worked out later: NOTE, TIMES, STARTS, WAY,

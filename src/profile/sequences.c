@@ -11,7 +11,6 @@ typedef struct writer {
     prof_builder *b;
     launch_entry *launch;
     const cap_sequences *record;
-    uint32_t *ids; /* the profile's, of the record's sequences */
     wl_error *err;
 } writer;
 
@@ -83,7 +82,7 @@ static wl_status write_warp_page(writer *w, uint32_t of, uint32_t number, const 
                            : status;
 }
 
-static wl_status write_sequence(writer *w, const obs_sequence *s, uint32_t *id)
+static wl_status write_sequence(writer *w, const obs_sequence *s)
 {
     uint64_t nsteps = 0;
     for (uint32_t i = 0; i < s->npages; i++) {
@@ -92,17 +91,17 @@ static wl_status write_sequence(writer *w, const obs_sequence *s, uint32_t *id)
         nsteps += s->pages[i].count;
     }
     content_entry *entry = intern_sequence(w->b, s);
-    if (!entry)
+    bool known = entry && entry->id;
+    if (entry && !known)
+        entry->id = ++w->b->nsequences;
+    if (!entry || !wl_push(&w->b->process.last_sequences, (sequence_ref){entry->id, s->nslots}))
         return NOMEM(w->err);
-    if (entry->id) {
-        *id = entry->id;
+    if (known)
         return WL_OK;
-    }
-    *id = entry->id = ++w->b->nsequences;
-    const row_sequence row = {*id, nsteps, s->nslots};
+    const row_sequence row = {entry->id, nsteps, s->nslots};
     wl_status status = table_insert_sequences(w->b->insert[TABLE_sequences], &row, w->err);
     for (uint32_t i = 0; i < s->npages && status == WL_OK; i++)
-        status = write_sequence_page(w, *id, i, &s->pages[i]);
+        status = write_sequence_page(w, entry->id, i, &s->pages[i]);
     return status;
 }
 
@@ -145,8 +144,9 @@ static wl_status write_sequence_object(writer *w, uint32_t group, uint32_t slot,
 
 static wl_status write_group(writer *w, const obs_warps *g)
 {
-    if (g->sequence >= w->record->nsequences ||
-        g->nslots != w->record->sequences[g->sequence].nslots)
+    const process *p = &w->b->process;
+    if (g->sequence >= p->last_sequences.count ||
+        g->nslots != p->last_sequences.data[g->sequence].nslots)
         return fail_damaged_sequences(w);
     uint64_t nwarps = 0;
     wl_warp last;
@@ -157,7 +157,7 @@ static wl_status write_group(writer *w, const obs_warps *g)
         nwarps += g->pages[i].count;
     }
     uint32_t id = ++w->b->nwarp_groups;
-    const row_warp_group row = {id, w->launch->id, w->ids[g->sequence], nwarps};
+    const row_warp_group row = {id, w->launch->id, p->last_sequences.data[g->sequence].id, nwarps};
     wl_status status = table_insert_warp_groups(w->b->insert[TABLE_warp_groups], &row, w->err);
     for (uint32_t i = 0; i < g->nslots && status == WL_OK; i++)
         status = write_sequence_object(w, id, i, &g->slots[i]);
@@ -166,23 +166,27 @@ static wl_status write_group(writer *w, const obs_warps *g)
     return status;
 }
 
+/* A launch's first part makes what was dropped known, further ones add to it. */
+static wl_status tell_dropped(writer *w)
+{
+    launch_facts facts = builder_launch_facts(w->launch);
+    uint64_t before = facts.row.warps_dropped == UINT64_MAX ? 0 : facts.row.warps_dropped;
+    bool overflow = w->record->dropped >= UINT64_MAX - before;
+    facts.row.warps_dropped = before + w->record->dropped;
+    return overflow ? fail_damaged_sequences(w)
+                    : builder_change_launch(w->b, w->launch, &facts, w->err);
+}
+
 wl_status builder_sequences(prof_builder *b, const cap_sequences *record, wl_error *err)
 {
-    writer w = {.b = b,
-                .launch = builder_find_launch(b, record->launch),
-                .record = record,
-                .ids = wl_new_array(b->process.arena, uint32_t, (size_t)record->nsequences + 1),
-                .err = err};
-    if (!w.ids)
-        return NOMEM(err);
+    writer w = {
+        .b = b, .launch = builder_find_launch(b, record->launch), .record = record, .err = err};
     if (!w.launch || b->process.arrays_of != record->launch ||
-        w.launch->kind->facts.row.warps_dropped != UINT64_MAX)
+        record->first != b->process.last_sequences.count)
         return fail_damaged_sequences(&w);
-    launch_facts facts = builder_launch_facts(w.launch);
-    facts.row.warps_dropped = record->dropped;
-    wl_status status = builder_change_launch(b, w.launch, &facts, err);
+    wl_status status = tell_dropped(&w);
     for (uint32_t i = 0; i < record->nsequences && status == WL_OK; i++)
-        status = write_sequence(&w, &record->sequences[i], &w.ids[i]);
+        status = write_sequence(&w, &record->sequences[i]);
     for (uint32_t i = 0; i < record->nwarps && status == WL_OK; i++)
         status = write_group(&w, &record->warps[i]);
     return status;

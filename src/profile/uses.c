@@ -27,6 +27,7 @@ wl_status builder_keep_arrays(prof_builder *b, const cap_launch *launch, wl_erro
     const obs_summary *s = &launch->summary;
     b->process.last_launch = b->process.arrays_of = launch->id;
     b->process.nlast_arrays = s->nshared;
+    b->process.last_sequences.count = 0;
     for (uint32_t i = 0; i < s->nshared; i++)
         if (!keep_array(b, i, &s->shared[i]))
             return NOMEM(err);

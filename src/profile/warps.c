@@ -62,7 +62,7 @@ static bool steps_readable(wl_page_reader reader, uint32_t nslots)
 {
     bool valid = true;
     for (wl_step step; wl_page_step(&reader, &step);)
-        valid &= step.slot == WL_NO_SLOT || step.slot < nslots;
+        valid &= !wl_step_accesses(&step) || step.slot < nslots;
     return valid && !reader.damaged;
 }
 

@@ -212,7 +212,7 @@ static wl_step step_of(uint32_t pc, uint32_t mask, uint32_t slot, int64_t offset
 {
     wl_step step = {.pc = pc, .mask = mask, .slot = slot};
     uint32_t first = (uint32_t)__builtin_ctz(mask);
-    for (uint32_t lane = first; slot != WL_NO_SLOT && lane < WL_STEP_LANES; lane++)
+    for (uint32_t lane = first; slot < WL_STEP_ENTRY && lane < WL_STEP_LANES; lane++)
         if (mask >> lane & 1)
             step.offset[lane] = (int64_t)((uint64_t)offset + (uint64_t)stride * (lane - first));
     return step;
@@ -230,29 +230,35 @@ static void test_bytes_of_steps(void **state)
 {
     (void)state;
     wl_page_writer page = {0};
-    wl_step all = step_of(3, UINT32_MAX, 0, -2, 4), none = step_of(2, UINT32_MAX, WL_NO_SLOT, 0, 0);
+    wl_step all = step_of(3, UINT32_MAX, 0, -2, 4);
+    wl_step barrier = step_of(2, UINT32_MAX, WL_STEP_BARRIER, 0, 0);
+    wl_step entry = step_of(4, 5, WL_STEP_ENTRY, 0, 0);
     wl_step two = step_of(2, 5, 1, 1, 0);
     wl_step odd = step_of(2, 7, 1, 1, 0);
     two.offset[2] = 4; /* three bytes over two lanes: no stride */
     odd.offset[1] = 0;
-    assert_true(wl_page_put_step(&page, &all) && wl_page_put_step(&page, &none));
+    assert_true(wl_page_put_step(&page, &all) && wl_page_put_step(&page, &barrier));
+    assert_true(wl_page_put_step(&page, &entry));
     assert_true(wl_page_put_step(&page, &two) && wl_page_put_step(&page, &odd));
     static const char bytes[] =
-        "\6\xff\xff\xff\xff\x0f\1\3\x09" /* pc +3; all lanes; slot 0; -2; 4 apart */
-        "\1\0\0"                         /* pc -1; the same lanes; no access */
-        "\0\xfa\xff\xff\xff\x0f\2\6\0\6" /* slot 1; +3; a lane by itself: +3 */
-        "\0\2\2\0\0\1\2";                /* a lane more; -1, +1 */
+        "\6\xff\xff\xff\xff\x0f\2\3\x09" /* pc +3; all lanes; slot 0; -2; 4 apart */
+        "\1\0\0"                         /* pc -1; the same lanes; a barrier */
+        "\4\xfa\xff\xff\xff\x0f\1"       /* pc +2; lanes 0 and 2; an entry */
+        "\3\0\3\6\0\6"                   /* pc -2; slot 1; +3; a lane by itself: +3 */
+        "\0\2\3\0\0\1\2";                /* a lane more; -1, +1 */
     assert_int_equal(page.size, sizeof bytes - 1);
     assert_memory_equal(page.data, bytes, page.size);
-    assert_int_equal(page.count, 4);
+    assert_int_equal(page.count, 5);
     wl_page_reader reader = wl_page_read(page.data, page.size, 2);
-    const wl_step *steps[] = {&all, &none, &two, &odd};
+    const wl_step *steps[] = {&all, &barrier, &entry, &two, &odd};
     wl_step step;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         assert_true(wl_page_step(&reader, &step));
-        if (i != 1)
-            assert_same_step(&step, steps[i]);
+        assert_true(step.pc == steps[i]->pc && step.mask == steps[i]->mask);
         assert_int_equal(step.slot, steps[i]->slot);
+        assert_int_equal(wl_step_accesses(&step), i != 1 && i != 2);
+        if (wl_step_accesses(&step))
+            assert_same_step(&step, steps[i]);
     }
     assert_false(wl_page_step(&reader, &step) || reader.damaged);
     wl_page_clear(&page);
@@ -268,7 +274,7 @@ static void test_bytes_of_a_stride(void **state)
     wl_step step = step_of(0, 6, 0, 8, 4);
     assert_true(wl_page_put_step(&page, &step));
     assert_int_equal(page.size, 5);
-    assert_memory_equal(page.data, "\0\6\1\20\11", 5);
+    assert_memory_equal(page.data, "\0\6\2\20\11", 5);
     free(page.data);
 }
 
@@ -316,8 +322,12 @@ static void test_damaged_steps(void **state)
     assert_false(is_step("\0\0\0", 3));                   /* no lane */
     assert_true(is_step("\0\xff\xff\xff\xff\x0f\0", 7));  /* 32 lanes */
     assert_false(is_step("\0\x80\x80\x80\x80\x10\0", 7)); /* a 33rd */
-    assert_true(is_step("\0\1\1\0\1", 5));                /* slot 0 */
-    assert_false(is_step("\0\1\2\0\1", 5));               /* slot 1 of 1 */
+    assert_true(is_step("\0\1\1", 3));                    /* an entry */
+    assert_true(is_step("\0\1\2\0\1", 5));                /* slot 0 */
+    assert_false(is_step("\0\1\3\0\1", 5));               /* slot 1 of 1 */
+    /* Numbers that would be taken for a barrier or an entry if they were cut to 32 bits. */
+    assert_false(is_step("\0\1\x80\x80\x80\x80\x10", 7));
+    assert_false(is_step("\0\1\x81\x80\x80\x80\x10", 7));
 }
 
 static void test_warps(void **state)

@@ -300,10 +300,10 @@ static void other_files(void **state)
     cap_reader *reader;
     wl_error err;
     assert_int_equal(open_bytes("SQLite format 3", 16), WL_CORRUPT);
-    assert_int_equal(open_bytes("WLCAPTUR\13\0\0\0\0\0\0\0", 16), WL_VERSION);
-    assert_int_equal(open_bytes("WLCAPTUR\11\0\0\0\0\0\0\0", 16), WL_VERSION);
-    assert_int_equal(open_bytes("WLCAPTUR\12\0\0\0\0\0\0\0", 16), WL_OK);
-    assert_int_equal(open_bytes("WLCAPTUR\12\0\0\0\1\0\0\0", 16), WL_CORRUPT);
+    assert_int_equal(open_bytes("WLCAPTUR\14\0\0\0\0\0\0\0", 16), WL_VERSION);
+    assert_int_equal(open_bytes("WLCAPTUR\12\0\0\0\0\0\0\0", 16), WL_VERSION);
+    assert_int_equal(open_bytes("WLCAPTUR\13\0\0\0\0\0\0\0", 16), WL_OK);
+    assert_int_equal(open_bytes("WLCAPTUR\13\0\0\0\1\0\0\0", 16), WL_CORRUPT);
     assert_int_equal(open_bytes("WLCAP", 5), WL_TRUNCATED);
     assert_int_equal(open_bytes("", 0), WL_TRUNCATED);
     assert_int_equal(cap_open("/", &reader, &err), WL_CORRUPT);

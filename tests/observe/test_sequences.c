@@ -155,7 +155,7 @@ static void expect_step(const wl_step *got, const obs_warps *group, const wl_war
                         const step *want)
 {
     assert_true(got->pc == want->pc && got->mask == want->mask);
-    assert_int_equal(got->slot == WL_NO_SLOT, want->object == NONE);
+    assert_int_equal(got->slot == WL_STEP_BARRIER, want->object == NONE);
     if (want->object == NONE)
         return;
     assert_true(got->slot < group->nslots);

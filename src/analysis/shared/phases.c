@@ -85,11 +85,11 @@ static bool walk_warp(const work *w, cursor *c, shared_words *words, uint32_t *e
     wl_step step;
     shared_access access;
     while (next_step(c, &step)) {
-        if (step.slot == WL_NO_SLOT) {
+        if (step.slot == WL_STEP_BARRIER) {
             *end = step.pc;
             return true;
         }
-        if (access_of_step(w, c->warp, &step, &access))
+        if (wl_step_accesses(&step) && access_of_step(w, c->warp, &step, &access))
             *failed |= !shared_words_take(words, &access);
     }
     return false;
