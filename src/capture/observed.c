@@ -63,7 +63,7 @@ static uint64_t bytes_of_pages(const obs_page *pages, uint32_t count)
 }
 
 /* Writes the part at hand, where it has anything, and begins the next one. */
-static wl_status end_part(parts *p)
+static wl_status end_sequences_part(parts *p)
 {
     cap_sequences *part = &p->part;
     wl_status status = WL_OK;
@@ -79,7 +79,7 @@ static wl_status end_part(parts *p)
 
 static wl_status make_room_in_part(parts *p, uint64_t bytes)
 {
-    wl_status status = p->bytes && p->bytes + bytes > PART_BYTES ? end_part(p) : WL_OK;
+    wl_status status = p->bytes && p->bytes + bytes > PART_BYTES ? end_sequences_part(p) : WL_OK;
     p->bytes += bytes;
     return status;
 }
@@ -87,7 +87,7 @@ static wl_status make_room_in_part(parts *p, uint64_t bytes)
 /* A group that is long by itself: some of its pages each. */
 static wl_status write_split_group(parts *p, const obs_warps *group)
 {
-    wl_status status = end_part(p);
+    wl_status status = end_sequences_part(p);
     for (uint32_t from = 0, to; from < group->npages && status == WL_OK; from = to) {
         uint64_t bytes = 0;
         for (to = from; to < group->npages && bytes <= PART_BYTES; to++)
@@ -136,7 +136,7 @@ static wl_status write_sequences_in_parts(cap_writer *w, const cap_launch *launc
             status = add_sequence_to_part(&p, &s->sequences[p.part.first + p.part.nsequences]);
         status = status == WL_OK ? add_group_to_part(&p, &s->warps[i]) : status;
     }
-    return status == WL_OK ? end_part(&p) : status;
+    return status == WL_OK ? end_sequences_part(&p) : status;
 }
 
 wl_status cap_write_observed(cap_writer *w, const cap_launch *launch)

@@ -167,7 +167,7 @@ static wl_status write_group(writer *w, const obs_warps *g)
 }
 
 /* A launch's first part makes what was dropped known, further ones add to it. */
-static wl_status tell_dropped(writer *w)
+static wl_status tell_warps_dropped(writer *w)
 {
     launch_facts facts = builder_launch_facts(w->launch);
     uint64_t before = facts.row.warps_dropped == UINT64_MAX ? 0 : facts.row.warps_dropped;
@@ -184,7 +184,7 @@ wl_status builder_sequences(prof_builder *b, const cap_sequences *record, wl_err
     if (!w.launch || b->process.arrays_of != record->launch ||
         record->first != b->process.last_sequences.count)
         return fail_damaged_sequences(&w);
-    wl_status status = tell_dropped(&w);
+    wl_status status = tell_warps_dropped(&w);
     for (uint32_t i = 0; i < record->nsequences && status == WL_OK; i++)
         status = write_sequence(&w, &record->sequences[i]);
     for (uint32_t i = 0; i < record->nwarps && status == WL_OK; i++)
