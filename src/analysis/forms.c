@@ -161,6 +161,19 @@ bool ana_place_is_same_in_warps(const ana_place *p)
     return !p->formless && !p->thread_unknown && !p->thread[0] && !p->thread[1] && !p->thread[2];
 }
 
+static bool has_factor(const char *form, const char *name)
+{
+    for (const char *at = form; (at = strstr(at, name)); at++)
+        if (at == form || strchr(" *-", at[-1]))
+            return true;
+    return false;
+}
+
+bool ana_form_is_of_data(const prof_form *form)
+{
+    return has_factor(form->form, "loaded") || has_factor(form->form, "atomic");
+}
+
 static bool stands_before(const prof_form *form, uint32_t kernel, uint32_t pc)
 {
     return form->kernel != kernel ? form->kernel < kernel : form->pc < pc;

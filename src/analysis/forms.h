@@ -36,6 +36,10 @@ bool ana_place_is_exact(const ana_place *place);
 /* Whether all threads of a warp take one address, for certain. */
 bool ana_place_is_same_in_warps(const ana_place *place);
 
+/* Whether a value takes part that memory held, or that an atomic update gave: with other data the
+ * address is another. */
+bool ana_form_is_of_data(const prof_form *form);
+
 /* The first form of an instruction; NULL without one. The rows are of one kernel. */
 const prof_form *ana_form_at(const prof_form_rows *forms, uint32_t pc);
 /* The same of rows of all kernels. */

@@ -37,6 +37,24 @@ static void of_sizes(void **state)
     assert_true(ana_place_is_exact(&p));
 }
 
+static void of_data(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool of_data;
+    } cases[] = {{"4*loaded21 + 4*tid.x + param0", true},
+                 {"param0 - atomic3", true},
+                 {"loaded2", true},
+                 {"4*tid.x + &loaded_table", false},
+                 {"4*v21 + param0", false},
+                 {"4*tid.x*ntid.x + unloaded", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const prof_form form = {.form = cases[i].text};
+        assert_int_equal(ana_form_is_of_data(&form), cases[i].of_data);
+    }
+}
+
 static void of_what_is_not_known(void **state)
 {
     (void)state;
@@ -136,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_indices),
         cmocka_unit_test(of_sizes),
+        cmocka_unit_test(of_data),
         cmocka_unit_test(of_what_is_not_known),
         cmocka_unit_test(of_what_cannot_be_read),
         cmocka_unit_test(by_instruction),

@@ -127,6 +127,29 @@ static void end_is_unused(void **state)
     assert_int_equal(plan.devices[0].after, 500);
 }
 
+/* 200 of 400 bytes are enough; beside 1 MiB that is no step of a plan. */
+static void little_is_no_step(void **state)
+{
+    (void)state;
+    uint32_t small, large;
+    tale_allocate(&t, TALE_HOST, 400, &small);
+    tale_allocate(&t, TALE_HOST, 1 << 20, &large);
+    const obj_access both[] = {
+        {.object = small, .how = OBJ_WRITE, .part = elements_of(0, 50, 1, 0)},
+        {.object = large, .how = OBJ_WRITE, .part = elements_of(0, 1 << 18, 1, 0)}};
+    uint32_t op = tale_launch(&t, TALE_LEGACY, OBJ_NONE, OBJ_NONE);
+    t.ops.data[op].accesses = obj_trace_add_set(&t, both, 2);
+    tale_free(&t, TALE_HOST, small);
+    tale_free(&t, TALE_HOST, large);
+    analyse();
+    const obj_hit *hit = hit_of(ANA_OVERALLOCATION);
+    assert_non_null(hit);
+    assert_int_equal(hit->object, small);
+    assert_int_equal(hit->saves, 200);
+    assert_false(hit->planned);
+    assert_int_equal(plan.devices[0].after, (1 << 20) + 400);
+}
+
 /* 100 elements at each end of 1,000 are used: 800 in between can be left out. */
 static void middle_is_unused(void **state)
 {
@@ -428,6 +451,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(end_is_unused),
+        TEST(little_is_no_step),
         TEST(middle_is_unused),
         TEST(scattered_is_told_nothing_of),
         TEST(threshold_of_use),

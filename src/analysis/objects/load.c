@@ -1,6 +1,7 @@
 /* Makes traces of profiles: operations of the process's course, objects of its allocations. */
 #include "analysis/objects/load.h"
 #include "analysis/detect.h"
+#include "analysis/forms.h"
 #include "analysis/hash.h"
 #include "analysis/tables.h"
 
@@ -53,7 +54,8 @@ wl_status obj_load_kinds(const ana_program *program, wl_arena *arena, obj_kinds 
     for (uint32_t i = 0; i < n; i++)
         out->by_launch[i] = &out->instructions.rows[i];
     qsort(out->by_launch, n, sizeof *out->by_launch, by_launch_and_object);
-    return load_uses_by_launch(program, arena, out, err);
+    status = prof_load_forms(program->db, PROF_ALL, arena, &out->forms, err);
+    return status == WL_OK ? load_uses_by_launch(program, arena, out, err) : status;
 }
 
 /* ---- the trace ---- */
@@ -594,6 +596,8 @@ static bool list_access(loader *l, const prof_instruction *i)
     unsigned how = how_of(i->c.op);
     if (object == OBJ_NONE)
         return true;
+    const prof_form *form = ana_form_of(&l->kinds->forms, i->kernel, i->c.pc);
+    l->trace->objects.data[object].by_data |= form && ana_form_is_of_data(form);
     l->varies |= l->trace->objects.data[object].divided;
     bool good = list_object_once(l, object, how, false) && note_parts_of(l, object, how);
     while (good && l->trace->objects.data[object].part) {

@@ -11,6 +11,7 @@ typedef struct obj_kinds {
     const prof_instruction **by_launch; /* sorted by launch, object */
     prof_use_rows uses;                 /* of elements; prof_load_uses */
     const prof_use **used;              /* sorted likewise */
+    prof_form_rows forms;               /* of all kernels */
 } obj_kinds;
 
 wl_status obj_load_kinds(const ana_program *program, wl_arena *arena, obj_kinds *out,

@@ -415,11 +415,19 @@ static bool set_savings(planner *p)
 
 /* ---- the plan ---- */
 
-static void make_certain_changes(planner *p)
+/* A few bytes less of an object are not worth a step of the plan. */
+static bool is_too_little(const planner *p, const obj_hit *h, double least)
+{
+    uint32_t device = p->trace->objects.data[h->object].device;
+    return h->keeps &&
+           (double)(h->bytes - h->keeps) < least * (double)p->plan->devices[device].before;
+}
+
+static void make_certain_changes(planner *p, double least)
 {
     for (uint32_t i = 0; i < p->hits->count; i++) {
         const obj_hit *h = &p->hits->data[i];
-        if (!h->possible && changes_memory(h) && obj_shortens(h))
+        if (!h->possible && changes_memory(h) && obj_shortens(h) && !is_too_little(p, h, least))
             change_object(p, i, true);
     }
     load_memories(p);
@@ -655,7 +663,7 @@ bool obj_plan_savings(const obj_trace *trace, double least, obj_hits *hits, obj_
     bool good = begin_plan(&p);
     good = good && set_savings(&p) && (p.order = obj_rank_hits(hits)) != NULL;
     if (good) {
-        make_certain_changes(&p);
+        make_certain_changes(&p, least);
         make_worthwhile_changes(&p, least);
         make_worthwhile_gaps(&p, least);
         obj_bundles_free(&p.bundles);

@@ -122,6 +122,7 @@ typedef struct obj_object {
     uint32_t seen_by_host : 1; /* managed: the host may access it unseen */
     uint32_t pooled : 1;  /* of stream-ordered allocation: its pool reuses the memory by itself */
     uint32_t divided : 1; /* the program divides it into parts, which have elements of their own */
+    uint32_t by_data : 1; /* data that is loaded decides which of its elements are accessed */
 } obj_object;
 
 enum { OBJ_MOST_DEVICES = 1 << 24 };

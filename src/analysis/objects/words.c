@@ -348,7 +348,16 @@ static const char *doubts(tell_state *t, const obj_hit *h)
                : "";
 }
 
+/* What is enough for this run's data need not be for other data. */
+static const char *data_words(const tell_state *t, const obj_hit *h)
+{
+    return h->keeps && t->found.trace.objects.data[h->object].by_data
+               ? " Loaded data decides which elements are accessed: with other data these may be "
+                 "others."
+               : "";
+}
+
 const char *tell_reservations(tell_state *t, const tell_bundle *b)
 {
-    return TEXT("%s%s", pool_words(t, b->first), doubts(t, b->first));
+    return TEXT("%s%s%s", pool_words(t, b->first), data_words(t, b->first), doubts(t, b->first));
 }
