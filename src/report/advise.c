@@ -36,15 +36,29 @@ static const char *line_text(const rep_terminal *t, const ana_finding_group *g)
     return place;
 }
 
-static const char *place_text(const rep_terminal *t, const ana_finding_group *g)
+/* The kernel and its line, or, where it is about no kernel, the first of the objects: an object's name
+ * has the line that allocates it. */
+static const char *subject_text(const rep_terminal *t, const ana_finding_group *g)
 {
     const ana_finding *f = finding_of(t, g);
-    const char *place = line_text(t, g);
     const prof_kernel *kernel = prof_find_kernel(&t->d->kernels, f->kernel);
-    return wl_arena_printf(t->arena, "%s%s%s  %s",
-                           kernel ? rep_printable(t, kernel->short_name) : "", place ? ", " : "",
-                           place ? rep_printable(t, rep_base_name(place)) : "",
-                           ana_pattern_get(f->pattern)->name);
+    const char *object = kernel ? NULL : rep_object_name(t->d, f->object), *place = line_text(t, g);
+    if (object && g->nobjects > 1)
+        return wl_arena_printf(t->arena, "%s and %u more", rep_printable(t, object),
+                               g->nobjects - 1);
+    if (object)
+        return rep_printable(t, object);
+    return wl_arena_printf(t->arena, "%s%s%s", kernel ? rep_printable(t, kernel->short_name) : "",
+                           kernel && place ? ", " : "",
+                           place ? rep_printable(t, rep_base_name(place)) : "");
+}
+
+static const char *place_text(const rep_terminal *t, const ana_finding_group *g)
+{
+    const char *subject = subject_text(t, g);
+    return wl_arena_printf(t->arena, "%s%s%s", subject ? subject : "",
+                           subject && *subject ? "  " : "",
+                           ana_pattern_get(finding_of(t, g)->pattern)->name);
 }
 
 /* What else mends it, in a few words and with what it saves. */

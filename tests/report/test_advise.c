@@ -82,6 +82,27 @@ static void test_advice_is_what_to_change(void **state)
     free(text);
 }
 
+/* What is about no kernel names its object, and how many more there are. */
+static void test_advice_names_objects(void **state)
+{
+    fixture *f = *state;
+    advised a;
+    advise_sample(f, &a);
+    const char *name = rep_object_name(&f->data, 1);
+    assert_non_null(name);
+    a.rows[0].kernel = 0;
+    a.rows[0].object = 1;
+    for (uint32_t objects = 1; objects <= 3; objects += 2) {
+        char title[200];
+        a.groups[0].nobjects = objects;
+        snprintf(title, sizeof title, "  1. Pad the rows of a shared array  %s%s bank-conflict\n",
+                 name, objects == 1 ? "" : " and 2 more");
+        char *text = advice_of(&f->data, false);
+        assert_has(text, title);
+        free(text);
+    }
+}
+
 /* What is not worth it stands apart, and each says why. */
 static void test_advice_of_little_gain_stands_apart(void **state)
 {
@@ -192,6 +213,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         T(test_advice_is_what_to_change),
+        T(test_advice_names_objects),
         T(test_advice_of_little_gain_stands_apart),
         T(test_savings),
         T(test_savings_of_groups),
