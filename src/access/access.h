@@ -79,6 +79,10 @@ typedef struct acc_observer {
     void (*access)(void *block, const acc_request *request);
     /* The threads that a barrier of the block waited for have come; pc: of what the last did. */
     void (*barrier)(void *block, uint32_t pc);
+    /* Lanes of a warp begin a basic block, whose first instruction is `pc`: they execute all of it.
+     * Each is told before its requests, as often as it counts as executed. Of a slice those whose
+     * executions follow from the launch. */
+    void (*enter)(void *block, uint32_t warp, uint32_t pc, uint32_t mask);
 } acc_observer;
 
 #endif

@@ -59,16 +59,32 @@ static bool lanes_have_stride(const wl_step *s, int64_t *stride)
     return constant && *stride != INT64_MIN; /* one more than its number would be none */
 }
 
-static void put_lanes_of_step(wl_page_writer *p, const wl_step *s)
+static uint64_t number_of_slot(uint32_t slot)
 {
-    uint32_t first = (uint32_t)__builtin_ctz(s->mask);
-    int64_t stride, last = s->offset[first];
-    put_page_varint(p, zigzag_of(less(last, p->offset)));
-    p->offset = last;
-    if (lanes_have_stride(s, &stride)) {
-        put_page_varint(p, 1 + zigzag_of((uint64_t)stride));
-        return;
-    }
+    if (slot == WL_STEP_BARRIER)
+        return BARRIER;
+    return slot == WL_STEP_ENTRY ? ENTRY : (uint64_t)slot + FIRST_SLOT;
+}
+
+static void put_head(wl_page_writer *p, uint32_t pc, uint32_t mask, uint32_t slot)
+{
+    put_page_varint(p, zigzag_of((uint64_t)pc - p->pc));
+    put_page_varint(p, mask ^ p->mask);
+    put_page_varint(p, number_of_slot(slot));
+    p->pc = pc;
+    p->mask = mask;
+    p->count++;
+}
+
+static void put_offset(wl_page_writer *p, int64_t offset)
+{
+    put_page_varint(p, zigzag_of(less(offset, p->offset)));
+    p->offset = offset;
+}
+
+static void put_each_lane(wl_page_writer *p, const wl_step *s)
+{
+    int64_t last = s->offset[__builtin_ctz(s->mask)];
     put_page_varint(p, 0);
     for (uint32_t m = s->mask & (s->mask - 1); m; m &= m - 1) {
         int64_t offset = s->offset[__builtin_ctz(m)];
@@ -77,25 +93,29 @@ static void put_lanes_of_step(wl_page_writer *p, const wl_step *s)
     }
 }
 
-static uint64_t number_of_slot(uint32_t slot)
+bool wl_page_put_run(wl_page_writer *p, uint32_t pc, uint32_t mask, uint32_t slot, int64_t offset,
+                     int64_t stride)
 {
-    if (slot == WL_STEP_BARRIER)
-        return BARRIER;
-    return slot == WL_STEP_ENTRY ? ENTRY : (uint64_t)slot + FIRST_SLOT;
+    if (!reserve_in_page(p, MOST_STEP))
+        return false;
+    put_head(p, pc, mask, slot);
+    if (slot < WL_STEP_ENTRY) {
+        put_offset(p, offset);
+        put_page_varint(p, 1 + zigzag_of((uint64_t)stride));
+    }
+    return true;
 }
 
 bool wl_page_put_step(wl_page_writer *p, const wl_step *s)
 {
+    int64_t stride = 0, first = s->offset[__builtin_ctz(s->mask)];
+    if (!wl_step_accesses(s) || lanes_have_stride(s, &stride))
+        return wl_page_put_run(p, s->pc, s->mask, s->slot, first, stride);
     if (!reserve_in_page(p, MOST_STEP))
         return false;
-    put_page_varint(p, zigzag_of((uint64_t)s->pc - p->pc));
-    put_page_varint(p, s->mask ^ p->mask);
-    put_page_varint(p, number_of_slot(s->slot));
-    if (wl_step_accesses(s))
-        put_lanes_of_step(p, s);
-    p->pc = s->pc;
-    p->mask = s->mask;
-    p->count++;
+    put_head(p, s->pc, s->mask, s->slot);
+    put_offset(p, first);
+    put_each_lane(p, s);
     return true;
 }
 

@@ -56,6 +56,10 @@ typedef struct wl_page_writer { /* all zero: an empty page */
 /* Appends an item; equal items give equal bytes. The caller begins another page after
  * WL_PAGE_ITEMS of them. False (and the page is as it was) when memory is exhausted. */
 bool wl_page_put_step(wl_page_writer *page, const wl_step *step);
+/* A step whose active lanes lie from `offset` on, `stride` bytes from lane to lane (of a lane by
+ * itself 0; never INT64_MIN), or that accesses nothing: the same bytes as wl_page_put_step's. */
+bool wl_page_put_run(wl_page_writer *page, uint32_t pc, uint32_t mask, uint32_t slot,
+                     int64_t offset, int64_t stride);
 /* Warps ascend by block; `nslots`: of the sequence, WL_MOST_SLOTS at most. */
 bool wl_page_put_warp(wl_page_writer *page, const wl_warp *warp, uint32_t nslots);
 /* Empties the page and keeps its memory. */

@@ -117,6 +117,7 @@ emu_cta *emu_cta_start(emu_worker *worker, uint64_t index, emu_cluster *cluster,
     start_warps(cta);
     cta->observer_block = o && o->block_begin ? o->block_begin(worker->observer, index) : NULL;
     cta->observed = o && o->access ? cta->observer_block : NULL;
+    cta->entered = o && o->enter ? cta->observer_block : NULL;
     return cta;
 }
 

@@ -792,6 +792,7 @@ static void finish_decoded_kernel(emu_decode *d)
     k->pool_bytes = d->pool_top;
     for (uint32_t b = 0; b < k->nbbs; b++)
         k->bbs[b].first = k->insns + k->bbs[b].start;
+    emu_choose_shown_blocks(k);
     if (!keep_lists(d))
         emu_decode_nomem(d);
 }

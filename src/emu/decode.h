@@ -185,6 +185,8 @@ emu_keep emu_kept(const emu_decode *d, uint32_t pc);
 /* ir_wait_of, as far as it is kept. */
 ir_wait emu_kept_wait(const emu_decode *d, const ir_insn *i, uint32_t pc);
 void emu_decode_rejoin(emu_decode *d);
+/* Which blocks are shown to who observes entries: those that are counted. */
+void emu_choose_shown_blocks(emu_kernel *k);
 /* Turns the last instruction emitted into one that only looks. */
 void emu_make_look(emu_decode *d, const ir_insn *i);
 wl_status emu_prepare_slice(emu_decode *d);

@@ -36,6 +36,16 @@ bool emu_slice_counts(const emu_kernel *k, uint32_t pc)
     return flags & FLOW_PC_COUNTED && (!alone || flags & FLOW_PC_SLICE || k->shows[pc]);
 }
 
+void emu_choose_shown_blocks(emu_kernel *k)
+{
+    for (uint32_t b = 0; b < k->nbbs; b++) {
+        emu_bb *bb = &k->bbs[b];
+        bb->shown = bb->ninsns > 0;
+        for (uint32_t n = 0; k->proof && n < bb->ninsns; n++)
+            bb->shown &= emu_slice_counts(k, bb->first_pc + n);
+    }
+}
+
 ir_wait emu_kept_wait(const emu_decode *d, const ir_insn *i, uint32_t pc)
 {
     const emu_kernel *k = d->kernel;

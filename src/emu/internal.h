@@ -82,6 +82,7 @@ typedef struct emu_bb {
     uint32_t order;  /* place in program order; a back edge goes to an order that is not greater */
     uint8_t term, entry;
     bool neg, guard_neg;
+    bool shown;            /* to who observes entries */
     emu_ref pred;          /* of BRA_IF */
     emu_ref guard;         /* lanes without it go on at `next`; EMU_NOREF: none */
     uint32_t target, next; /* indices in code->bbs */
@@ -429,6 +430,7 @@ struct emu_cta { /* a block in flight */
     uint8_t *local;
     void *observer_block; /* the observer's state of the block */
     void *observed;       /* the same, NULL where accesses are not of interest */
+    void *entered;        /* likewise of entries of basic blocks */
     emu_barrier barriers[EMU_BARRIERS];
     uint32_t cluster_rank;
     emu_cluster *cluster;

@@ -21,6 +21,12 @@ static inline const emu_kernel *warp_kernel(const emu_warp *w)
     return w->worker->run->kernel;
 }
 
+static inline void show_entry(const emu_warp *w, const emu_bb *bb, uint32_t mask)
+{
+    if (w->cta->entered && bb->shown)
+        w->worker->run->launch->observer->enter(w->cta->entered, w->index, bb->first_pc, mask);
+}
+
 static inline void count_block_run(emu_warp *w, const emu_bb *bb, uint32_t index, uint32_t mask)
 {
     emu_block_count *c = &w->worker->counts[index];
@@ -657,6 +663,8 @@ static void run_split(emu_warp *w)
             skip -= 1;
             s->skip = 0;
             skip = skip > bb->count ? bb->count : skip;
+            if (s->passed) /* it was counted with the instruction that it waited for */
+                show_entry(w, bb, s->mask);
         } else {
             if (bb->guard != EMU_NOREF && check_block_guard(w, s, bb) == SKIP)
                 goto next;
@@ -665,6 +673,7 @@ static void run_split(emu_warp *w)
             skip = s->skip ? s->skip - 1 : bb->sync_at * (bb->entry != IR_WAIT_NONE);
             s->skip = 0;
             count_block_run(w, bb, b, s->mask);
+            show_entry(w, bb, s->mask);
         }
         s->passed = false;
         run_range(w, bb->first + skip, bb->first + bb->count, s->mask);

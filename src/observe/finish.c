@@ -211,19 +211,6 @@ static wl_status merge_reuses(obs_launch *launch, wl_arena *arena, obs_summary *
     return WL_OK;
 }
 
-static wl_status join_steps(obs_launch *launch, wl_arena *arena, obs_summary *out)
-{
-    obs_steps_list all = {0};
-    wl_status status = WL_OK;
-    for (obs_worker *w = launch->workers; w && !status; w = w->next)
-        for (size_t i = 0; i < w->steps.count && !status; i++)
-            status = wl_push(&all, w->steps.data[i]) ? WL_OK : WL_NOMEM;
-    if (!status && all.count)
-        status = obs_sequences_of(&launch->config, &all, arena, out);
-    wl_vec_free(&all);
-    return status;
-}
-
 static wl_status copy_shared_arrays(const obs_config *config, wl_arena *arena, obs_summary *out)
 {
     out->nshared = config->nshared;
@@ -242,8 +229,8 @@ wl_status obs_finish(obs_launch *launch, wl_arena *arena, obs_summary *out)
         status = merge_heats(launch, arena, out);
     if (!status)
         status = merge_reuses(launch, arena, out);
-    if (!status)
-        status = join_steps(launch, arena, out);
+    if (!status && launch->sequences)
+        status = obs_sequences_finish(launch->sequences, arena, out);
     if (!status)
         status = merge_rows(launch, arena, out);
     if (!status)

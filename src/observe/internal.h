@@ -6,7 +6,7 @@
 #include "observe/heat.h"
 #include "observe/reuse.h"
 #include "observe/rows.h"
-#include "observe/steps.h"
+#include "observe/sequences.h"
 #include "observe/uses.h"
 
 #include <pthread.h>
@@ -21,6 +21,7 @@ struct obs_block {
     bool logging;
     uint64_t number;                          /* of its log, from 1 */
     obs_log log;                              /* of a block that may be chosen */
+    obs_walks *walks;                         /* NULL: what its warps do is not kept as it comes */
     uint64_t instructions, requests, sectors; /* requests that move sectors */
     obs_frame *frame;                         /* NULL: it has accessed no element that is counted */
 };
@@ -36,8 +37,7 @@ struct obs_worker {
     obs_log spare_log;
     uint64_t nlogs;
     wl_vec(obs_sample) asked;
-    obs_steps_list steps; /* of blocks that were asked for, and of the chosen ones */
-    wl_arena *steps_arena;
+    obs_walks *spare_walks;
     obs_uses uses;
     uint64_t blocks_observed, dropped;
 };
@@ -50,6 +50,7 @@ struct obs_launch {
     obs_worker *workers;
     uint64_t use_bytes, stamp_bytes; /* that counting has taken, by all workers; atomic */
     obs_read_plan reads;
+    obs_sequences *sequences; /* NULL: none are kept */
 };
 
 /* A map of the block without its rows. */

@@ -16,6 +16,14 @@ static void row_free(obs_row *row)
     }
 }
 
+static void free_spare_walks(obs_worker *worker)
+{
+    for (obs_walks *w = worker->spare_walks, *next; w; w = next) {
+        next = w->next;
+        obs_walks_free(w);
+    }
+}
+
 static void worker_free(obs_worker *worker)
 {
     for (uint32_t pc = 0; pc < worker->launch->config.ncode; pc++)
@@ -24,6 +32,7 @@ static void worker_free(obs_worker *worker)
         next = b->next;
         obs_heat_free(b->heat);
         obs_log_free(&b->log);
+        obs_walks_free(b->walks);
         if (b->frame)
             obs_frame_free(b->frame);
         free(b);
@@ -39,8 +48,7 @@ static void worker_free(obs_worker *worker)
     obs_choice_free(&worker->choice);
     obs_log_free(&worker->spare_log);
     wl_vec_free(&worker->asked);
-    wl_vec_free(&worker->steps);
-    wl_arena_free(worker->steps_arena);
+    free_spare_walks(worker);
     obs_uses_free(&worker->uses);
     free(worker->rows);
     free(worker);
@@ -59,6 +67,7 @@ void obs_launch_free(obs_launch *launch)
     free(launch->shared);
     free(launch->sampled);
     obs_read_plan_free(&launch->reads);
+    obs_sequences_free(launch->sequences);
     pthread_mutex_destroy(&launch->lock);
     free(launch);
 }
@@ -92,6 +101,15 @@ static bool copy_sampled(obs_launch *launch)
     return true;
 }
 
+static bool plan_sequences(obs_launch *launch)
+{
+    obs_config *config = &launch->config;
+    config->step_limit = config->step_limit ? config->step_limit : OBS_STEP_BYTES;
+    if (config->sequence_limit)
+        launch->sequences = obs_sequences_new(config->sequence_limit);
+    return launch->sequences || !config->sequence_limit;
+}
+
 static bool plan_reads(obs_launch *launch)
 {
     const obs_config *config = &launch->config;
@@ -107,7 +125,8 @@ wl_status obs_launch_new(const obs_config *config, obs_launch **out)
     for (int i = 0; i < 3; i++)
         launch->config.grid[i] += config->grid[i] == 0;
     pthread_mutex_init(&launch->lock, NULL);
-    if (!copy_config_shared(launch) || !copy_sampled(launch) || !plan_reads(launch)) {
+    if (!copy_config_shared(launch) || !copy_sampled(launch) || !plan_reads(launch) ||
+        !plan_sequences(launch)) {
         obs_launch_free(launch);
         return WL_NOMEM;
     }
@@ -193,6 +212,31 @@ static void begin_log(obs_worker *worker, obs_block *block)
     worker->spare_log = (obs_log){0};
 }
 
+/* NULL when memory is exhausted. */
+static obs_walks *take_spare_walks(obs_worker *worker)
+{
+    obs_walks *walks = worker->spare_walks;
+    if (walks)
+        worker->spare_walks = walks->next;
+    else
+        walks = obs_walks_new(&worker->launch->config);
+    worker->dropped += walks == NULL;
+    return walks;
+}
+
+static void put_walks_aside(obs_worker *worker, obs_walks *walks)
+{
+    obs_walks_clear(walks);
+    walks->next = worker->spare_walks;
+    worker->spare_walks = walks;
+}
+
+/* Whether steps are made from the block's log: of all blocks they are made as they come. */
+static bool steps_come_from_logs(const obs_config *config)
+{
+    return config->sequence_limit && !config->all_warps;
+}
+
 static obs_block *begin_block(obs_worker *worker, uint64_t index)
 {
     const obs_config *config = &worker->launch->config;
@@ -211,6 +255,9 @@ static obs_block *begin_block(obs_worker *worker, uint64_t index)
         block->heat = obs_heat_begin(config->heat_limit);
         worker->dropped += block->heat == NULL;
     }
+    if (config->all_warps && config->sequence_limit &&
+        obs_sequences_may_keep(worker->launch->sequences, index))
+        block->walks = take_spare_walks(worker);
     if (block->asked ? config->sequence_limit > 0
                      : config->automatic && may_be_chosen(config, index))
         begin_log(worker, block);
@@ -242,24 +289,35 @@ static obs_sample sample_of(const obs_block *block)
     return sample;
 }
 
-static void add_worker_steps(obs_worker *worker, uint64_t block, const obs_log *log)
+static void add_logged_steps(obs_worker *worker, uint64_t block, const obs_log *log)
 {
-    const obs_config *config = &worker->launch->config;
-    obs_block_steps steps;
-    if (!config->sequence_limit)
+    if (!steps_come_from_logs(&worker->launch->config))
         return;
-    if (!worker->steps_arena)
-        worker->steps_arena = wl_arena_new();
-    worker->dropped += !worker->steps_arena ||
-                       !obs_steps_of(config, block, log, worker->steps_arena, &steps) ||
-                       !wl_push(&worker->steps, steps);
+    obs_walks *walks = take_spare_walks(worker);
+    if (!walks)
+        return;
+    obs_walks_play(walks, log);
+    obs_sequences_add(worker->launch->sequences, block, walks);
+    put_walks_aside(worker, walks);
+}
+
+/* Of a block whose steps were made as they came, if there was room. */
+static void end_walks(obs_worker *worker, obs_block *block)
+{
+    const obs_launch *launch = worker->launch;
+    if (block->walks) {
+        obs_sequences_add(launch->sequences, block->index, block->walks);
+        put_walks_aside(worker, block->walks);
+    } else if (launch->sequences && launch->config.all_warps) {
+        obs_sequences_drop(launch->sequences, obs_heat_head(launch, block->index).warps);
+    }
 }
 
 void obs_worker_add_order(obs_worker *worker, uint64_t block, const obs_log *log)
 {
     bool ordered = log && !worker->launch->config.incomplete;
     worker->dropped += ordered && !obs_reuse_of(block, log, &worker->reuses);
-    add_worker_steps(worker, block, log);
+    add_logged_steps(worker, block, log);
 }
 
 static void put_log_aside(obs_worker *worker, obs_log *log)
@@ -304,6 +362,7 @@ static void end_observed_block(obs_worker *worker, obs_block *block)
         return;
     unlink_live(worker, block);
     obs_uses_end_block(block);
+    end_walks(worker, block);
     if (block->asked)
         end_asked(worker, block);
     else if (worker->launch->config.automatic)
@@ -446,7 +505,7 @@ static void log_access(obs_block *block, const acc_request *access, const obs_ru
 {
     const obs_config *config = &block->worker->launch->config;
     bool local = access->space == ACC_LOCAL;
-    if (local && (!config->sequence_limit || block->log.partial))
+    if (local && (!steps_come_from_logs(config) || block->log.partial))
         return;
     if (obs_log_add(&block->log, log_limit_of(block), access, run, block->number, place))
         return;
@@ -466,6 +525,8 @@ static void note_run(obs_block *block, const acc_request *access, const obs_run 
 {
     if (block->logging)
         log_access(block, access, run, place);
+    if (block->walks)
+        obs_walks_access(block->walks, access, run);
     if (block->heat && !obs_heat_record(block->heat, access, run))
         block->worker->dropped++;
 }
@@ -476,7 +537,7 @@ static void record_on(obs_block *block, obs_row *row, const acc_request *access,
     uint32_t sectors = obs_row_count(row, access, run, known);
     block->sectors += sectors;
     block->requests += sectors > 0;
-    if (block->logging || block->heat)
+    if (block->logging || block->heat || block->walks)
         note_run(block, access, run, known ? &row->pattern.place : NULL);
 }
 
@@ -644,8 +705,17 @@ static void on_counted_request(void *block, const acc_request *request)
 static void on_barrier(void *block, uint32_t pc)
 {
     obs_block *b = block;
-    if (b->logging && b->worker->launch->config.sequence_limit)
+    if (b->walks)
+        obs_walks_barrier(b->walks, pc);
+    if (b->logging && steps_come_from_logs(&b->worker->launch->config))
         log_barrier(b, pc);
+}
+
+static void on_enter(void *block, uint32_t warp, uint32_t pc, uint32_t mask)
+{
+    obs_block *b = block;
+    if (b->walks)
+        obs_walks_entry(b->walks, warp, pc, mask);
 }
 
 acc_observer obs_observer(obs_launch *launch)
@@ -656,5 +726,6 @@ acc_observer obs_observer(obs_launch *launch)
                           .block_begin = on_block,
                           .block_end = on_block_end,
                           .access = counts ? on_counted_request : on_request,
-                          .barrier = on_barrier};
+                          .barrier = on_barrier,
+                          .enter = launch->config.all_warps && launch->sequences ? on_enter : NULL};
 }

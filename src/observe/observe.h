@@ -38,8 +38,12 @@ typedef struct obs_config {
      * of how soon sectors are used again. */
     bool incomplete;
     uint64_t heat_limit; /* sectors a map holds at most; 0: no limit */
-    /* Bytes of what the warps of blocks that get a map did, step by step; 0: none is kept. */
-    uint64_t sequence_limit;
+    /* Bytes of what warps did, step by step, the warps of all blocks or only of those that get a
+     * map; 0: none is kept. `step_limit`: bytes of the steps of one block while it runs, 0:
+     * OBS_STEP_BYTES. Entries of basic blocks are among the steps of all blocks only: of those with
+     * a map steps are made from their logs. */
+    uint64_t sequence_limit, step_limit;
+    bool all_warps;
     /* Number of the innermost object that holds an address, for requests whose lanes fall in
      * several. */
     uint32_t (*object_at)(void *ctx, uint64_t address);
@@ -56,7 +60,7 @@ typedef struct obs_config {
     const flow_fills *fills;
 } obs_config;
 
-enum { OBS_LOG_BYTES = 512 << 10, OBS_USE_BYTES = 1 << 30 };
+enum { OBS_LOG_BYTES = 512 << 10, OBS_STEP_BYTES = 64 << 20, OBS_USE_BYTES = 1 << 30 };
 
 wl_status obs_launch_new(const obs_config *config, obs_launch **out);
 /* Its workers are obs_workers, its blocks obs_blocks; a request goes to its rows and maps

@@ -1,151 +1,190 @@
-/* From the log of a block to the steps of its warps. */
+/* From what a block did to the steps of its warps. */
 #include "observe/steps.h"
-
-#include "base/steps.h"
 
 #include <string.h>
 
-typedef struct page_end {
-    uint32_t count;
-    size_t end;
-} page_end;
+/* ---- beginning and ending ---- */
 
-typedef struct walk { /* a warp's */
-    wl_page_writer page;
-    wl_vec(page_end) ends; /* of the pages that are full; they lie before `page` in its bytes */
-    uint32_t nslots;
-    obs_step_object key[WL_MOST_SLOTS], slots[WL_MOST_SLOTS];
-    uint64_t first[WL_MOST_SLOTS]; /* address */
-    int64_t begins[WL_MOST_SLOTS];
-    bool lost;
-} walk;
+obs_walks *obs_walks_new(const obs_config *config)
+{
+    const uint32_t *dim = config->block;
+    uint32_t nwarps = (uint32_t)(((uint64_t)dim[0] * dim[1] * dim[2] + OBS_LANES - 1) / OBS_LANES);
+    obs_walks *walks = calloc(1, sizeof *walks + nwarps * sizeof *walks->warps);
+    if (!walks)
+        return NULL;
+    walks->config = config;
+    walks->nwarps = nwarps;
+    return walks;
+}
+
+void obs_walks_clear(obs_walks *walks)
+{
+    for (uint32_t i = 0; i < walks->nwarps; i++) {
+        obs_walk *w = &walks->warps[i];
+        wl_page_clear(&w->page);
+        w->ends.count = 0;
+        w->nslots = w->last = 0;
+        w->lost = false;
+    }
+    walks->bytes = 0;
+}
+
+static void free_walk(obs_walk *w)
+{
+    free(w->page.data);
+    wl_vec_free(&w->ends);
+}
+
+void obs_walks_free(obs_walks *walks)
+{
+    for (uint32_t i = 0; walks && i < walks->nwarps; i++)
+        free_walk(&walks->warps[i]);
+    free(walks);
+}
+
+/* The warp's steps find no room; those of others may have what it took. */
+static void lose_walk(obs_walks *walks, obs_walk *w)
+{
+    walks->bytes -= w->lost ? 0 : w->page.size;
+    free_walk(w);
+    *w = (obs_walk){.lost = true};
+}
 
 /* ---- slots ---- */
 
-static uint64_t begin_of_object(const obs_config *config, const acc_request *access,
-                                uint64_t address, uint32_t *object)
+static uint64_t base_of_global(obs_walks *walks, uint64_t address, uint32_t *object)
 {
+    const obs_config *config = walks->config;
+    uint32_t at = *object % (sizeof walks->known / sizeof *walks->known);
     obs_range range;
-    if (access->space == ACC_LOCAL)
-        return 0;
-    if (access->space == ACC_SHARED)
-        return config->shared && *object < config->nshared ? config->shared[*object].offset : 0;
+    if (*object && walks->known[at].object == *object)
+        return walks->known[at].base;
     if (*object && config->range_at && config->range_at(config->object_ctx, address, &range) &&
-        range.object == *object)
-        return range.base;
+        range.object == *object) {
+        walks->known[at].object = *object;
+        return walks->known[at].base = range.base;
+    }
     *object = 0;
     return 0;
 }
 
+static uint64_t base_of_object(obs_walks *walks, const acc_request *access, uint64_t address,
+                               uint32_t *object)
+{
+    const obs_config *config = walks->config;
+    if (access->space == ACC_LOCAL)
+        return 0;
+    if (access->space == ACC_SHARED)
+        return config->shared && *object < config->nshared ? config->shared[*object].offset : 0;
+    return base_of_global(walks, address, object);
+}
+
+static bool is_walk_slot(const obs_walk *w, uint32_t slot, const acc_request *access)
+{
+    return slot < w->nslots && w->key[slot].object == access->object &&
+           w->key[slot].space == access->space;
+}
+
 /* WL_MOST_SLOTS: the warp accesses too many objects. */
-static uint32_t slot_of_access(walk *w, const obs_config *config, const acc_request *access,
+static uint32_t slot_of_access(obs_walks *walks, obs_walk *w, const acc_request *access,
                                uint64_t address)
 {
     uint32_t object = access->object, slot = 0;
-    while (slot < w->nslots &&
-           (w->key[slot].object != object || w->key[slot].space != access->space))
+    if (is_walk_slot(w, w->last, access))
+        return w->last;
+    while (slot < w->nslots && !is_walk_slot(w, slot, access))
         slot++;
+    w->last = slot;
     if (slot < w->nslots || slot == WL_MOST_SLOTS)
         return slot;
     w->nslots++;
     w->key[slot] = (obs_step_object){(uint8_t)access->space, object};
     w->first[slot] = address;
-    w->begins[slot] = (int64_t)(address - begin_of_object(config, access, address, &object));
+    w->begins[slot] = (int64_t)(address - base_of_object(walks, access, address, &object));
     w->slots[slot] = (obs_step_object){(uint8_t)access->space, object};
     return slot;
 }
 
-/* ---- pages ---- */
+/* ---- steps ---- */
 
-static bool next_page_of_walk(walk *w)
+static bool make_walk_page(obs_walk *w)
 {
     if (w->page.count < WL_PAGE_ITEMS)
         return true;
-    if (!wl_push(&w->ends, (page_end){w->page.count, w->page.size}))
+    if (!wl_push(&w->ends, (obs_page_end){w->page.count, w->page.size}))
         return false;
     w->page = (wl_page_writer){
         .data = w->page.data, .size = w->page.size, .capacity = w->page.capacity};
     return true;
 }
 
-static void take_step(walk *w, const obs_config *config, const acc_request *access)
+/* Counts the bytes that a step took; `put` says whether it found room. */
+static void end_step(obs_walks *walks, obs_walk *w, size_t before, bool put)
 {
-    uint64_t address = access->addr[__builtin_ctz(access->mask)];
-    wl_step step = {.pc = access->pc, .mask = access->mask};
-    if (w->lost)
+    walks->bytes += w->page.size - before;
+    if (!put || walks->bytes > walks->config->step_limit)
+        lose_walk(walks, w);
+}
+
+/* A step without an access. */
+static void put_mark(obs_walks *walks, obs_walk *w, uint32_t pc, uint32_t mask, uint32_t kind)
+{
+    size_t before = w->page.size;
+    if (!w->lost)
+        end_step(walks, w, before,
+                 make_walk_page(w) && wl_page_put_run(&w->page, pc, mask, kind, 0, 0));
+}
+
+static bool put_lanes(obs_walk *w, const acc_request *access, uint32_t slot)
+{
+    wl_step step = {.pc = access->pc, .mask = access->mask, .slot = slot};
+    for (uint32_t lane = 0; lane < WL_STEP_LANES; lane++)
+        step.offset[lane] = (int64_t)(access->addr[lane] - w->first[slot]);
+    return wl_page_put_step(&w->page, &step);
+}
+
+void obs_walks_access(obs_walks *walks, const acc_request *access, const obs_run *run)
+{
+    obs_walk *w = &walks->warps[access->warp];
+    if (access->warp >= walks->nwarps || w->lost)
         return;
-    step.slot = slot_of_access(w, config, access, address);
-    w->lost = step.slot == WL_MOST_SLOTS;
-    for (uint32_t lane = 0; lane < WL_STEP_LANES && !w->lost; lane++)
-        step.offset[lane] = (int64_t)(access->addr[lane] - w->first[step.slot]);
-    w->lost = w->lost || !next_page_of_walk(w) || !wl_page_put_step(&w->page, &step);
+    uint64_t address = access->addr[__builtin_ctz(access->mask)];
+    uint32_t slot = slot_of_access(walks, w, access, address);
+    size_t before = w->page.size;
+    bool put = slot != WL_MOST_SLOTS && make_walk_page(w);
+    if (put && run && run->stride != INT64_MIN)
+        put = wl_page_put_run(&w->page, access->pc, access->mask, slot,
+                              (int64_t)(address - w->first[slot]),
+                              run->count > 1 ? run->stride : 0);
+    else if (put)
+        put = put_lanes(w, access, slot);
+    end_step(walks, w, before, put);
 }
 
-static bool keep_pages(walk *w, wl_arena *arena, obs_steps *out)
+void obs_walks_entry(obs_walks *walks, uint32_t warp, uint32_t pc, uint32_t mask)
 {
-    if (w->page.count && !wl_push(&w->ends, (page_end){w->page.count, w->page.size}))
-        return false;
-    const char *data = wl_arena_copy(arena, w->page.data, w->page.size);
-    out->npages = (uint32_t)w->ends.count;
-    out->pages = wl_new_array(arena, obs_page, w->ends.count + 1);
-    for (size_t i = 0, from = 0; data && out->pages && i < w->ends.count; i++) {
-        const page_end *end = &w->ends.data[i];
-        out->pages[i] = (obs_page){end->count, data + from, end->end - from};
-        from = end->end;
-    }
-    return data && out->pages;
+    if (warp < walks->nwarps)
+        put_mark(walks, &walks->warps[warp], pc, mask, WL_STEP_ENTRY);
 }
 
-static bool keep_walk(walk *w, wl_arena *arena, obs_steps *out)
+void obs_walks_barrier(obs_walks *walks, uint32_t pc)
 {
-    *out = (obs_steps){.known = !w->lost};
-    if (w->lost)
-        return true;
-    out->nslots = w->nslots;
-    out->slots = wl_arena_copy(arena, w->slots, w->nslots * sizeof *w->slots);
-    out->begins = wl_arena_copy(arena, w->begins, w->nslots * sizeof *w->begins);
-    return out->slots && out->begins && keep_pages(w, arena, out);
+    for (uint32_t i = 0; i < walks->nwarps; i++)
+        put_mark(walks, &walks->warps[i], pc, UINT32_MAX, WL_STEP_BARRIER);
 }
 
-/* ---- a block ---- */
+/* ---- from a log ---- */
 
-/* A step of all warps, so that those before it and those after it are told apart. */
-static void take_barrier(walk *walks, uint32_t nwarps, uint32_t pc)
-{
-    const wl_step step = {.pc = pc, .mask = UINT32_MAX, .slot = WL_STEP_BARRIER};
-    for (uint32_t i = 0; i < nwarps; i++) {
-        walk *w = &walks[i];
-        w->lost = w->lost || !next_page_of_walk(w) || !wl_page_put_step(&w->page, &step);
-    }
-}
-
-static void take_all_steps(walk *walks, uint32_t nwarps, const obs_config *config,
-                           const obs_log *log)
+void obs_walks_play(obs_walks *walks, const obs_log *log)
 {
     uint64_t addr[OBS_LANES];
     acc_request access;
-    for (size_t at = 0; obs_log_next(log, &at, &access, addr);)
-        if (!access.mask)
-            take_barrier(walks, nwarps, access.pc);
-        else if (access.warp < nwarps)
-            take_step(&walks[access.warp], config, &access);
-}
-
-bool obs_steps_of(const obs_config *config, uint64_t block, const obs_log *log, wl_arena *arena,
-                  obs_block_steps *out)
-{
-    const uint32_t *dim = config->block;
-    uint32_t nwarps = (uint32_t)(((uint64_t)dim[0] * dim[1] * dim[2] + OBS_LANES - 1) / OBS_LANES);
-    walk *walks = log && !log->partial ? calloc(nwarps + 1u, sizeof *walks) : NULL;
-    *out = (obs_block_steps){block, nwarps, wl_new_array(arena, obs_steps, nwarps + 1u)};
-    bool all = out->warps != NULL;
-    if (walks && all)
-        take_all_steps(walks, nwarps, config, log);
-    for (uint32_t i = 0; walks && i < nwarps; i++) {
-        all = all && keep_walk(&walks[i], arena, &out->warps[i]);
-        free(walks[i].page.data);
-        wl_vec_free(&walks[i].ends);
-    }
-    free(walks);
-    return all;
+    bool known = log && !log->partial;
+    for (uint32_t i = 0; !known && i < walks->nwarps; i++)
+        lose_walk(walks, &walks->warps[i]);
+    for (size_t at = 0; known && obs_log_next(log, &at, &access, addr);)
+        if (access.mask)
+            obs_walks_access(walks, &access, NULL);
+        else
+            obs_walks_barrier(walks, access.pc);
 }

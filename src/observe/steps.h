@@ -1,40 +1,55 @@
-/* What the warps of a block did, step by step, made from the block's log. A step is a request on
- * one object, or none: a barrier of the block was met. A warp's steps come in the order in which it
- * took them, and all warps have the same barriers among them. */
+/* What the warps of a block did, step by step, packed as it comes. A step is a request on one
+ * object, an entry (lanes began a basic block), or a barrier of the block, which all of its warps
+ * have. A warp's steps come in the order in which it took them. */
 #ifndef WL_OBSERVE_STEPS_H
 #define WL_OBSERVE_STEPS_H
 
-#include "base/arena.h"
+#include "base/steps.h"
 #include "base/vec.h"
 #include "observe/log.h"
 #include "observe/observe.h"
 
-typedef struct obs_steps { /* of one warp */
-    bool known;            /* else there was no room for them: the rest is 0 */
-    uint32_t nslots;
-    obs_step_object *slots; /* what it accessed, in the order of the first accesses */
-    int64_t *begins;        /* [nslots]: of the first access to each, from the object's begin */
-    uint32_t npages;
-    obs_page *pages;
-} obs_steps;
+typedef struct obs_page_end { /* of a page that is full */
+    uint32_t count;
+    size_t at; /* where it ends in the bytes of all pages */
+} obs_page_end;
 
-typedef struct obs_block_steps {
-    uint64_t block; /* linear index */
+typedef struct obs_walk { /* a warp's steps so far */
+    wl_page_writer page;  /* the bytes of all pages; the rest is of the last one */
+    wl_vec(obs_page_end) ends;
+    uint32_t nslots, last;                /* last: the slot that was accessed last */
+    obs_step_object key[WL_MOST_SLOTS];   /* as its requests say */
+    obs_step_object slots[WL_MOST_SLOTS]; /* the same, object 0 where nobody knows it */
+    uint64_t first[WL_MOST_SLOTS];        /* address of the first access */
+    int64_t begins[WL_MOST_SLOTS];        /* the same, from the object's begin */
+    bool lost;                            /* something found no room: nothing is known */
+} obs_walk;
+
+typedef struct obs_walks { /* of the warps of a block */
+    struct obs_walks *next;
+    const obs_config *config;
+    uint64_t bytes; /* of all pages */
+    struct {
+        uint32_t object;
+        uint64_t base;
+    } known[8]; /* objects that lie at a base, by their number modulo 8; 0: none */
     uint32_t nwarps;
-    obs_steps *warps; /* by their number in the block */
-} obs_block_steps;
+    obs_walk warps[];
+} obs_walks;
 
-typedef wl_vec(obs_block_steps) obs_steps_list;
+/* Nothing has been done. NULL when memory is exhausted. The configuration must live as long. */
+obs_walks *obs_walks_new(const obs_config *config);
+/* Begins another block with it, and keeps its memory. */
+void obs_walks_clear(obs_walks *walks);
+void obs_walks_free(obs_walks *walks);
 
-/* `log`: NULL where nothing of the block is known. Everything lies in `arena`. Offsets are taken
- * from the begin of what config->range_at knows; of what it does not know (any more) they are
- * addresses, and the object is 0. False when memory is exhausted. */
-bool obs_steps_of(const obs_config *config, uint64_t block, const obs_log *log, wl_arena *arena,
-                  obs_block_steps *out);
-
-/* Keeps equal steps once, over all blocks, and puts warps that took the same over the same objects
- * together, as far as config->sequence_limit has room. The blocks come to be sorted. */
-wl_status obs_sequences_of(const obs_config *config, obs_steps_list *blocks, wl_arena *arena,
-                           obs_summary *out);
+/* A request on one object; `run` describes its lanes or is NULL. Offsets are taken from the begin
+ * of what config->range_at knows; of what it does not know they are addresses, and the object
+ * is 0. */
+void obs_walks_access(obs_walks *walks, const acc_request *access, const obs_run *run);
+void obs_walks_entry(obs_walks *walks, uint32_t warp, uint32_t pc, uint32_t mask);
+void obs_walks_barrier(obs_walks *walks, uint32_t pc);
+/* All that the log has. NULL, or a log that lacks some of it: the steps of no warp are known. */
+void obs_walks_play(obs_walks *walks, const obs_log *log);
 
 #endif

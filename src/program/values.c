@@ -250,9 +250,14 @@ wl_status prog_value_read(prog_option_id id, const char *text, prog_options *o, 
     return wl_fail(why, WL_ARG, "there is no option of number %d", (int)id);
 }
 
+/* Bytes of sequences of the sampled blocks alone. */
+enum { SAMPLED_SEQUENCES = 4 << 20 };
+
 void prog_options_settle(prog_options *o)
 {
     bool ranges = o->probes & 1u << REWRITE_SHARED && strcmp(o->set, "basic") != 0;
+    if (strcmp(o->set, "sequences") != 0 && o->sequence_limit > SAMPLED_SEQUENCES)
+        o->sequence_limit = SAMPLED_SEQUENCES;
     if (strcmp(o->set, "sequences") != 0 && !ranges)
         o->sequence_limit = 0;
     if (strcmp(o->set, "basic") == 0)

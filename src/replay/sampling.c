@@ -12,6 +12,8 @@ enum { LOGS_TOGETHER = 64 << 20, SMALLEST_LOG = 4096 }; /* bytes */
 /* Of a log that steps are made from: a block of a tiled product of matrices needs more than a map's
  * would have. */
 enum { STEP_LOG_BYTES = 2 << 20 };
+/* Of the steps of all blocks that run at one time, where these must run together. */
+enum { STEPS_TOGETHER = 1 << 30, FEWEST_STEPS = 64 << 10 };
 
 /* ---- launches ---- */
 
@@ -100,7 +102,8 @@ bool replay_sampling(const replay_settings *settings, wl_arena *arena, emu_dim g
 {
     uint64_t *list = NULL;
     uint32_t count = 0;
-    uint64_t most = settings->sequence_limit ? STEP_LOG_BYTES : OBS_LOG_BYTES;
+    bool from_logs = settings->sequence_limit && !settings->all_warps;
+    uint64_t most = from_logs ? STEP_LOG_BYTES : OBS_LOG_BYTES;
     uint64_t log = together ? LOGS_TOGETHER / together : most;
     bool good = settings->blocks.all
                     ? list_spread_blocks(arena, grid, &list, &count)
@@ -111,7 +114,14 @@ bool replay_sampling(const replay_settings *settings, wl_arena *arena, emu_dim g
     config->log_limit = log > most ? most : log < SMALLEST_LOG ? SMALLEST_LOG : log;
     config->heat_limit = settings->heat_limit;
     config->sequence_limit = settings->sequence_limit;
+    config->all_warps = settings->all_warps;
     return good;
+}
+
+uint64_t replay_step_limit(uint64_t together)
+{
+    uint64_t limit = together ? STEPS_TOGETHER / together : OBS_STEP_BYTES;
+    return limit > OBS_STEP_BYTES ? OBS_STEP_BYTES : limit < FEWEST_STEPS ? FEWEST_STEPS : limit;
 }
 
 void replay_counting(uint32_t probes, obs_config *config)

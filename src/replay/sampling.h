@@ -30,6 +30,9 @@ void replay_shapes_free(replay_shapes *shapes); /* NULL is allowed */
 bool replay_sampling(const replay_settings *settings, wl_arena *arena, emu_dim grid,
                      uint64_t together, obs_config *config);
 
+/* Bytes of the steps of a block while it runs, of so many that must run together. */
+uint64_t replay_step_limit(uint64_t together);
+
 /* Fills in what is to be known of elements: what these probes (bits) count. */
 void replay_counting(uint32_t probes, obs_config *config);
 

@@ -12,6 +12,7 @@ typedef struct replay_settings {
     uint64_t heat_launches;  /* of a kernel and shape that get heat maps first; 0: all */
     uint64_t heat_limit;     /* sectors that one heat map holds at most; 0: no limit */
     uint64_t sequence_limit; /* bytes of a launch's sequences; 0: none are kept */
+    bool all_warps;          /* of all blocks; else of those that get a heat map */
     uint32_t probes;         /* what is counted of elements: bits, 1 << rewrite_probe */
     bool memo; /* a launch that does what an earlier one did is not worked out again */
     /* Time for all replays together, and memory that the process may take meanwhile. */

@@ -41,14 +41,20 @@ static obs_shared *list_shared(wl_arena *arena, const replay_watched *what, uint
     return list;
 }
 
-/* A worker runs one block after the other, but for those that may wait for each other. */
-static uint64_t blocks_in_flight(const replay_watched *what)
+/* That may wait for each other. */
+static uint64_t blocks_together(const replay_watched *what)
 {
     uint64_t cluster = (uint64_t)what->cluster.x * what->cluster.y * what->cluster.z;
     if (what->cooperative)
         return (uint64_t)what->grid.x * what->grid.y * what->grid.z;
-    uint32_t threads = what->settings->threads;
-    return (cluster ? cluster : 1) * (threads ? threads : 1);
+    return cluster ? cluster : 1;
+}
+
+/* A worker runs one block after the other, but for those that may wait for each other. */
+static uint64_t blocks_in_flight(const replay_watched *what)
+{
+    uint32_t threads = what->cooperative ? 1 : what->settings->threads;
+    return blocks_together(what) * (threads ? threads : 1);
 }
 
 wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof, replay_watch *out)
@@ -81,6 +87,7 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
     }
     if (what->incomplete || what->unmapped)
         config.sequence_limit = 0;
+    config.step_limit = replay_step_limit(blocks_together(what));
     config.incomplete = what->incomplete;
     replay_counting(what->settings->probes | what->probes, &config);
     wl_status status = obs_launch_new(&config, &out->launch);

@@ -1,5 +1,5 @@
 /* What warps did, step by step: the summary's sequences, read back, against the requests as they
- * came; with several workers, with too little room, of blocks that are chosen. */
+ * came; with several workers, with too little room, of all blocks and of those that are chosen. */
 #include "base/steps.h"
 #include "patterns.h"
 #include "support/drive.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { BLOCKS = 6, WARPS = 4, REQUESTS = 120, OBJECTS = 3, ROOM = 64 * 1024, PCS = 24 };
-enum { MOST_STEPS = 2 * REQUESTS * 4, ARRAY = 4096, NONE = 99 };
+enum { MOST_STEPS = 2 * REQUESTS * 4, ARRAY = 4096, BARRIER = 99, ENTRY = 98 };
 
 static const uint64_t BASE = 0x7f2200000000;
 static const uint64_t sampled[] = {0, 1, 2, 3, 4, 5};
@@ -40,6 +40,13 @@ static const obs_config config = {.ncode = PCS,
                                   .object_at = object_at,
                                   .range_at = range_at,
                                   .sequence_limit = 1 << 20};
+
+static obs_config all_blocks(void)
+{
+    obs_config all = config;
+    all.all_warps = true;
+    return all;
+}
 
 /* ---- the requests, as they came ---- */
 
@@ -82,7 +89,18 @@ static void note_barrier(warp_steps *block, uint32_t pc)
 {
     for (uint32_t warp = 0; warp < WARPS; warp++)
         block[warp].steps[block[warp].count++] = (step){
-            .pc = pc, .mask = UINT32_MAX, .object = NONE};
+            .pc = pc, .mask = UINT32_MAX, .object = BARRIER};
+}
+
+/* Lanes of a warp begin a basic block; where all blocks are kept this is told. */
+static void enter(const drive *worker, obs_block *b, uint32_t warp, uint32_t n, warp_steps *w)
+{
+    uint32_t mask = n % 3 ? UINT32_MAX : n * 0x9e3779b9u | 1;
+    if (!worker->observer.enter)
+        return;
+    worker->observer.enter(b, warp, n % PCS, mask);
+    if (w)
+        w->steps[w->count++] = (step){.pc = n % PCS, .mask = mask, .object = ENTRY};
 }
 
 /* Request `n` of a warp. Those of warps 0 and 1 of all blocks differ in where they lie only. */
@@ -115,6 +133,8 @@ static void run_block(const drive *worker, uint32_t block, warp_steps *ref)
                 note_barrier(&ref[block * WARPS], n % PCS);
         }
         for (uint32_t warp = 0; warp < WARPS; warp++) {
+            if (n % 3 < 2)
+                enter(worker, b, warp, n, ref ? &ref[block * WARPS + warp] : NULL);
             acc_request a = draw(block, warp, n, addr);
             obs_record(b, &a);
             if (ref)
@@ -155,8 +175,9 @@ static void expect_step(const wl_step *got, const obs_warps *group, const wl_war
                         const step *want)
 {
     assert_true(got->pc == want->pc && got->mask == want->mask);
-    assert_int_equal(got->slot == WL_STEP_BARRIER, want->object == NONE);
-    if (want->object == NONE)
+    assert_int_equal(got->slot == WL_STEP_BARRIER, want->object == BARRIER);
+    assert_int_equal(got->slot == WL_STEP_ENTRY, want->object == ENTRY);
+    if (want->object == BARRIER || want->object == ENTRY)
         return;
     assert_true(got->slot < group->nslots);
     const obs_step_object *slot = &group->slots[got->slot];
@@ -246,46 +267,108 @@ static warp_steps *new_reference(void)
     return ref;
 }
 
-static void steps_are_those_that_came(void **state)
+static void expect_those_that_came(const obs_config *with)
 {
-    (void)state;
     wl_arena *arena = wl_arena_new();
     warp_steps *ref = new_reference();
-    obs_summary one = observe_blocks(&config, 1, arena, ref);
+    obs_summary one = observe_blocks(with, 1, arena, ref);
     assert_int_equal(expect_warps(&one, ref), BLOCKS * WARPS);
     assert_int_equal(one.warps_dropped, 0);
     /* Warps 0 and 1 of all blocks took one sequence, over the same objects. */
     assert_int_equal(one.nsequences, 1 + BLOCKS * (WARPS - 2));
     assert_int_equal(one.nwarps, one.nsequences);
     for (uint32_t workers = 2; workers <= BLOCKS; workers++) {
-        obs_summary several = observe_blocks(&config, workers, arena, NULL);
+        obs_summary several = observe_blocks(with, workers, arena, NULL);
         expect_same(&one, &several);
     }
     free(ref);
     wl_arena_free(arena);
 }
 
-/* What finds no room is counted, and what is kept is whole. */
+static void steps_are_those_that_came(void **state)
+{
+    (void)state;
+    obs_config all = all_blocks();
+    expect_those_that_came(&config);
+    expect_those_that_came(&all);
+    all.nsampled = 0; /* maps or not */
+    expect_those_that_came(&all);
+}
+
+/* Blocks 0, 1, ... are there with all of their warps, up to some block. */
+static uint32_t expect_first_blocks(const obs_summary *s)
+{
+    uint64_t blocks = 0;
+    uint32_t count = 0;
+    for (uint32_t g = 0; g < s->nwarps; g++)
+        for (uint32_t p = 0; p < s->warps[g].npages; p++) {
+            const obs_page *page = &s->warps[g].pages[p];
+            wl_page_reader r = wl_page_read(page->data, page->length, s->warps[g].nslots);
+            for (wl_warp warp; wl_page_warp(&r, &warp); count++)
+                blocks |= 1u << warp.block;
+        }
+    assert_int_equal(blocks & (blocks + 1), 0);
+    assert_int_equal(count, __builtin_popcountll(blocks) * WARPS);
+    return count;
+}
+
+/* What finds no room is counted, and what is kept is whole: the first blocks, whoever ran which of
+ * them when. */
+static void expect_room_kept_to(const obs_config *like)
+{
+    wl_arena *arena = wl_arena_new();
+    warp_steps *ref = new_reference();
+    obs_config with = *like;
+    uint64_t last = 0, changes = 0;
+    obs_summary whole = observe_blocks(&with, 1, arena, ref);
+    uint64_t all = bytes_of(&whole);
+    for (uint64_t limit = all / 16; limit < 2 * all; limit += all / 16) {
+        with.sequence_limit = limit;
+        obs_summary s = observe_blocks(&with, 1, arena, NULL);
+        uint32_t kept = expect_warps(&s, ref);
+        assert_int_equal(expect_first_blocks(&s), kept);
+        assert_int_equal(kept + s.warps_dropped, BLOCKS * WARPS);
+        assert_true(bytes_of(&s) <= limit && kept >= last);
+        for (uint32_t workers = 2; workers <= BLOCKS; workers++) {
+            obs_summary several = observe_blocks(&with, workers, arena, NULL);
+            expect_same(&s, &several);
+        }
+        changes += kept > last;
+        last = kept;
+    }
+    assert_int_equal(last, BLOCKS * WARPS);
+    assert_true(changes >= BLOCKS - 1);
+    free(ref);
+    wl_arena_free(arena);
+}
+
 static void room_is_kept_to(void **state)
+{
+    (void)state;
+    obs_config all = all_blocks();
+    expect_room_kept_to(&config);
+    expect_room_kept_to(&all);
+}
+
+/* A warp whose steps find no room while its block runs has none, and the others have theirs. */
+static void long_walks_are_dropped(void **state)
 {
     (void)state;
     wl_arena *arena = wl_arena_new();
     warp_steps *ref = new_reference();
-    obs_config with = config;
-    uint64_t last = 0;
+    obs_config with = all_blocks();
+    uint64_t last = UINT64_MAX, changes = 0;
     obs_summary whole = observe_blocks(&with, 1, arena, ref);
-    uint64_t all = bytes_of(&whole);
-    for (uint64_t limit = all / 8; limit < 2 * all; limit += all / 4) {
-        with.sequence_limit = limit;
+    uint64_t most = bytes_of(&whole) / 2;
+    for (with.step_limit = 64; with.step_limit < most; with.step_limit += most / 24) {
         obs_summary s = observe_blocks(&with, 1, arena, NULL);
         obs_summary several = observe_blocks(&with, 3, arena, NULL);
-        uint32_t kept = expect_warps(&s, ref);
-        assert_int_equal(kept + s.warps_dropped, BLOCKS * WARPS);
-        assert_true(bytes_of(&s) <= limit && kept >= last);
+        assert_int_equal(expect_warps(&s, ref) + s.warps_dropped, BLOCKS * WARPS);
         expect_same(&s, &several);
-        last = kept;
+        changes += s.warps_dropped < last;
+        last = s.warps_dropped;
     }
-    assert_int_equal(last, BLOCKS * WARPS);
+    assert_true(last == 0 && changes > 2);
     free(ref);
     wl_arena_free(arena);
 }
@@ -441,6 +524,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(steps_are_those_that_came),
                                        cmocka_unit_test(room_is_kept_to),
+                                       cmocka_unit_test(long_walks_are_dropped),
                                        cmocka_unit_test(long_logs_are_dropped),
                                        cmocka_unit_test(chosen_blocks_have_them),
                                        cmocka_unit_test(long_sequences_have_pages),

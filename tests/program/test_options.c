@@ -367,7 +367,7 @@ static void sequences_are_a_set(void **state)
     assert_true(o.blocks.automatic && o.sequence_limit == 0);
     prog_options_clear(&o);
     o = accept(PROG_OPTION_set, "sequences");
-    assert_true(o.blocks.automatic && o.sequence_limit == 4 << 20);
+    assert_true(o.blocks.automatic && o.sequence_limit == 256 << 20);
     prog_options_clear(&o);
     o = accept(PROG_OPTION_probes, "frequency,shared");
     assert_int_equal(o.sequence_limit, 4 << 20); /* what blocks do to arrays is drawn from them */
