@@ -52,17 +52,21 @@ static void lose_walk(obs_walks *walks, obs_walk *w)
 
 /* ---- slots ---- */
 
+static bool lies_in(const obs_range *range, uint32_t object, uint64_t address)
+{
+    return range->object == object && address - range->base < range->bytes;
+}
+
 static uint64_t base_of_global(obs_walks *walks, uint64_t address, uint32_t *object)
 {
     const obs_config *config = walks->config;
-    uint32_t at = *object % (sizeof walks->known / sizeof *walks->known);
-    obs_range range;
-    if (*object && walks->known[at].object == *object)
-        return walks->known[at].base;
+    obs_range *known = &walks->known[*object % (sizeof walks->known / sizeof *walks->known)], range;
+    if (*object && lies_in(known, *object, address))
+        return known->base;
     if (*object && config->range_at && config->range_at(config->object_ctx, address, &range) &&
         range.object == *object) {
-        walks->known[at].object = *object;
-        return walks->known[at].base = range.base;
+        *known = range;
+        return range.base;
     }
     *object = 0;
     return 0;

@@ -29,10 +29,7 @@ typedef struct obs_walks { /* of the warps of a block */
     struct obs_walks *next;
     const obs_config *config;
     uint64_t bytes; /* of all pages */
-    struct {
-        uint32_t object;
-        uint64_t base;
-    } known[8]; /* objects that lie at a base, by their number modulo 8; 0: none */
+    obs_range known[8]; /* objects that were accessed, by their number modulo 8 */
     uint32_t nwarps;
     obs_walk warps[];
 } obs_walks;

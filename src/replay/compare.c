@@ -2,6 +2,7 @@
 #include "replay/compare.h"
 
 #include "emu/slice.h"
+#include "replay/paths.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -241,12 +242,21 @@ static bool warps_equal(const obs_warps *a, const obs_warps *b)
     return equal && pages_equal(a->pages, a->npages, b->pages, b->npages);
 }
 
-/* To the byte, where the slice shows all that the kernel accessed. */
+static bool agree_paths(const state *s)
+{
+    replay_paths_differ differs;
+    if (replay_compare_paths(s->kernel, s->whole, s->slice, &differs) != WL_OK)
+        return differ(s, "out of memory while comparing paths");
+    return !differs.any || differ(s, "the path of lane %u of warp %u, block %llu, differs",
+                                  differs.lane, differs.warp, (unsigned long long)differs.block);
+}
+
+/* To the byte, where the slice shows all that the kernel did. */
 static bool agree_sequences(const state *s)
 {
     const obs_summary *a = s->whole, *b = s->slice;
     if (!s->facts->whole || !s->all)
-        return true;
+        return agree_paths(s);
     if (a->nsequences != b->nsequences || a->nwarps != b->nwarps ||
         a->warps_dropped != b->warps_dropped)
         return differ(s, "%u sequences, %u groups of warps; of the slice %u, %u", a->nsequences,

@@ -3,6 +3,7 @@
 #include "../emu/fixture.h"
 #include "../flow/generate.h"
 #include "../observe/ranges.h"
+#include "../observe/trace.h"
 #include "support/test.h"
 
 #include "ir/module.h"
@@ -118,14 +119,36 @@ static uint32_t compare_arrays(const ref_ranges *reference, const obs_summary *s
 
 /* ---- both ways ---- */
 
+enum { OBJECTS = 2 };
+
 typedef struct work {
     const char *text; /* of a generated kernel; NULL: of a file */
     fixture *f;
     ghosts *g;
+    const void *objects[OBJECTS]; /* number 1 and on */
     emu_launch launch;
     uint32_t probes; /* what is counted of elements */
     uint32_t arrays; /* whose live ranges were compared with a reference */
+    uint64_t warps;  /* likewise what they did */
 } work;
+
+/* Zeroed memory that is the object of this number, on both machines. */
+static void *add_object(work *w, uint32_t number, uint64_t bytes)
+{
+    uint64_t address = 0;
+    assert_int_equal(emu_mem_alloc(w->f->machine, bytes, 256, EMU_ALLOC_DEVICE, number, &address),
+                     WL_OK);
+    haunt(w->g, w->f, address);
+    w->objects[number - 1] = (void *)(uintptr_t)address;
+    return (void *)(uintptr_t)address;
+}
+
+static uint64_t base_of(void *ctx, uint32_t object)
+{
+    const work *w = ctx;
+    assert_true(object >= 1 && object <= OBJECTS);
+    return P(w->objects[object - 1]);
+}
 
 static void run_on(work *w, emu_machine *machine, emu_kernel *kernel, const flow_proof *proof,
                    replay_watch *watch, obs_summary *out)
@@ -134,7 +157,8 @@ static void run_on(work *w, emu_machine *machine, emu_kernel *kernel, const flow
     wl_error err = {0};
     replay_settings settings = {.threads = 1,
                                 .blocks = {.automatic = true},
-                                .sequence_limit = 1 << 20,
+                                .sequence_limit = 64 << 20,
+                                .all_warps = true,
                                 .probes = w->probes};
     replay_fills fills = {0};
     replay_watched what = {.settings = &settings,
@@ -150,11 +174,18 @@ static void run_on(work *w, emu_machine *machine, emu_kernel *kernel, const flow
     uint32_t narrays = list_arrays(kernel, w->launch.dynamic_shared, arrays);
     ref_ranges *reference = ref_ranges_new(what.fills, arrays, narrays);
     const acc_observer both = tee_of(&watch->observer, reference);
-    w->launch.observer = &both;
+    const emu_dim grid = w->launch.grid, block = w->launch.block;
+    ref_trace *trace = ref_trace_new(&both, (uint32_t[]){grid.x, grid.y, grid.z},
+                                     (uint32_t[]){block.x, block.y, block.z});
+    const acc_observer all = ref_trace_observer(trace);
+    w->launch.observer = &all;
     if (emu_run(machine, kernel, &w->launch, &result, &err) != WL_OK)
         fail_msg("%s%s", err.text, result.fault.text);
     assert_int_equal(replay_watch_finish(watch, &result, out), WL_OK);
     w->arrays += compare_arrays(reference, out);
+    w->warps += ref_trace_compare(trace, out, base_of, w);
+    assert_int_equal(out->warps_dropped, 0);
+    ref_trace_free(trace);
     ref_ranges_free(reference);
     replay_fills_clear(&fills);
     emu_result_clear(&result);
@@ -162,6 +193,7 @@ static void run_on(work *w, emu_machine *machine, emu_kernel *kernel, const flow
 
 typedef struct tally {
     uint32_t kernels, whole, rows, arrays;
+    uint64_t warps;
 } tally;
 
 /* What a kernel did, and what its slice showed. */
@@ -210,7 +242,9 @@ static void check_kernel(work *w, const char *name, tally *t)
     t->whole += b.facts.whole;
     t->rows += b.slice.ninsns;
     t->arrays += w->arrays;
+    t->warps += w->warps;
     w->arrays = 0;
+    w->warps = 0;
     end_both(&b);
 }
 
@@ -222,25 +256,26 @@ static void slices_show_what_kernels_do(void **state)
     ghosts g;
     tally t = {0};
     fixture_begin(&f, text);
-    int *in = fixture_alloc(&f, 4 * N), *out = fixture_alloc(&f, 4 * N);
-    for (int i = 0; i < N; i++)
-        in[i] = (i * 37 + 11) % N;
     ghosts_begin(&g, &f);
-    haunt(&g, &f, P(in));
-    haunt(&g, &f, P(out));
-    uint64_t params[] = {P(in), P(out), N};
+    uint64_t params[] = {0, 0, N};
     work w = {
         .f = &f,
         .g = &g,
         .launch = {.grid = {GRID, 1, 1}, .block = {BLOCK, 1, 1}, .params = params, .threads = 1},
         .probes = 1u << REWRITE_SHARED,
     };
+    int *in = add_object(&w, 1, 4 * N), *out = add_object(&w, 2, 4 * N);
+    for (int i = 0; i < N; i++)
+        in[i] = (i * 37 + 11) % N;
+    params[0] = P(in);
+    params[1] = P(out);
     for (uint32_t i = 0; i < f.ptx->nfuncs; i++)
         if (f.ptx->funcs[i]->entry && f.ptx->funcs[i]->has_body)
             check_kernel(&w, f.ptx->funcs[i]->name, &t);
-    print_message("%u kernels, %u wholly proven, %u rows, %u arrays\n", t.kernels, t.whole, t.rows,
-                  t.arrays);
+    print_message("%u kernels, %u wholly proven, %u rows, %u arrays, %llu warps\n", t.kernels, t.whole,
+                  t.rows, t.arrays, (unsigned long long)t.warps);
     assert_true(t.arrays >= 4);
+    assert_int_equal(t.warps, 2 * t.kernels * GRID * BLOCK / 32);
     assert_true(t.kernels >= 26 && t.whole >= 8 && t.rows > 100);
     ghosts_end(&g);
     fixture_end(&f);
@@ -254,21 +289,21 @@ static void check_random(uint64_t seed, char *text, tally *t)
     ghosts g;
     generate_kernel(seed, text, 1 << 16);
     fixture_begin(&f, text);
-    uint32_t *in = fixture_alloc(&f, 4 * WORDS), *out = fixture_alloc(&f, 4 * WORDS);
-    for (uint32_t i = 0; i < WORDS; i++) {
-        in[i] = (uint32_t)((seed + i) * 2654435761u >> 20) % 64;
-        out[i] = (uint32_t)((seed + i) * 40503u >> 7) % 64;
-    }
     ghosts_begin(&g, &f);
-    haunt(&g, &f, P(in));
-    haunt(&g, &f, P(out));
-    uint64_t params[] = {P(in), P(out), 17};
+    uint64_t params[] = {0, 0, 17};
     work w = {
         .text = text,
         .f = &f,
         .g = &g,
         .launch = {.grid = {2, 1, 1}, .block = {THREADS, 1, 1}, .params = params, .threads = 1},
         .probes = 1u << REWRITE_SHARED};
+    uint32_t *in = add_object(&w, 1, 4 * WORDS), *out = add_object(&w, 2, 4 * WORDS);
+    for (uint32_t i = 0; i < WORDS; i++) {
+        in[i] = (uint32_t)((seed + i) * 2654435761u >> 20) % 64;
+        out[i] = (uint32_t)((seed + i) * 40503u >> 7) % 64;
+    }
+    params[0] = P(in);
+    params[1] = P(out);
     check_kernel(&w, "k", t);
     ghosts_end(&g);
     fixture_end(&f);
@@ -283,9 +318,10 @@ static void slices_show_what_random_kernels_do(void **state)
     assert_non_null(text);
     for (uint64_t seed = 1; seed <= KERNELS; seed++)
         check_random(seed, text, &t);
-    print_message("%u kernels, %u wholly proven, %u rows, %u arrays\n", t.kernels, t.whole, t.rows,
-                  t.arrays);
+    print_message("%u kernels, %u wholly proven, %u rows, %u arrays, %llu warps\n", t.kernels, t.whole,
+                  t.rows, t.arrays, (unsigned long long)t.warps);
     assert_true(t.rows > KERNELS && t.arrays > KERNELS);
+    assert_int_equal(t.warps, 2 * 2 * KERNELS);
     free(text);
 }
 
@@ -469,14 +505,13 @@ static void whatever_differs_is_told(void **state)
     ghosts g;
     both b;
     fixture_begin(&f, all_kinds);
-    uint32_t *to = fixture_alloc(&f, 4 * 32);
     ghosts_begin(&g, &f);
-    haunt(&g, &f, P(to));
-    uint64_t params[] = {P(to)};
+    uint64_t params[] = {0};
     work w = {.f = &f,
               .g = &g,
               .launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .params = params, .threads = 1},
               .probes = 1u << REWRITE_FREQUENCY | 1u << REWRITE_SHARED};
+    params[0] = P(add_object(&w, 1, 4 * 32));
     run_both(&w, "k", &b);
     assert_true(b.facts.whole && agree(&b));
     expect_launches_told(&b);
