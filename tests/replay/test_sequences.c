@@ -49,6 +49,11 @@ typedef struct expected_step {
     int64_t first; /* of the first active lane; the others lie 4 bytes from lane to lane */
 } expected_step;
 
+typedef struct expected {
+    const expected_step *parted, *together; /* of block 0, and of block 1 */
+    uint32_t nparted, ntogether;
+} expected;
+
 /* Of the two sides the one that is branched to runs first (src/emu/order.c): the odd lanes' begin
  * in y is what the even ones' is relative to. */
 static const expected_step parted[] = {{7, UINT32_MAX, 0, 0},
@@ -57,6 +62,32 @@ static const expected_step parted[] = {{7, UINT32_MAX, 0, 0},
                                        {16, 0x55555555, 1, -260}};
 static const expected_step together[] = {
     {7, UINT32_MAX, 0, 0}, {7, UINT32_MAX, 0, 256}, {16, UINT32_MAX, 1, 0}};
+
+static const expected of_sampled = {parted, together, 4, 3};
+
+/* Where all blocks are kept, the basic blocks that lanes begin are among the steps. */
+#define ENTRY(pc, mask) {pc, mask, WL_STEP_ENTRY, 0}
+static const expected_step parted_path[] = {ENTRY(0, UINT32_MAX),
+                                            ENTRY(7, UINT32_MAX),
+                                            {7, UINT32_MAX, 0, 0},
+                                            ENTRY(7, UINT32_MAX),
+                                            {7, UINT32_MAX, 0, 256},
+                                            ENTRY(12, UINT32_MAX),
+                                            ENTRY(18, 0xaaaaaaaa),
+                                            {18, 0xaaaaaaaa, 1, 0},
+                                            ENTRY(16, 0x55555555),
+                                            {16, 0x55555555, 1, -260},
+                                            ENTRY(19, UINT32_MAX)};
+static const expected_step together_path[] = {ENTRY(0, UINT32_MAX),
+                                              ENTRY(7, UINT32_MAX),
+                                              {7, UINT32_MAX, 0, 0},
+                                              ENTRY(7, UINT32_MAX),
+                                              {7, UINT32_MAX, 0, 256},
+                                              ENTRY(12, UINT32_MAX),
+                                              ENTRY(16, UINT32_MAX),
+                                              {16, UINT32_MAX, 1, 0},
+                                              ENTRY(19, UINT32_MAX)};
+static const expected of_all = {parted_path, together_path, 11, 9};
 
 /* ---- running it ---- */
 
@@ -89,13 +120,13 @@ static void end_run(run *r)
     wl_arena_free(r->arena);
 }
 
-static void watch_run(run *r, emu_kernel *kernel, uint32_t threads, bool incomplete,
+static void watch_run(run *r, emu_kernel *kernel, uint32_t threads, bool all, bool incomplete,
                       replay_watch *watch, obs_summary *out)
 {
     emu_result result = {0};
     wl_error err;
     replay_settings settings = {
-        .threads = threads, .blocks = {.automatic = true, .all = true}, .sequence_limit = 1 << 20};
+        .threads = threads, .blocks = {.automatic = true, .all = true}, .sequence_limit = 1 << 20, .all_warps = all};
     emu_launch launch = {
         .grid = {2, 1, 1}, .block = {THREADS, 1, 1}, .params = r->params, .threads = threads};
     replay_watched what = {.settings = &settings,
@@ -176,7 +207,7 @@ static void expect_steps(sqlite3 *sql, uint64_t sequence, const expected_step *w
         assert_true(wl_page_step(&page, &s));
         assert_true(s.pc == want[i].pc && s.mask == want[i].mask && s.slot == want[i].slot);
         for (uint32_t lane = 0; lane < 32; lane++)
-            if (s.mask >> lane & 1)
+            if (wl_step_accesses(&s) && s.mask >> lane & 1)
                 assert_int_equal(s.offset[lane],
                                  want[i].first + 4 * (lane - __builtin_ctz(s.mask)));
     }
@@ -208,7 +239,7 @@ static uint64_t number(sqlite3 *sql, const char *text_of)
     return value;
 }
 
-static void expect_profile(const char *profile, wl_arena *arena)
+static void expect_profile(const char *profile, const expected *want, wl_arena *arena)
 {
     sqlite3 *sql;
     assert_int_equal(sqlite3_open_v2(profile, &sql, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
@@ -218,8 +249,8 @@ static void expect_profile(const char *profile, wl_arena *arena)
     assert_int_equal(number(sql, "SELECT count(*) FROM warp_objects w JOIN objects o ON "
                                  "o.id = w.object WHERE w.space = 0"),
                      4);
-    expect_steps(sql, 1, parted, sizeof parted / sizeof *parted, arena);
-    expect_steps(sql, 2, together, sizeof together / sizeof *together, arena);
+    expect_steps(sql, 1, want->parted, want->nparted, arena);
+    expect_steps(sql, 2, want->together, want->ntogether, arena);
     expect_group(sql, 1, 0, 260, arena);
     expect_group(sql, 2, 1, 0, arena);
     sqlite3_close(sql);
@@ -238,10 +269,11 @@ static void steps_are_as_by_hand(void **state)
     snprintf(profile, sizeof profile, "%s", story_path("by-hand.wlprof"));
     begin_run(&r);
     assert_true(r.facts.whole);
-    for (uint32_t way = 0; way < 4; way++) { /* whole or slice, on one thread or two */
-        watch_run(&r, way & 1 ? r.slice : r.whole, 1 + way / 2, false, &watch, &summary);
+    for (uint32_t way = 0; way < 8; way++) { /* whole or slice, on one thread or two */
+        bool all = way & 4;
+        watch_run(&r, way & 1 ? r.slice : r.whole, way & 2 ? 2 : 1, all, false, &watch, &summary);
         import_summary(&r, &summary, capture, profile);
-        expect_profile(profile, r.arena);
+        expect_profile(profile, all ? &of_all : &of_sampled, r.arena);
         replay_watch_end(&watch);
     }
     unlink(capture);
@@ -257,7 +289,7 @@ static void parts_have_none(void **state)
     replay_watch watch;
     obs_summary summary;
     begin_run(&r);
-    watch_run(&r, r.slice, 1, true, &watch, &summary);
+    watch_run(&r, r.slice, 1, true, true, &watch, &summary);
     assert_true(summary.nheats > 0 && summary.nwarps == 0 && summary.warps_dropped == 0);
     replay_watch_end(&watch);
     end_run(&r);

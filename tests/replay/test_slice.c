@@ -483,6 +483,11 @@ static void expect_steps_told(both *b)
     EXPECT_TOLD(b, warps->slots[0].space, "the warps of group");
     EXPECT_TOLD(b, warps->slots[0].object, "the warps of group");
     EXPECT_TOLD(b, numbers[warps->pages[0].length - 1], "the warps of group");
+    b->facts.whole = false; /* what is compared where data decides some of it */
+    EXPECT_TOLD(b, steps[last->pages[0].length - 1], "the path of lane");
+    EXPECT_TOLD(b, warps->slots[0].object, "the path of lane");
+    EXPECT_TOLD_BY(b, numbers[warps->pages[0].length - 1], 2, "the path of lane");
+    b->facts.whole = true;
 }
 
 static void expect_blocks_told(both *b)
