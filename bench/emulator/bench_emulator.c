@@ -1,13 +1,18 @@
 /* How fast the emulator runs kernels, in thread-instructions per second.
  *
- *   bench_emulator [-t threads] [-r repeats] [-o none|count] [-k kernel] [-c] [kernels.ptx]
+ *   bench_emulator [-t threads] [-r repeats] [-o none|count|full|sequences] [-k kernel] [-c]
+ *                  [kernels.ptx]
  *
  * A thread-instruction is a static PTX instruction times the threads that are active when it runs.
- * Each kernel runs `repeats` times, the best run counts, and its result is checked. -o count: an
- * observer that sums up what it is shown. -c: comma-separated values. */
+ * Each kernel runs `repeats` times, the best run counts (of one thread its processor time), and its result is checked. -o count: an
+ * observer that sums up what it is shown; full, sequences: what `warplens profile --set` of that
+ * name collects, up to the launch's summary. -c: comma-separated values. */
 #include "emu/emu.h"
 #include "ptx/ptx.h"
+#include "replay/watch.h"
 #include "support/file.h"
+
+#include "../clock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +25,9 @@ typedef struct bench {
     emu_module *module;
     uint32_t threads, repeats;
     const acc_observer *observer;
+    const char *mode; /* what observes */
+    bool watched, sequences;
+    uint32_t nobjects;
     const char *only;
     bool csv;
 } bench;
@@ -33,8 +41,8 @@ static void stop(const char *what)
 static float *device_floats(bench *b, size_t count)
 {
     uint64_t address;
-    if (emu_mem_alloc(b->machine, count * sizeof(float), 256, EMU_ALLOC_DEVICE, 1, &address) !=
-        WL_OK)
+    if (emu_mem_alloc(b->machine, count * sizeof(float), 256, EMU_ALLOC_DEVICE, ++b->nobjects,
+                      &address) != WL_OK)
         stop("no memory");
     float *data = (float *)(uintptr_t)address;
     for (size_t i = 0; i < count; i++)
@@ -86,6 +94,58 @@ typedef struct result {
     uint64_t instructions;
 } result;
 
+/* One thread's time is the processor's: others may use the machine. */
+static double seconds_of(const bench *b)
+{
+    return clock_seconds(b->threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC);
+}
+
+static result run_once(bench *b, emu_kernel *kernel, const emu_launch *l)
+{
+    emu_result out;
+    wl_error err;
+    double began = seconds_of(b);
+    wl_status status = emu_run(b->machine, kernel, l, &out, &err);
+    if (status != WL_OK)
+        stop(status == WL_FAULT ? out.fault.text : err.text);
+    result r = {seconds_of(b) - began, out.thread_instructions};
+    emu_result_clear(&out);
+    return r;
+}
+
+/* With all that a launch's summary takes. */
+static result run_watched(bench *b, emu_kernel *kernel, const emu_launch *l)
+{
+    const replay_settings settings = {.threads = b->threads,
+                                      .blocks = {.automatic = true},
+                                      .sequence_limit = b->sequences ? 256 << 20 : 0,
+                                      .all_warps = b->sequences};
+    const replay_watched what = {.settings = &settings,
+                                 .machine = b->machine,
+                                 .kernel = kernel,
+                                 .grid = l->grid,
+                                 .block = l->block,
+                                 .dynamic_shared = l->dynamic_shared};
+    replay_watch watch;
+    obs_summary summary;
+    emu_result out;
+    wl_error err;
+    emu_launch watched = *l;
+    double began = seconds_of(b);
+    if (replay_watch_begin(&what, NULL, &watch) != WL_OK)
+        stop("no memory");
+    watched.observer = &watch.observer;
+    if (emu_run(b->machine, kernel, &watched, &out, &err) != WL_OK ||
+        replay_watch_finish(&watch, &out, &summary) != WL_OK)
+        stop("the launch failed");
+    result r = {seconds_of(b) - began, out.thread_instructions};
+    if (summary.warps_dropped)
+        stop("warps found no room");
+    replay_watch_end(&watch);
+    emu_result_clear(&out);
+    return r;
+}
+
 static void launch(bench *b, const char *name, emu_dim grid, emu_dim block, uint32_t shared,
                    const void *params, result *best)
 {
@@ -100,14 +160,10 @@ static void launch(bench *b, const char *name, emu_dim grid, emu_dim block, uint
                     .threads = b->threads,
                     .observer = b->observer};
     best->seconds = INFINITY;
-    for (uint32_t r = 0; r < b->repeats; r++) {
-        emu_result out;
-        wl_status status = emu_run(b->machine, kernel, &l, &out, &err);
-        if (status != WL_OK)
-            stop(status == WL_FAULT ? out.fault.text : err.text);
-        best->seconds = out.seconds < best->seconds ? out.seconds : best->seconds;
-        best->instructions = out.thread_instructions;
-        emu_result_clear(&out);
+    for (uint32_t i = 0; i < b->repeats; i++) {
+        result r = b->watched ? run_watched(b, kernel, &l) : run_once(b, kernel, &l);
+        best->seconds = fmin(best->seconds, r.seconds);
+        best->instructions = r.instructions;
     }
 }
 
@@ -115,8 +171,8 @@ static void report(const bench *b, const char *name, const result *r)
 {
     double rate = (double)r->instructions / r->seconds;
     if (b->csv)
-        printf("%s,%s,%s,%u,%llu,%.6f,%.0f\n", name, emu_isa(), b->observer ? "count" : "none",
-               b->threads, (unsigned long long)r->instructions, r->seconds, rate);
+        printf("%s,%s,%s,%u,%llu,%.6f,%.0f\n", name, emu_isa(), b->mode, b->threads,
+               (unsigned long long)r->instructions, r->seconds, rate);
     else
         printf("%-12s %-8s %2u threads %6.1f M thread-instructions %8.3f ms %8.1f M/s\n", name,
                emu_isa(), b->threads, 1e-6 * (double)r->instructions, 1e3 * r->seconds,
@@ -203,18 +259,28 @@ static char *read_file(const char *path, size_t *length)
     return text;
 }
 
+static void choose_observer(bench *b, const char *mode)
+{
+    b->mode = mode;
+    b->observer = strcmp(mode, "count") == 0 ? &counting : NULL;
+    b->sequences = strcmp(mode, "sequences") == 0;
+    b->watched = b->sequences || strcmp(mode, "full") == 0;
+    if (!b->observer && !b->watched && strcmp(mode, "none") != 0)
+        stop("-o takes none, count, full or sequences");
+}
+
 static void options(bench *b, int argc, char **argv)
 {
     for (int c; (c = getopt(argc, argv, "t:r:o:k:c")) != -1;)
         switch (c) {
         case 't': b->threads = (uint32_t)atoi(optarg); break;
         case 'r': b->repeats = (uint32_t)atoi(optarg); break;
-        case 'o': b->observer = strcmp(optarg, "count") == 0 ? &counting : NULL; break;
+        case 'o': choose_observer(b, optarg); break;
         case 'k': b->only = optarg; break;
         case 'c': b->csv = true; break;
         default:
-            stop("usage: bench_emulator [-t threads] [-r repeats] [-o none|count] [-k kernel] [-c] "
-                 "[kernels.ptx]");
+            stop("usage: bench_emulator [-t threads] [-r repeats] [-o none|count|full|sequences] "
+                 "[-k kernel] [-c] [kernels.ptx]");
         }
 }
 
@@ -236,7 +302,7 @@ int main(int argc, char **argv)
                    {"vector_add", run_vector_add},
                    {"transpose", run_transpose},
                    {"reduce", run_reduce}};
-    bench b = {.threads = 1, .repeats = 5};
+    bench b = {.threads = 1, .repeats = 5, .mode = "none"};
     wl_error err;
     ir_module *ptx;
     options(&b, argc, argv);

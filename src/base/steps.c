@@ -4,6 +4,7 @@
 #include "base/varint.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { BARRIER, ENTRY, FIRST_SLOT }; /* how a page has what a step is */
 
@@ -119,6 +120,36 @@ bool wl_page_put_step(wl_page_writer *p, const wl_step *s)
     return true;
 }
 
+bool wl_page_put_lanes(wl_page_writer *p, const wl_step *s, wl_lanes *lanes)
+{
+    size_t before = p->size;
+    lanes->size = 0;
+    if (!wl_page_put_step(p, s))
+        return false;
+    const uint8_t *at = p->data + before, *end = p->data + p->size;
+    uint64_t number;
+    for (int i = 0; i < 4; i++) /* pc, lanes, slot, offset */
+        wl_varint_get(&at, end, &number);
+    size_t size = (size_t)(end - at);
+    if (size <= sizeof lanes->bytes) {
+        lanes->size = (uint8_t)size;
+        memcpy(lanes->bytes, at, size);
+    }
+    return true;
+}
+
+bool wl_page_put_same(wl_page_writer *p, uint32_t pc, uint32_t mask, uint32_t slot, int64_t offset,
+                      const wl_lanes *lanes)
+{
+    if (!reserve_in_page(p, MOST_STEP))
+        return false;
+    put_head(p, pc, mask, slot);
+    put_offset(p, offset);
+    memcpy(p->data + p->size, lanes->bytes, lanes->size);
+    p->size += lanes->size;
+    return true;
+}
+
 bool wl_page_put_warp(wl_page_writer *p, const wl_warp *w, uint32_t nslots)
 {
     if (!reserve_in_page(p, MOST_WARP))
@@ -127,14 +158,20 @@ bool wl_page_put_warp(wl_page_writer *p, const wl_warp *w, uint32_t nslots)
     put_page_varint(p, w->number);
     for (uint32_t slot = 0; slot < nslots; slot++)
         put_page_varint(p, zigzag_of(less(w->begin[slot], p->warp.begin[slot])));
-    p->warp = *w;
+    p->warp.block = w->block;
+    memcpy(p->warp.begin, w->begin, nslots * sizeof *w->begin);
+    p->nslots = nslots;
     p->count++;
     return true;
 }
 
 void wl_page_clear(wl_page_writer *p)
 {
-    *p = (wl_page_writer){.data = p->data, .capacity = p->capacity};
+    p->size = p->count = p->pc = p->mask = 0;
+    p->offset = 0;
+    p->warp.block = 0;
+    memset(p->warp.begin, 0, p->nslots * sizeof *p->warp.begin);
+    p->nslots = 0;
 }
 
 /* ---- reading ---- */

@@ -49,8 +49,9 @@ typedef struct wl_page_writer { /* all zero: an empty page */
     size_t size, capacity;
     uint32_t count;    /* items */
     uint32_t pc, mask; /* of the last step */
-    wl_warp warp;      /* the last one */
     int64_t offset;    /* of the first active lane of the last access */
+    uint32_t nslots;   /* of the last warp: the begins that are not 0 are among these */
+    wl_warp warp;      /* the last one */
 } wl_page_writer;
 
 /* Appends an item; equal items give equal bytes. The caller begins another page after
@@ -60,6 +61,18 @@ bool wl_page_put_step(wl_page_writer *page, const wl_step *step);
  * itself 0; never INT64_MIN), or that accesses nothing: the same bytes as wl_page_put_step's. */
 bool wl_page_put_run(wl_page_writer *page, uint32_t pc, uint32_t mask, uint32_t slot,
                      int64_t offset, int64_t stride);
+/* Where the lanes of an access lie from the first active one on, as a page has it. */
+typedef struct wl_lanes {
+    uint8_t size; /* 0: not known, or too long */
+    uint8_t bytes[127];
+} wl_lanes;
+
+/* As wl_page_put_step, which fills in where the lanes lie. */
+bool wl_page_put_lanes(wl_page_writer *page, const wl_step *step, wl_lanes *lanes);
+/* The same bytes for another step whose lanes lie as those of the one that filled them in;
+ * lanes->size is not 0. */
+bool wl_page_put_same(wl_page_writer *page, uint32_t pc, uint32_t mask, uint32_t slot,
+                      int64_t offset, const wl_lanes *lanes);
 /* Warps ascend by block; `nslots`: of the sequence, WL_MOST_SLOTS at most. */
 bool wl_page_put_warp(wl_page_writer *page, const wl_warp *warp, uint32_t nslots);
 /* Empties the page and keeps its memory. */

@@ -520,13 +520,14 @@ static void log_barrier(obs_block *block, uint32_t pc)
         end_log(block);
 }
 
+/* `known`: the pattern that the request repeats, or NULL. */
 static void note_run(obs_block *block, const acc_request *access, const obs_run *run,
-                     obs_log_place *place)
+                     obs_pattern *known)
 {
     if (block->logging)
-        log_access(block, access, run, place);
+        log_access(block, access, run, known ? &known->place : NULL);
     if (block->walks)
-        obs_walks_access(block->walks, access, run);
+        obs_walks_access(block->walks, access, run, known ? &known->lanes : NULL);
     if (block->heat && !obs_heat_record(block->heat, access, run))
         block->worker->dropped++;
 }
@@ -538,7 +539,7 @@ static void record_on(obs_block *block, obs_row *row, const acc_request *access,
     block->sectors += sectors;
     block->requests += sectors > 0;
     if (block->logging || block->heat || block->walks)
-        note_run(block, access, run, known ? &row->pattern.place : NULL);
+        note_run(block, access, run, known ? &row->pattern : NULL);
 }
 
 /* One request on one object, `access->object`. */

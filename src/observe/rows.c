@@ -121,6 +121,7 @@ static void learn_pattern(obs_row *row, const acc_request *access, const obs_cos
     p->times = 1;
     p->cost = *cost;
     p->place = (obs_log_place){0};
+    p->lanes.size = 0;
 }
 
 static uint32_t count_pattern(obs_row *row, const acc_request *access, bool known)

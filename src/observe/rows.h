@@ -2,6 +2,7 @@
 #ifndef WL_OBSERVE_ROWS_H
 #define WL_OBSERVE_ROWS_H
 
+#include "base/steps.h"
 #include "base/vec.h"
 #include "observe/cost.h"
 #include "observe/log.h"
@@ -35,6 +36,7 @@ typedef struct obs_pattern {
     uint64_t times;            /* that it came; not yet in the row's counts */
     obs_cost cost;
     obs_log_place place;
+    wl_lanes lanes; /* as steps have it, where one of this pattern has been made */
 } obs_pattern;
 
 typedef struct obs_row {

@@ -224,6 +224,11 @@ static group *add_group(obs_sequences *s, const obs_walk *w, XXH128_hash_t key,
     return g;
 }
 
+static bool same_key(XXH128_hash_t a, XXH128_hash_t b)
+{
+    return a.low64 == b.low64 && a.high64 == b.high64;
+}
+
 /* The group that does what the warp did; NULL when memory is exhausted. */
 static group *group_of_walk(obs_sequences *s, const obs_walk *w, XXH128_hash_t key,
                             XXH128_hash_t of_body)
@@ -308,7 +313,10 @@ static bool add_kept_block(obs_sequences *s, kept_block *b, const obs_walks *wal
     bool all = true;
     for (uint32_t i = 0; i < b->nwarps; i++) {
         const obs_walk *w = &walks->warps[i];
-        group *g = w->lost ? NULL : group_of_walk(s, w, groups[i], bodies[i]);
+        bool same = i && b->groups[i - 1] && same_key(groups[i], groups[i - 1]);
+        group *g = w->lost ? NULL
+                   : same  ? b->groups[i - 1]
+                           : group_of_walk(s, w, groups[i], bodies[i]);
         all = all && (g || w->lost);
         b->groups[i] = g;
         if (g)
@@ -428,9 +436,11 @@ static bool copy_body(wl_arena *arena, body *b, obs_sequence *to)
 static bool pack_places(finishing *f, const place *from, uint64_t count, uint32_t nslots,
                         obs_page *out)
 {
+    wl_warp warp;
     wl_page_clear(&f->page);
     for (uint64_t i = 0; i < count; i++) {
-        wl_warp warp = {.block = f->s->blocks.data[from[i].block]->index, .number = from[i].number};
+        warp.block = f->s->blocks.data[from[i].block]->index;
+        warp.number = from[i].number;
         memcpy(warp.begin, begins_of_place(f, &from[i]), nslots * sizeof *warp.begin);
         if (!wl_page_put_warp(&f->page, &warp, nslots))
             return false;

@@ -139,30 +139,36 @@ static void put_mark(obs_walks *walks, obs_walk *w, uint32_t pc, uint32_t mask, 
                  make_walk_page(w) && wl_page_put_run(&w->page, pc, mask, kind, 0, 0));
 }
 
-static bool put_lanes(obs_walk *w, const acc_request *access, uint32_t slot)
+static bool put_irregular(obs_walk *w, const acc_request *access, uint32_t slot, wl_lanes *lanes)
 {
     wl_step step = {.pc = access->pc, .mask = access->mask, .slot = slot};
     for (uint32_t lane = 0; lane < WL_STEP_LANES; lane++)
         step.offset[lane] = (int64_t)(access->addr[lane] - w->first[slot]);
-    return wl_page_put_step(&w->page, &step);
+    return lanes ? wl_page_put_lanes(&w->page, &step, lanes) : wl_page_put_step(&w->page, &step);
 }
 
-void obs_walks_access(obs_walks *walks, const acc_request *access, const obs_run *run)
+static bool put_access(obs_walk *w, const acc_request *access, const obs_run *run, uint32_t slot,
+                       wl_lanes *lanes)
+{
+    int64_t offset = (int64_t)(access->addr[__builtin_ctz(access->mask)] - w->first[slot]);
+    if (run && run->stride != INT64_MIN)
+        return wl_page_put_run(&w->page, access->pc, access->mask, slot, offset,
+                               run->count > 1 ? run->stride : 0);
+    if (lanes && lanes->size)
+        return wl_page_put_same(&w->page, access->pc, access->mask, slot, offset, lanes);
+    return put_irregular(w, access, slot, lanes);
+}
+
+void obs_walks_access(obs_walks *walks, const acc_request *access, const obs_run *run,
+                      wl_lanes *lanes)
 {
     obs_walk *w = &walks->warps[access->warp];
     if (access->warp >= walks->nwarps || w->lost)
         return;
-    uint64_t address = access->addr[__builtin_ctz(access->mask)];
-    uint32_t slot = slot_of_access(walks, w, access, address);
+    uint32_t slot = slot_of_access(walks, w, access, access->addr[__builtin_ctz(access->mask)]);
     size_t before = w->page.size;
     bool put = slot != WL_MOST_SLOTS && make_walk_page(w);
-    if (put && run && run->stride != INT64_MIN)
-        put = wl_page_put_run(&w->page, access->pc, access->mask, slot,
-                              (int64_t)(address - w->first[slot]),
-                              run->count > 1 ? run->stride : 0);
-    else if (put)
-        put = put_lanes(w, access, slot);
-    end_step(walks, w, before, put);
+    end_step(walks, w, before, put && put_access(w, access, run, slot, lanes));
 }
 
 void obs_walks_entry(obs_walks *walks, uint32_t warp, uint32_t pc, uint32_t mask)
@@ -188,7 +194,7 @@ void obs_walks_play(obs_walks *walks, const obs_log *log)
         lose_walk(walks, &walks->warps[i]);
     for (size_t at = 0; known && obs_log_next(log, &at, &access, addr);)
         if (access.mask)
-            obs_walks_access(walks, &access, NULL);
+            obs_walks_access(walks, &access, NULL, NULL);
         else
             obs_walks_barrier(walks, access.pc);
 }

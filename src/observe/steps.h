@@ -28,7 +28,7 @@ typedef struct obs_walk { /* a warp's steps so far */
 typedef struct obs_walks { /* of the warps of a block */
     struct obs_walks *next;
     const obs_config *config;
-    uint64_t bytes; /* of all pages */
+    uint64_t bytes;     /* of all pages */
     obs_range known[8]; /* objects that were accessed, by their number modulo 8 */
     uint32_t nwarps;
     obs_walk warps[];
@@ -40,10 +40,13 @@ obs_walks *obs_walks_new(const obs_config *config);
 void obs_walks_clear(obs_walks *walks);
 void obs_walks_free(obs_walks *walks);
 
-/* A request on one object; `run` describes its lanes or is NULL. Offsets are taken from the begin
+/* A request on one object; `run` describes its lanes or is NULL. `lanes` (may be NULL) belongs to
+ * a pattern of distances that the request repeats: what the first such one fills in serves the
+ * others. Offsets are taken from the begin
  * of what config->range_at knows; of what it does not know they are addresses, and the object
  * is 0. */
-void obs_walks_access(obs_walks *walks, const acc_request *access, const obs_run *run);
+void obs_walks_access(obs_walks *walks, const acc_request *access, const obs_run *run,
+                      wl_lanes *lanes);
 void obs_walks_entry(obs_walks *walks, uint32_t warp, uint32_t pc, uint32_t mask);
 void obs_walks_barrier(obs_walks *walks, uint32_t pc);
 /* All that the log has. NULL, or a log that lacks some of it: the steps of no warp are known. */

@@ -30,8 +30,7 @@ struct ref_trace {
     traced *blocks;
 };
 
-ref_trace *ref_trace_new(const acc_observer *inner, const uint32_t grid[3],
-                         const uint32_t block[3])
+ref_trace *ref_trace_new(const acc_observer *inner, const uint32_t grid[3], const uint32_t block[3])
 {
     ref_trace *t = calloc(1, sizeof *t);
     assert_non_null(t);
@@ -158,8 +157,8 @@ static bool next_step(cursor *c, wl_step *step)
     return false;
 }
 
-static uint64_t base_of_slot(const obs_summary *s, const obs_step_object *slot,
-                             ref_base_of base_of, void *ctx)
+static uint64_t base_of_slot(const obs_summary *s, const obs_step_object *slot, ref_base_of base_of,
+                             void *ctx)
 {
     if (slot->space == ACC_SHARED)
         return slot->object ? s->shared[slot->object].offset : 0;

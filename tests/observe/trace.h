@@ -18,6 +18,7 @@ typedef uint64_t (*ref_base_of)(void *ctx, uint32_t object);
 
 /* Fails the test where a warp of the summary did anything else, or is there twice, or where a basic
  * block of the summary was not entered as often as it counts. Returns how many warps there are. */
-uint64_t ref_trace_compare(const ref_trace *t, const obs_summary *s, ref_base_of base_of, void *ctx);
+uint64_t ref_trace_compare(const ref_trace *t, const obs_summary *s, ref_base_of base_of,
+                           void *ctx);
 
 #endif

@@ -67,26 +67,15 @@ static const expected of_sampled = {parted, together, 4, 3};
 
 /* Where all blocks are kept, the basic blocks that lanes begin are among the steps. */
 #define ENTRY(pc, mask) {pc, mask, WL_STEP_ENTRY, 0}
-static const expected_step parted_path[] = {ENTRY(0, UINT32_MAX),
-                                            ENTRY(7, UINT32_MAX),
-                                            {7, UINT32_MAX, 0, 0},
-                                            ENTRY(7, UINT32_MAX),
-                                            {7, UINT32_MAX, 0, 256},
-                                            ENTRY(12, UINT32_MAX),
-                                            ENTRY(18, 0xaaaaaaaa),
-                                            {18, 0xaaaaaaaa, 1, 0},
-                                            ENTRY(16, 0x55555555),
-                                            {16, 0x55555555, 1, -260},
-                                            ENTRY(19, UINT32_MAX)};
-static const expected_step together_path[] = {ENTRY(0, UINT32_MAX),
-                                              ENTRY(7, UINT32_MAX),
-                                              {7, UINT32_MAX, 0, 0},
-                                              ENTRY(7, UINT32_MAX),
-                                              {7, UINT32_MAX, 0, 256},
-                                              ENTRY(12, UINT32_MAX),
-                                              ENTRY(16, UINT32_MAX),
-                                              {16, UINT32_MAX, 1, 0},
-                                              ENTRY(19, UINT32_MAX)};
+static const expected_step parted_path[] = {
+    ENTRY(0, UINT32_MAX),      ENTRY(7, UINT32_MAX),    {7, UINT32_MAX, 0, 0},
+    ENTRY(7, UINT32_MAX),      {7, UINT32_MAX, 0, 256}, ENTRY(12, UINT32_MAX),
+    ENTRY(18, 0xaaaaaaaa),     {18, 0xaaaaaaaa, 1, 0},  ENTRY(16, 0x55555555),
+    {16, 0x55555555, 1, -260}, ENTRY(19, UINT32_MAX)};
+static const expected_step together_path[] = {
+    ENTRY(0, UINT32_MAX),  ENTRY(7, UINT32_MAX),    {7, UINT32_MAX, 0, 0},
+    ENTRY(7, UINT32_MAX),  {7, UINT32_MAX, 0, 256}, ENTRY(12, UINT32_MAX),
+    ENTRY(16, UINT32_MAX), {16, UINT32_MAX, 1, 0},  ENTRY(19, UINT32_MAX)};
 static const expected of_all = {parted_path, together_path, 11, 9};
 
 /* ---- running it ---- */
@@ -125,8 +114,10 @@ static void watch_run(run *r, emu_kernel *kernel, uint32_t threads, bool all, bo
 {
     emu_result result = {0};
     wl_error err;
-    replay_settings settings = {
-        .threads = threads, .blocks = {.automatic = true, .all = true}, .sequence_limit = 1 << 20, .all_warps = all};
+    replay_settings settings = {.threads = threads,
+                                .blocks = {.automatic = true, .all = true},
+                                .sequence_limit = 1 << 20,
+                                .all_warps = all};
     emu_launch launch = {
         .grid = {2, 1, 1}, .block = {THREADS, 1, 1}, .params = r->params, .threads = threads};
     replay_watched what = {.settings = &settings,

@@ -272,8 +272,8 @@ static void slices_show_what_kernels_do(void **state)
     for (uint32_t i = 0; i < f.ptx->nfuncs; i++)
         if (f.ptx->funcs[i]->entry && f.ptx->funcs[i]->has_body)
             check_kernel(&w, f.ptx->funcs[i]->name, &t);
-    print_message("%u kernels, %u wholly proven, %u rows, %u arrays, %llu warps\n", t.kernels, t.whole,
-                  t.rows, t.arrays, (unsigned long long)t.warps);
+    print_message("%u kernels, %u wholly proven, %u rows, %u arrays, %llu warps\n", t.kernels,
+                  t.whole, t.rows, t.arrays, (unsigned long long)t.warps);
     assert_true(t.arrays >= 4);
     assert_int_equal(t.warps, 2 * t.kernels * GRID * BLOCK / 32);
     assert_true(t.kernels >= 26 && t.whole >= 8 && t.rows > 100);
@@ -318,8 +318,8 @@ static void slices_show_what_random_kernels_do(void **state)
     assert_non_null(text);
     for (uint64_t seed = 1; seed <= KERNELS; seed++)
         check_random(seed, text, &t);
-    print_message("%u kernels, %u wholly proven, %u rows, %u arrays, %llu warps\n", t.kernels, t.whole,
-                  t.rows, t.arrays, (unsigned long long)t.warps);
+    print_message("%u kernels, %u wholly proven, %u rows, %u arrays, %llu warps\n", t.kernels,
+                  t.whole, t.rows, t.arrays, (unsigned long long)t.warps);
     assert_true(t.rows > KERNELS && t.arrays > KERNELS);
     assert_int_equal(t.warps, 2 * 2 * KERNELS);
     free(text);
