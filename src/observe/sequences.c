@@ -141,7 +141,9 @@ static XXH128_hash_t key_of_body(const obs_walk *w)
 
 static XXH128_hash_t key_of_group(const obs_walk *w, XXH128_hash_t of_body)
 {
-    uint64_t words[2 + WL_MOST_SLOTS] = {of_body.low64, of_body.high64};
+    uint64_t words[2 + WL_MOST_SLOTS];
+    words[0] = of_body.low64;
+    words[1] = of_body.high64;
     for (uint32_t i = 0; i < w->nslots; i++)
         words[2 + i] = (uint64_t)w->slots[i].space << 32 | w->slots[i].object;
     return XXH3_128bits(words, (2 + w->nslots) * sizeof *words);
