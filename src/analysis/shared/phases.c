@@ -9,11 +9,12 @@ enum { MOST_BYTES = 256 << 10 /* of a block's shared memory: more than any devic
 
 typedef struct work {
     prof_db *db;
-    wl_arena *arena, *scratch; /* scratch: of a kernel */
+    wl_arena *arena, *scratch, *warps; /* scratch: of a kernel; warps: of the launch at hand */
     wl_error *err;
     prof_object_rows objects;
     prof_launch_rows launches;
     prof_instruction_rows insns; /* of the kernel, by pc */
+    prof_sample_rows samples;    /* likewise, by launch and block */
     shared_stores stores;
     uint32_t kernel;
     const prof_launch *launch;
@@ -266,12 +267,31 @@ static uint32_t same_block(const prof_warp_rows *warps, uint32_t first)
     return count;
 }
 
-static uint32_t whole_blocks(const prof_launch *l, const prof_warp_rows *warps)
+/* Samples stand for the other blocks; of a launch that has none each block may be shown. */
+static bool is_sample(const work *w, uint32_t launch, uint64_t number)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < w->samples.count; i++) {
+        const prof_sample *s = &w->samples.rows[i];
+        if (s->launch == launch && s->s.block == number)
+            return true;
+        any |= s->launch == launch;
+    }
+    return !any;
+}
+
+static bool may_show_block(const work *w, const prof_launch *l, const prof_warp *first,
+                           uint32_t nwarps)
+{
+    return nwarps == warps_of_phased_block(l) && is_sample(w, l->id, first->block);
+}
+
+static uint32_t blocks_to_show(const work *w, const prof_launch *l, const prof_warp_rows *warps)
 {
     uint32_t blocks = 0;
     for (uint32_t i = 0, n; i < warps->count; i += n) {
         n = same_block(warps, i);
-        blocks += n == warps_of_phased_block(l);
+        blocks += may_show_block(w, l, &warps->rows[i], n);
     }
     return blocks;
 }
@@ -281,7 +301,7 @@ static wl_status add_phased_launch(work *w, const prof_warp_rows *warps, uint32_
     wl_status status = WL_OK;
     for (uint32_t i = 0, n; i < warps->count && most && status == WL_OK; i += n) {
         n = same_block(warps, i);
-        if (n != warps_of_phased_block(w->launch))
+        if (!may_show_block(w, w->launch, &warps->rows[i], n))
             continue;
         status = add_phased_block(w, &warps->rows[i], n);
         most--;
@@ -289,6 +309,7 @@ static wl_status add_phased_launch(work *w, const prof_warp_rows *warps, uint32_
     return status;
 }
 
+/* Its warps lie in w->warps. */
 static wl_status best_launch(work *w, prof_warp_rows *best)
 {
     enum { LOOK_AT = 8 };
@@ -298,15 +319,21 @@ static wl_status best_launch(work *w, prof_warp_rows *best)
     w->launch = NULL;
     for (uint32_t i = 0; i < count && i < LOOK_AT && status == WL_OK; i++) {
         const prof_launch *l = prof_find_launch(&w->launches, launches[i]);
+        wl_arena *arena = l ? wl_arena_new() : NULL;
         prof_warp_rows warps;
         if (!l)
             continue;
-        status = prof_load_warps(w->db, launches[i], w->scratch, &warps, w->err);
-        uint32_t blocks = status == WL_OK ? whole_blocks(l, &warps) : 0;
+        status = arena ? prof_load_warps(w->db, launches[i], arena, &warps, w->err)
+                       : fail_phases(w->err);
+        uint32_t blocks = status == WL_OK ? blocks_to_show(w, l, &warps) : 0;
         if (blocks > most) {
             most = blocks;
             w->launch = l;
             *best = warps;
+            wl_arena_free(w->warps);
+            w->warps = arena;
+        } else {
+            wl_arena_free(arena);
         }
     }
     return status;
@@ -315,7 +342,9 @@ static wl_status best_launch(work *w, prof_warp_rows *best)
 static wl_status add_phased_kernel(work *w, uint32_t most)
 {
     prof_warp_rows warps = {0};
-    wl_status status = best_launch(w, &warps);
+    wl_status status = prof_load_samples(w->db, w->kernel, w->scratch, &w->samples, w->err);
+    if (status == WL_OK)
+        status = best_launch(w, &warps);
     if (status != WL_OK || !w->launch)
         return status;
     status = prof_load_instruction_totals(w->db, w->kernel, w->scratch, &w->insns, w->err);
@@ -345,6 +374,8 @@ static wl_status add_phased_kernels(work *w, uint32_t most)
         w->scratch = wl_arena_new();
         status = w->scratch ? add_phased_kernel(w, most) : fail_phases(w->err);
         wl_arena_free(w->scratch);
+        wl_arena_free(w->warps);
+        w->warps = NULL;
     }
     return status;
 }
