@@ -1,6 +1,6 @@
 /* The accesses of one block in the order in which they came, kept until it is known whether the
  * block gets a heat map: adding one costs a fraction of what the map would (bench/observe). What
- * its warps did, step by step, is made from the log as well (steps.h). */
+ * its warps did, step by step, is made from the log where that is not kept of all blocks (steps.h). */
 #ifndef WL_OBSERVE_LOG_H
 #define WL_OBSERVE_LOG_H
 

@@ -304,8 +304,8 @@ typedef struct obs_summary {
     uint8_t objects_known, arrays_known; /* obs_known; objects: global memory */
     uint32_t nuses;
     obs_use *uses; /* ascend by space, object */
-    /* What the warps of sampled blocks did, step by step. Either none of them, or each is in
-     * `warps` or counted as dropped: it found no room. */
+    /* What warps did, step by step, those of all blocks or of the sampled ones. Either none of them,
+     * or each is in `warps` or counted as dropped: it found no room. */
     uint32_t nsequences;
     obs_sequence *sequences;
     uint32_t nwarps; /* groups */

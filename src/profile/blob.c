@@ -14,6 +14,7 @@ enum { ROW_BYTES = 8 + 4 + 4 * OBS_WORDS_PER_SECTOR + 3 * 4 + 2 * 2, LEVEL = 3 }
 void blob_free(blob *b)
 {
     free(b->data);
+    ZSTD_freeCCtx(b->packer);
     *b = (blob){0};
 }
 
@@ -201,7 +202,10 @@ wl_status blob_compress(const void *data, size_t size, blob *out)
     wl_status status = blob_room(out, ZSTD_compressBound(size));
     if (status != WL_OK)
         return status;
-    size_t n = ZSTD_compress(out->data, out->capacity, data, size, LEVEL);
+    out->packer = out->packer ? out->packer : ZSTD_createCCtx();
+    if (!out->packer)
+        return WL_NOMEM;
+    size_t n = ZSTD_compressCCtx(out->packer, out->data, out->capacity, data, size, LEVEL);
     if (ZSTD_isError(n))
         return WL_NOMEM; /* its only failure with room for the bound */
     out->size = n;

@@ -10,6 +10,8 @@
 typedef struct blob {
     unsigned char *data;
     size_t size, capacity;
+    struct ZSTD_CCtx_s *packer; /* good for the next one: to make it takes longer than a small
+                                   blob does */
 } blob;
 
 void blob_free(blob *b);

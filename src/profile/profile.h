@@ -217,7 +217,7 @@ typedef struct prof_slot {  /* what warps of a sequence access */
     uint32_t space, object; /* object 0: not known */
 } prof_slot;
 
-/* What a warp of a sampled block did, step by step. */
+/* What a warp did, step by step. */
 typedef struct prof_warp {
     uint64_t block;  /* linear index */
     uint32_t number; /* in its block */
