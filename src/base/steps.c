@@ -67,7 +67,7 @@ static uint64_t number_of_slot(uint32_t slot)
     return slot == WL_STEP_ENTRY ? ENTRY : (uint64_t)slot + FIRST_SLOT;
 }
 
-static void put_head(wl_page_writer *p, uint32_t pc, uint32_t mask, uint32_t slot)
+static void put_step_head(wl_page_writer *p, uint32_t pc, uint32_t mask, uint32_t slot)
 {
     put_page_varint(p, zigzag_of((uint64_t)pc - p->pc));
     put_page_varint(p, mask ^ p->mask);
@@ -99,7 +99,7 @@ bool wl_page_put_run(wl_page_writer *p, uint32_t pc, uint32_t mask, uint32_t slo
 {
     if (!reserve_in_page(p, MOST_STEP))
         return false;
-    put_head(p, pc, mask, slot);
+    put_step_head(p, pc, mask, slot);
     if (slot < WL_STEP_ENTRY) {
         put_offset(p, offset);
         put_page_varint(p, 1 + zigzag_of((uint64_t)stride));
@@ -114,7 +114,7 @@ bool wl_page_put_step(wl_page_writer *p, const wl_step *s)
         return wl_page_put_run(p, s->pc, s->mask, s->slot, first, stride);
     if (!reserve_in_page(p, MOST_STEP))
         return false;
-    put_head(p, s->pc, s->mask, s->slot);
+    put_step_head(p, s->pc, s->mask, s->slot);
     put_offset(p, first);
     put_each_lane(p, s);
     return true;
@@ -143,7 +143,7 @@ bool wl_page_put_same(wl_page_writer *p, uint32_t pc, uint32_t mask, uint32_t sl
 {
     if (!reserve_in_page(p, MOST_STEP))
         return false;
-    put_head(p, pc, mask, slot);
+    put_step_head(p, pc, mask, slot);
     put_offset(p, offset);
     memcpy(p->data + p->size, lanes->bytes, lanes->size);
     p->size += lanes->size;

@@ -41,37 +41,37 @@ static bool list_warps(const obs_summary *s, placed_list *list)
     return true;
 }
 
-static uint64_t mixed(uint64_t hash, uint64_t number)
+static uint64_t hash_with(uint64_t hash, uint64_t number)
 {
     hash = (hash ^ number) * 0x9e3779b97f4a7c15u;
     return hash ^ hash >> 29;
 }
 
-static void follow_entry(const emu_kernel *slice, const wl_step *step, path *out)
+static void follow_step_entry(const emu_kernel *slice, const wl_step *step, path *out)
 {
     if (!emu_slice_counts(slice, step->pc))
         return;
     for (uint32_t m = step->mask; m; m &= m - 1) {
         uint64_t *hash = &out->hash[__builtin_ctz(m)];
-        *hash = mixed(*hash, step->pc);
+        *hash = hash_with(*hash, step->pc);
     }
 }
 
-static void follow_access(const emu_kernel *slice, const wl_step *step, const obs_warps *group,
-                          const wl_warp *warp, path *out)
+static void follow_step_access(const emu_kernel *slice, const wl_step *step, const obs_warps *group,
+                               const wl_warp *warp, path *out)
 {
     const obs_step_object *object = &group->slots[step->slot];
     if (!emu_slice_shows(slice, step->pc))
         return;
     for (uint32_t m = step->mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
-        uint64_t hash = mixed(out->hash[lane], (uint64_t)step->pc << 8 | object->space);
-        hash = mixed(hash, object->object);
-        out->hash[lane] = mixed(hash, (uint64_t)(warp->begin[step->slot] + step->offset[lane]));
+        uint64_t hash = hash_with(out->hash[lane], (uint64_t)step->pc << 8 | object->space);
+        hash = hash_with(hash, object->object);
+        out->hash[lane] = hash_with(hash, (uint64_t)(warp->begin[step->slot] + step->offset[lane]));
     }
 }
 
-static path path_of(const emu_kernel *slice, const obs_summary *s, const placed *w)
+static path path_of_warp(const emu_kernel *slice, const obs_summary *s, const placed *w)
 {
     const obs_warps *group = &s->warps[w->group];
     const obs_sequence *sequence = &s->sequences[group->sequence];
@@ -81,9 +81,9 @@ static path path_of(const emu_kernel *slice, const obs_summary *s, const placed 
         wl_page_reader r = wl_page_read(page->data, page->length, sequence->nslots);
         for (wl_step step; wl_page_step(&r, &step);)
             if (step.slot == WL_STEP_ENTRY)
-                follow_entry(slice, &step, &out);
+                follow_step_entry(slice, &step, &out);
             else if (wl_step_accesses(&step))
-                follow_access(slice, &step, group, &w->warp, &out);
+                follow_step_access(slice, &step, group, &w->warp, &out);
     }
     return out;
 }
@@ -91,7 +91,7 @@ static path path_of(const emu_kernel *slice, const obs_summary *s, const placed 
 static void compare_placed(const emu_kernel *slice, const obs_summary *a, const placed *in_a,
                            const obs_summary *b, const placed *in_b, replay_paths_differ *out)
 {
-    path x = path_of(slice, a, in_a), y = path_of(slice, b, in_b);
+    path x = path_of_warp(slice, a, in_a), y = path_of_warp(slice, b, in_b);
     for (uint32_t lane = 0; lane < WL_STEP_LANES && !out->any; lane++)
         if (x.hash[lane] != y.hash[lane])
             *out = (replay_paths_differ){true, in_a->warp.block, in_a->warp.number, lane};

@@ -1,7 +1,7 @@
 """test_warps.py WARPLENS RECOUNT NVCC FOLDER SOURCE...: profiles CUDA programs on the emulator with
 what every warp did, and sums that up: executions of each basic block, requests, lanes and sectors
-of each instruction on each object must be those that the counters say. One, two and four threads must
-give the same warps, also where there is no room for all."""
+of each instruction on each object must be those that the counters say. One, two and four threads
+must give the same warps, also where there is no room for all."""
 
 import os
 import sqlite3
