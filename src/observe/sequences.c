@@ -25,6 +25,7 @@ typedef struct group { /* of one body over the same objects */
     body *body;
     uint64_t users;  /* warps */
     uint32_t number; /* in the summary; from 1 */
+    uint64_t place;  /* of its next warp among all, when they are sorted */
     obs_step_object *slots;
     UT_hash_handle hh;
 } group;
@@ -116,6 +117,7 @@ static void release_body(obs_sequences *s, body *b)
     if (--b->users)
         return;
     s->bytes -= cost_of_body(b);
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what has users is in the hash */
     HASH_DEL(s->bodies, b);
     free_body(b);
 }
@@ -125,6 +127,7 @@ static void release_group(obs_sequences *s, group *g)
     if (--g->users)
         return;
     s->bytes -= cost_of_group(g);
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what has users is in the hash */
     HASH_DEL(s->groups, g);
     release_body(s, g->body);
     free_group(g);
@@ -364,8 +367,7 @@ typedef struct finishing {
     obs_sequences *s;
     wl_arena *arena;
     obs_summary *out;
-    wl_vec(group *) groups;  /* in the order of their first warps, as the bodies are */
-    wl_vec(uint64_t) firsts; /* of the places of each group */
+    wl_vec(group *) groups; /* in the order of their first warps, as the bodies are */
     uint32_t nbodies;
     place *places;
     wl_page_writer page;
@@ -383,28 +385,38 @@ static bool number_group(finishing *f, group *g, uint64_t *nplaces)
         return true;
     if (!g->body->number)
         g->body->number = ++f->nbodies;
-    bool all = wl_push(&f->groups, g) && wl_push(&f->firsts, *nplaces);
+    bool all = wl_push(&f->groups, g);
     g->number = (uint32_t)f->groups.count;
+    g->place = *nplaces;
     *nplaces += g->users;
     return all;
 }
 
-/* Numbers groups and bodies, and sorts the warps by their groups. */
-static bool place_warps(finishing *f)
+/* By the first warp of each. */
+static bool number_groups(finishing *f, uint64_t *nplaces)
 {
-    obs_sequences *s = f->s;
-    uint64_t nplaces = 0;
+    const obs_sequences *s = f->s;
     bool all = true;
+    *nplaces = 0;
     for (size_t i = 0; i < s->blocks.count; i++)
         for (uint32_t k = 0; k < s->blocks.data[i]->nwarps && all; k++)
             if (s->blocks.data[i]->groups[k])
-                all = number_group(f, s->blocks.data[i]->groups[k], &nplaces);
+                all = number_group(f, s->blocks.data[i]->groups[k], nplaces);
+    return all;
+}
+
+/* Sorts the warps by their groups; each group's place is then behind its last. */
+static bool place_warps(finishing *f)
+{
+    const obs_sequences *s = f->s;
+    uint64_t nplaces;
+    bool all = number_groups(f, &nplaces);
     f->places = all ? malloc((nplaces + 1) * sizeof *f->places) : NULL;
     for (uint32_t i = 0; i < s->blocks.count && f->places; i++)
         for (uint32_t k = 0; k < s->blocks.data[i]->nwarps; k++) {
-            const group *g = s->blocks.data[i]->groups[k];
+            group *g = s->blocks.data[i]->groups[k];
             if (g)
-                f->places[f->firsts.data[g->number - 1]++] = (place){i, k};
+                f->places[g->place++] = (place){i, k};
         }
     f->out->warps_dropped = atomic_load(&s->seen) - nplaces;
     return f->places != NULL;
@@ -481,7 +493,7 @@ static bool copy_kept(finishing *f)
     out->nwarps = all ? (uint32_t)f->groups.count : 0;
     for (uint32_t i = 0; all && i < out->nwarps; i++) {
         group *g = f->groups.data[i];
-        all = copy_group(f, g, f->places + f->firsts.data[i] - g->users, &out->warps[i]);
+        all = copy_group(f, g, f->places + g->place - g->users, &out->warps[i]);
         obs_sequence *to = &out->sequences[g->body->number - 1];
         if (all && !to->pages)
             all = copy_body(f->arena, g->body, to);
@@ -505,7 +517,6 @@ wl_status obs_sequences_finish(obs_sequences *s, wl_arena *arena, obs_summary *o
     free(f.places);
     free(f.page.data);
     wl_vec_free(&f.groups);
-    wl_vec_free(&f.firsts);
     forget_kept(s);
     return all ? WL_OK : WL_NOMEM;
 }
