@@ -41,8 +41,7 @@ struct obs_sequences {
     uint64_t limit;
     _Atomic uint64_t end;  /* index of the first block that has no room */
     _Atomic uint64_t seen; /* warps */
-    _Atomic bool nomem;
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock;  /* guards what follows */
     uint64_t bytes;
     body *bodies;
     group *groups;
@@ -311,8 +310,8 @@ static void keep_to_limit(obs_sequences *s)
     }
 }
 
-/* Under the lock. */
-static bool add_kept_block(obs_sequences *s, kept_block *b, const obs_walks *walks,
+/* Under the lock. Where memory is exhausted the block's warps are among those without room. */
+static void add_kept_block(obs_sequences *s, kept_block *b, const obs_walks *walks,
                            const XXH128_hash_t *bodies, const XXH128_hash_t *groups)
 {
     bool all = true;
@@ -328,12 +327,10 @@ static bool add_kept_block(obs_sequences *s, kept_block *b, const obs_walks *wal
             g->users++;
     }
     s->bytes += cost_of_block(b);
-    if (!all || !push_block(s, b)) {
+    if (all && push_block(s, b))
+        keep_to_limit(s);
+    else
         release_block(s, b);
-        return false;
-    }
-    keep_to_limit(s);
-    return true;
 }
 
 void obs_sequences_add(obs_sequences *s, uint64_t index, const obs_walks *walks)
@@ -346,15 +343,12 @@ void obs_sequences_add(obs_sequences *s, uint64_t index, const obs_walks *walks)
         bodies[i] = key_of_body(&walks->warps[i]);
         groups[i] = key_of_group(&walks->warps[i], bodies[i]);
     }
-    bool kept = b != NULL;
     pthread_mutex_lock(&s->lock);
     if (b && obs_sequences_may_keep(s, index))
-        kept = add_kept_block(s, b, walks, bodies, groups);
+        add_kept_block(s, b, walks, bodies, groups);
     else
         free_kept_block(b);
     pthread_mutex_unlock(&s->lock);
-    if (keep && !kept)
-        atomic_store_explicit(&s->nomem, true, memory_order_relaxed);
 }
 
 /* ---- the summary's ---- */
@@ -513,7 +507,7 @@ wl_status obs_sequences_finish(obs_sequences *s, wl_arena *arena, obs_summary *o
     finishing f = {.s = s, .arena = arena, .out = out};
     if (s->blocks.count)
         qsort(s->blocks.data, s->blocks.count, sizeof *s->blocks.data, blocks_ascend);
-    bool all = !atomic_load(&s->nomem) && place_warps(&f) && copy_kept(&f);
+    bool all = place_warps(&f) && copy_kept(&f);
     free(f.places);
     free(f.page.data);
     wl_vec_free(&f.groups);

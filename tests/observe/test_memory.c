@@ -80,6 +80,8 @@ static bool run_blocks(obs_launch *launch)
         all = all && b;
         for (uint32_t n = 0; b && n < REQUESTS; n++) {
             acc_request a = draw(i, n, addr);
+            if (worker.observer.enter)
+                worker.observer.enter(b, a.warp, a.pc, a.mask);
             worker.observer.access(b, &a);
         }
         drive_end(&worker, b, 1000 * (i + 1));
@@ -93,11 +95,11 @@ typedef struct outcome {
     obs_summary summary; /* where the status is WL_OK */
 } outcome;
 
-static outcome observe(wl_arena *arena)
+static outcome observe(const obs_config *with, wl_arena *arena)
 {
     outcome o = {0};
     obs_launch *launch = NULL;
-    o.status = obs_launch_new(&config, &launch);
+    o.status = obs_launch_new(with, &launch);
     if (o.status)
         return o;
     o.all_blocks = run_blocks(launch);
@@ -200,12 +202,10 @@ static void expect_right_uses(const outcome *o, const obs_summary *whole)
                 expect_right_reuse(&o->summary.uses[i], &whole->uses[k]);
 }
 
-static void any_request_for_memory_fails(void **state)
+static void expect_failures_told(const obs_config *with)
 {
-    (void)state;
     wl_arena *all = wl_arena_new();
-    fill_in_fills();
-    outcome whole = observe(all);
+    outcome whole = observe(with, all);
     assert_int_equal(whole.status, WL_OK);
     assert_true(whole.summary.nheats && whole.summary.nsequences && whole.summary.nuses > 1);
     assert_false(says_what_is_missing(&whole, &whole.summary));
@@ -213,7 +213,7 @@ static void any_request_for_memory_fails(void **state)
     for (bool failed = true; failed;) {
         wl_arena *arena = wl_arena_new();
         scarce_fail(refused + 1);
-        outcome o = observe(arena);
+        outcome o = observe(with, arena);
         failed = scarce_failed();
         scarce_fail(0);
         if (o.status)
@@ -227,6 +227,16 @@ static void any_request_for_memory_fails(void **state)
     }
     assert_true(refused > 50);
     wl_arena_free(all);
+}
+
+static void any_request_for_memory_fails(void **state)
+{
+    (void)state;
+    obs_config of_all = config;
+    of_all.all_warps = true;
+    fill_in_fills();
+    expect_failures_told(&config);
+    expect_failures_told(&of_all);
 }
 
 int main(void)

@@ -409,6 +409,14 @@ static void chosen_blocks_have_them(void **state)
     assert_true(s.nsamples > 0 && s.nsamples == none.nsamples);
     assert_memory_equal(s.samples, none.samples, s.nsamples * sizeof *s.samples);
     assert_true(none.nwarps == 0 && none.warps_dropped == 0);
+    with.all_warps = true; /* steps of all blocks change nothing about which are chosen */
+    obs_summary all = observe_blocks(&with, 2, arena, NULL);
+    assert_int_equal(all.nsamples, none.nsamples);
+    assert_memory_equal(all.samples, none.samples, all.nsamples * sizeof *all.samples);
+    assert_int_equal(all.nheats, none.nheats);
+    for (uint32_t i = 0; i < all.nheats; i++)
+        assert_memory_equal(all.heats[i].rows, none.heats[i].rows,
+                            all.heats[i].nrows * sizeof *all.heats[i].rows);
     assert_int_equal(expect_warps(&s, ref), s.nsamples * WARPS);
     assert_int_equal(s.warps_dropped, 0);
     free(ref);
