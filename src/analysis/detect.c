@@ -135,11 +135,21 @@ static bool order_lines(charged_lines *all)
     return true;
 }
 
+static void charge_barriers(charged_lines *all, const ana_draft *d)
+{
+    for (uint32_t i = 0; i < d->nplaces; i++) {
+        const obs_insn barrier = {.pc = d->places[i]};
+        charge_places(all, &barrier, d->place_excess[i]);
+    }
+}
+
 /* The lines whose instructions pay, the costliest first. */
 static bool set_paying_lines(const ana_input *input, const ana_draft *d, ana_finding *f)
 {
-    charged_lines all = {.input = input,
-                         .rows = wl_new_array(input->scratch, charged_line, 2 * (size_t)d->ninsns)};
+    size_t room = 2 * ((size_t)d->ninsns + d->nplaces);
+    charged_lines all = {.input = input, .rows = wl_new_array(input->scratch, charged_line, room)};
+    if (all.rows)
+        charge_barriers(&all, d);
     for (uint32_t i = 0; all.rows && i < d->ninsns; i++)
         if (d->insn_excess[i] > 0)
             charge_places(&all, &d->insns[i].c, d->insn_excess[i]);
@@ -253,6 +263,7 @@ static bool append_finding(detect_run *run, const ana_input *input, const ana_dr
     f.evidence = wl_arena_copy(run->arena, d->evidence, d->nevidence * sizeof *f.evidence);
     bool good = f.advice && f.evidence && set_remedy(run, d, &f);
     good = good && (has_paying_lines(d) ? set_paying_lines(input, d, &f) && set_access(input, d, &f)
+                    : d->nplaces        ? set_paying_lines(input, d, &f)
                                         : set_site(input, d, &f));
     return good && wl_push(&run->found, f);
 }
@@ -340,6 +351,7 @@ static wl_status detect_in_kernel(detect_run *run, const prof_kernel *kernel, wl
     run->program.totals[ANA_SECTORS] += input.totals[ANA_SECTORS];
     run->program.totals[ANA_WAVEFRONTS] += input.totals[ANA_WAVEFRONTS];
     run->program.totals[ANA_INSTRUCTIONS] += input.totals[ANA_INSTRUCTIONS];
+    run->program.totals[ANA_BARRIERS] += input.totals[ANA_BARRIERS];
     free(drafts.rows);
     wl_arena_free(input.scratch);
     return status;

@@ -29,6 +29,7 @@ typedef enum ana_resource {
     ANA_MEMORY,
     ANA_DEVICE,
     ANA_COPIES,
+    ANA_WAITING,
     ANA_RESOURCE_COUNT
 } ana_resource;
 

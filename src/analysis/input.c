@@ -1,6 +1,8 @@
 /* Loads what detectors are given of a kernel, its instructions grouped by the object they touch. */
 #include "analysis/input.h"
 
+#include "flow/barriers.h"
+
 #include <stdlib.h>
 
 static int by_group(const void *a, const void *b)
@@ -116,6 +118,19 @@ static bool is_fully_counted(const ana_input *input)
     return true;
 }
 
+static wl_status load_barriers(ana_input *input, wl_error *err)
+{
+    uint32_t kernel = input->kernel->id;
+    prof_db *db = input->program->db;
+    wl_status status = prof_load_barriers(db, kernel, input->scratch, &input->barriers, err);
+    if (status != WL_OK || !input->barriers.count)
+        return status;
+    status = prof_load_successors(db, kernel, input->scratch, &input->successors, err);
+    return status == WL_OK
+               ? prof_load_accesses(db, kernel, input->scratch, &input->accesses, err)
+               : status;
+}
+
 wl_status ana_input_load(ana_input *input, wl_error *err)
 {
     prof_instruction_rows totals;
@@ -126,6 +141,7 @@ wl_status ana_input_load(ana_input *input, wl_error *err)
     wl_arena *arena = input->scratch;
     wl_status status = prof_load_code(db, kernel, arena, &input->code, err);
     status = status == WL_OK ? prof_load_forms(db, kernel, arena, &input->forms, err) : status;
+    status = status == WL_OK ? load_barriers(input, err) : status;
     status = status == WL_OK ? prof_load_instruction_totals(db, kernel, arena, &totals, err)
                              : status;
     status = status == WL_OK ? prof_load_kind_samples(db, kernel, arena, &input->samples, err)
@@ -137,6 +153,9 @@ wl_status ana_input_load(ana_input *input, wl_error *err)
         return status;
     if (group_instructions(input, &totals) != WL_OK)
         return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+    for (uint32_t i = 0; i < input->barriers.count; i++)
+        if (input->barriers.rows[i].meets != FLOW_MEETS_WARP)
+            input->totals[ANA_BARRIERS] += (double)input->barriers.rows[i].executions;
     attach(input, &traffic, &heats);
     add_room(input);
     input->counted = is_fully_counted(input);

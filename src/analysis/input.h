@@ -43,6 +43,9 @@ typedef struct ana_input {
     const prof_kernel *kernel; /* KERNEL, KERNEL_AND_OBJECT; else NULL and what follows is 0 */
     prof_code_rows code;
     prof_form_rows forms;
+    prof_barrier_rows barriers; /* by pc; none: then there are none of the next two either */
+    prof_successor_rows successors;
+    prof_access_rows accesses; /* to global memory, by pc, launch, object */
     prof_sample_rows samples;
     prof_use_rows uses; /* by object, space, launch */
     uint32_t ngroups;
@@ -87,6 +90,13 @@ typedef struct ana_draft {
     double *insn_excess; /* what each of them pays */
     /* What goes of each once the remedy is followed, where that is more than it pays; else NULL. */
     double *insn_saved;
+    /* What goes of the kernel's barriers once the remedy is followed: the part that is left out, and
+     * the part that warps keep by themselves. */
+    double barriers, warp_barriers;
+    /* Barriers that pay, none of them a memory instruction: then no insn_excess is set. */
+    uint32_t nplaces;
+    const uint32_t *places;     /* pcs */
+    const double *place_excess; /* what each pays */
     ana_unit unit; /* of the excess: the pattern's, unless the detector sets another */
     double excess;
     /* The excess were no other pattern charged first: by this it is judged whether to tell it. */

@@ -286,14 +286,28 @@ char *flow_affine_text(const flow_kernel *k, const flow_affine *a, char *buffer,
     return affine_text(k, NULL, a, buffer, size);
 }
 
+/* Nothing but a variable of shared or global memory, and an offset in it. */
+static bool names_variable(const flow_address *a)
+{
+    return (a->space == IR_SPACE_SHARED || a->space == IR_SPACE_GLOBAL) &&
+           a->value == FLOW_NONE && a->operand->has_sym && a->operand->sym.kind == IR_SYM_VAR;
+}
+
 char *flow_address_text(const flow_kernel *k, const flow_function *f, const flow_address *a,
                         char *buffer, size_t size)
 {
     snprintf(buffer, size, "%s", "");
-    if (a->value == FLOW_NONE || a->operand->kind != IR_OPD_ADDR || !f->affine[a->value])
+    bool named = names_variable(a), valued = a->value != FLOW_NONE && f->affine[a->value];
+    if (a->operand->kind != IR_OPD_ADDR || !(named || valued))
         return buffer;
     int64_t offset = (int64_t)a->operand->imm;
-    size_t at = strlen(affine_text(k, f, f->affine[a->value], buffer, size));
+    if (named)
+        symbol_text(k, f,
+                    (flow_symbol){FLOW_SYM_BASE, flow_object_of(k, a->operand->sym.var), 0},
+                    buffer, size);
+    else
+        affine_text(k, f, f->affine[a->value], buffer, size);
+    size_t at = strlen(buffer);
     if (offset)
         snprintf(buffer + at, size - at, " %c %llu", offset < 0 ? '-' : '+',
                  (unsigned long long)(offset < 0 ? -(uint64_t)offset : (uint64_t)offset));

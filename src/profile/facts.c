@@ -3,6 +3,7 @@
 #include "profile/builder.h"
 
 #include "flow/affine.h"
+#include "flow/barriers.h"
 #include "flow/fills.h"
 #include "ir/expansion.h"
 #include "profile/cubins.h"
@@ -81,6 +82,23 @@ static wl_status write_static_blocks(const writer *w)
     return status;
 }
 
+static wl_status write_successors(const writer *w)
+{
+    const flow_function *f = w->f;
+    wl_status status = WL_OK;
+    for (uint32_t b = 0; b < f->nblocks; b++)
+        for (uint32_t i = f->graph.succ_first[b];
+             i < f->graph.succ_first[b + 1] && status == WL_OK; i++) {
+            uint32_t next = f->graph.succ[i];
+            bool both = next < f->nblocks && f->blocks[b].count && f->blocks[next].count;
+            const prof_successor row = {w->kernel, f->first_pc + f->blocks[b].first,
+                                        both ? f->first_pc + f->blocks[next].first : 0};
+            if (both)
+                status = table_insert_successors(w->b->insert[TABLE_successors], &row, w->err);
+        }
+    return status;
+}
+
 /* ---- loops ---- */
 
 static wl_status write_loops(const writer *w)
@@ -115,7 +133,8 @@ static wl_status write_form(const writer *w, const flow_address *address, uint32
                            .position = position,
                            .bytes = address->bytes,
                            .form = text,
-                           .no_wrap = w->f->affine[address->value]->assumes_no_wrap};
+                           .no_wrap = address->value != FLOW_NONE &&
+                                      w->f->affine[address->value]->assumes_no_wrap};
     return table_insert_forms(w->b->insert[TABLE_forms], &row, w->err);
 }
 
@@ -174,6 +193,22 @@ static wl_status write_fills(prof_builder *b, uint32_t of, flow_kernel *flow, wl
     return status;
 }
 
+/* ---- barriers ---- */
+
+static wl_status write_barriers(prof_builder *b, uint32_t of, const flow_kernel *flow,
+                                wl_arena *arena, wl_error *err)
+{
+    flow_barriers all = {0};
+    wl_status status = flow_find_barriers(flow, arena, &all);
+    if (status != WL_OK)
+        return NOMEM(err);
+    for (uint32_t i = 0; i < all.count && status == WL_OK; i++) {
+        const prof_barrier row = {.kernel = of, .pc = all.rows[i].pc, .meets = all.rows[i].meets};
+        status = table_insert_barriers(b->insert[TABLE_barriers], &row, err);
+    }
+    return status;
+}
+
 /* ---- machine code ---- */
 
 static uint32_t sm_of_device(const process *p, uint32_t device)
@@ -225,7 +260,8 @@ static wl_status find_machine(const prof_builder *b, const flow_kernel *flow, co
 static wl_status write_facts(prof_builder *b, uint32_t kernel_id, const flow_kernel *flow,
                              const machine_counts *counts, wl_error *err)
 {
-    wl_status (*const parts[])(const writer *) = {write_static_blocks, write_loops, write_forms};
+    wl_status (*const parts[])(const writer *) = {write_static_blocks, write_successors,
+                                                   write_loops, write_forms};
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < flow->code->count; i++) {
         const writer w = {
@@ -252,6 +288,8 @@ wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *co
         (void)NOMEM(err);
     if (status == WL_OK)
         status = write_fills(b, kernel_id, flow, arena, err);
+    if (status == WL_OK)
+        status = write_barriers(b, kernel_id, flow, arena, err);
     wl_arena_free(arena);
     return status;
 }

@@ -164,6 +164,39 @@ wl_status prof_load_fill_reads(prof_db *db, uint32_t kernel, wl_arena *arena,
                      "fill_reads WHERE " OF_KERNEL "ORDER BY kernel, pc, load", db_int(kernel));
 }
 
+wl_status prof_load_successors(prof_db *db, uint32_t kernel, wl_arena *arena,
+                               prof_successor_rows *out, wl_error *err)
+{
+    return LOAD_ROWS(db, successors, arena, out, err,
+                     "successors WHERE " OF_KERNEL "ORDER BY kernel, first_pc, next_pc",
+                     db_int(kernel));
+}
+
+wl_status prof_load_barriers(prof_db *db, uint32_t kernel, wl_arena *arena, prof_barrier_rows *out,
+                             wl_error *err)
+{
+    return LOAD_ROWS(db, barriers, arena, out, err,
+                     "kernel_barriers WHERE " OF_KERNEL "ORDER BY kernel, pc", db_int(kernel));
+}
+
+static void fill_access(db_row *row, void *item)
+{
+    prof_access *a = item;
+    a->kernel = row_u32(row);
+    a->pc = row_u32(row);
+    a->launch = row_u32(row);
+    a->object = row_u32(row);
+}
+
+wl_status prof_load_accesses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_access_rows *out,
+                             wl_error *err)
+{
+    return LOAD(db, arena, out, err, fill_access,
+                "SELECT DISTINCT kernel, pc, launch, object FROM kind_instructions "
+                "WHERE " OF_KERNEL "AND space = ?2 ORDER BY kernel, pc, launch, object",
+                db_int(kernel), db_int(ACC_GLOBAL));
+}
+
 wl_status prof_load_locs(prof_db *db, wl_arena *arena, prof_loc_rows *out, wl_error *err)
 {
     return LOAD_ALL_ROWS(db, locs, arena, out, err, "locs ORDER BY id");

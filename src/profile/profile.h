@@ -213,6 +213,21 @@ typedef struct prof_fill_read {
     bool decides, earlier;
 } prof_fill_read;
 
+typedef struct prof_successor { /* a basic block after which another can run */
+    uint32_t kernel, first_pc, next_pc;
+} prof_successor;
+
+typedef struct prof_barrier { /* of a kernel of which it can be followed what they order */
+    uint32_t kernel, pc;
+    uint32_t meets; /* flow_meets */
+    uint64_t executions; /* by warps, over all launches */
+} prof_barrier;
+
+/* A memory instruction that accessed global memory in a launch, the first of those that are alike. */
+typedef struct prof_access {
+    uint32_t kernel, pc, launch, object; /* object 0: not known */
+} prof_access;
+
 typedef struct prof_slot {  /* what warps of a sequence access */
     uint32_t space, object; /* object 0: not known */
 } prof_slot;
@@ -663,6 +678,9 @@ PROF_ROWS(static_block)
 PROF_ROWS(form)
 PROF_ROWS(fill)
 PROF_ROWS(fill_read)
+PROF_ROWS(successor)
+PROF_ROWS(barrier)
+PROF_ROWS(access)
 PROF_ROWS(warp)
 PROF_ROWS(passed)
 PROF_ROWS(caller)
@@ -759,6 +777,13 @@ wl_status prof_load_fills(prof_db *db, uint32_t kernel, wl_arena *arena, prof_fi
                           wl_error *err);
 wl_status prof_load_fill_reads(prof_db *db, uint32_t kernel, wl_arena *arena,
                                prof_fill_read_rows *out, wl_error *err);
+wl_status prof_load_successors(prof_db *db, uint32_t kernel, wl_arena *arena,
+                               prof_successor_rows *out, wl_error *err);
+wl_status prof_load_barriers(prof_db *db, uint32_t kernel, wl_arena *arena, prof_barrier_rows *out,
+                             wl_error *err);
+/* By pc, launch and object. */
+wl_status prof_load_accesses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_access_rows *out,
+                             wl_error *err);
 /* By id, which counts from 1. */
 wl_status prof_load_locs(prof_db *db, wl_arena *arena, prof_loc_rows *out, wl_error *err);
 /* By kernel, object, place among the parameters; each once. */

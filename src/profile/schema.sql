@@ -127,6 +127,19 @@ CREATE TABLE fill_reads (
   PRIMARY KEY (kernel, pc, load)
 ) WITHOUT ROWID;
 
+-- Basic blocks after which others can run; both by their first instruction.
+CREATE TABLE successors (
+  kernel INTEGER NOT NULL, first_pc INTEGER NOT NULL, next_pc INTEGER NOT NULL,
+  PRIMARY KEY (kernel, first_pc, next_pc)
+) WITHOUT ROWID;
+
+-- Barriers of kernels of which it can be followed what they order (src/flow/barriers.h). meets: all
+-- threads of the block (0), the same with a result that they need (1), the lanes of a warp (2).
+CREATE TABLE barriers (
+  kernel INTEGER NOT NULL, pc INTEGER NOT NULL, meets INTEGER NOT NULL,
+  PRIMARY KEY (kernel, pc)
+) WITHOUT ROWID;
+
 -- Launches that differ in nothing but when they ran and how long: a row for all of them. first: the
 -- id of the first; count: how many; timed: those of them whose device_seconds are known. Seconds are
 -- sums over those that have any; device_least and device_most are of one launch.
@@ -694,6 +707,13 @@ SELECT l.kernel, min(b.launch) AS launch, b.block, b.first_pc, b.ninsns,
        sum(l.count * b.executions) AS executions, sum(l.count * b.lanes) AS lanes
 FROM launch_kinds l JOIN blocks b ON b.launch = l.rows_of
 GROUP BY l.kernel, b.block, b.first_pc, b.ninsns;
+
+-- executions: by warps, as far as basic blocks were counted.
+CREATE VIEW kernel_barriers AS
+SELECT a.kernel, a.pc, a.meets, coalesce(sum(b.executions), 0) AS executions
+FROM barriers a
+LEFT JOIN kernel_blocks b ON b.kernel = a.kernel AND a.pc >= b.first_pc AND a.pc < b.first_pc + b.ninsns
+GROUP BY a.kernel, a.pc;
 
 CREATE VIEW module_kernels AS
 SELECT k.*, m.name AS module_name, m.hash AS module_hash

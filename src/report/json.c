@@ -461,6 +461,7 @@ static const char *cost_key(ana_unit unit)
     case ANA_BYTES: return K(cost, excess_bytes);
     case ANA_INSTRUCTIONS: return K(cost, excess_instructions);
     case ANA_COPIED: return K(cost, excess_copied_bytes);
+    case ANA_BARRIERS: return K(cost, excess_barriers);
     case ANA_UNIT_COUNT: break;
     }
     return "";

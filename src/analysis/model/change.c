@@ -156,6 +156,17 @@ double model_touched_after(const model_change *change, uint32_t object)
     return part;
 }
 
+/* What a warp does by itself in the place of a barrier is one instruction more. */
+void model_change_barriers(const model_change *change, model_work *w)
+{
+    double to_warps = at_most(change->warp_barriers, 1 - at_most(change->barriers, 1));
+    double gone = at_most(change->barriers + change->warp_barriers, 1);
+    w->machine[IR_COST_CONTROL] += to_warps * w->machine[IR_COST_SYNC];
+    w->chain[IR_COST_CONTROL] += to_warps * w->chain[IR_COST_SYNC];
+    w->machine[IR_COST_SYNC] *= 1 - gone;
+    w->chain[IR_COST_SYNC] *= 1 - gone;
+}
+
 bool model_stages(const model_change *change)
 {
     for (uint32_t i = 0; i < change->nedits; i++)

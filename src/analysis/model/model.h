@@ -116,6 +116,9 @@ typedef struct model_change {
     const model_edit *edits; /* by pc, object and space */
     bool fill;      /* the work is shared out over at least as many blocks as multiprocessors */
     int64_t shared; /* bytes of shared memory that a block takes beside its own; fewer: negative */
+    /* Of the barriers: the part that goes, and the part in the place of which lanes of a warp wait for
+     * each other alone. */
+    double barriers, warp_barriers;
 } model_change;
 
 /* What the change does to the instruction; NULL: nothing. `change` may be NULL. */

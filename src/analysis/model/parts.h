@@ -89,6 +89,8 @@ void model_add_retries(const model_rows *rows, const model_device *device, const
  * in their place is added to the work. */
 const prof_instruction *model_change_rows(const model_rows *rows, const model_launch_rows *launch,
                                           const model_change *change, model_work *work);
+/* Takes the change's barriers away. */
+void model_change_barriers(const model_change *change, model_work *work);
 /* Of the sectors of an object that a block touches, the part that is left. */
 double model_touched_after(const model_change *change, uint32_t object);
 /* Does what it puts into shared memory come from further away than before? */

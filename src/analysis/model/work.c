@@ -140,6 +140,7 @@ static void try_change(model_rows *rows, const model_device *d, const prof_launc
     w->traffic = (model_traffic){0};
     w->shared_turns = w->shared_extra = w->shared_loads = w->shared_load_turns = 0;
     memset(w->spins, 0, sizeof w->spins);
+    model_change_barriers(change, w);
     const prof_instruction *now = model_change_rows(rows, l, change, w);
     add_requests(rows, now, l->ninsns, w);
     model_add_objects(rows, d, l, now, change, w);

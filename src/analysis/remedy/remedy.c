@@ -29,8 +29,20 @@ static double lesser(double a, double b)
     return a < b ? a : b;
 }
 
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static bool changes_barriers(const model_change *c)
+{
+    return c->barriers > 0 || c->warp_barriers > 0;
+}
+
 bool remedy_overlap(const model_change *a, const model_change *b)
 {
+    if (changes_barriers(a) && changes_barriers(b))
+        return true;
     for (uint32_t i = 0; i < a->nedits; i++)
         for (uint32_t k = 0; k < b->nedits; k++)
             if (model_edits_same(&a->edits[i], &b->edits[k]))
@@ -67,8 +79,12 @@ static void add_edit(model_edit *edits, uint32_t *count, const model_edit *e)
 bool remedy_join(wl_arena *arena, const model_change *a, const model_change *b, model_change *out)
 {
     model_edit *edits = wl_new_array(arena, model_edit, (size_t)a->nedits + b->nedits + 1);
-    model_change both = {
-        .edits = edits, .fill = a->fill || b->fill, .shared = a->shared + b->shared};
+    /* The barriers of one change are among those of the other. */
+    model_change both = {.edits = edits,
+                         .fill = a->fill || b->fill,
+                         .shared = a->shared + b->shared,
+                         .barriers = greater(a->barriers, b->barriers),
+                         .warp_barriers = greater(a->warp_barriers, b->warp_barriers)};
     if (!edits)
         return false;
     for (uint32_t i = 0; i < a->nedits; i++)

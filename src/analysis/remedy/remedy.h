@@ -49,7 +49,7 @@ typedef struct ana_remedy {
     ana_worth worth;
 } ana_remedy;
 
-/* Do both change an instruction? */
+/* Do both change an instruction, or the barriers? */
 bool remedy_overlap(const model_change *a, const model_change *b);
 /* Both changes, in the arena; `out` may be one of them. False when memory is exhausted. */
 bool remedy_join(wl_arena *arena, const model_change *a, const model_change *b, model_change *out);

@@ -1,0 +1,252 @@
+#include "analysis/shared/footprint.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+/* Whoever writes forms cuts a text at 1,200 characters and a name at 127. */
+enum { LONGEST_FORM = 1000, LONGEST_NAME = 120, MOST_DIGITS = 18, MOST_THREADS = 1024, LANES = 32 };
+
+/* Where a step on the way may overflow, by which the address is off then: a multiple of what numbers
+ * of 16 bits, the narrowest that forms have, can hold. */
+static const uint64_t NARROWEST = UINT64_C(1) << 16;
+
+/* Coefficients beyond this are no steps through memory, and might overflow. */
+static const int64_t FARTHEST = INT64_C(1) << 40;
+
+/* ---- forms ---- */
+
+typedef struct term { /* a product */
+    int64_t number;
+    uint32_t threads, iterations, same, others; /* factors of each kind */
+    bool zero;                                  /* an index that is always 0 */
+    uint32_t dimension;                         /* of the last index */
+    uint64_t names;                             /* of the factors that are the same for all */
+    const char *base;
+    uint32_t base_length;
+} term;
+
+static bool is_called(const char *name, uint32_t length, const char *vector)
+{
+    size_t n = strlen(vector);
+    return length == n + 2 && strncmp(name, vector, n) == 0 && name[n] == '.' &&
+           name[n + 1] >= 'x' && name[n + 1] <= 'z';
+}
+
+static uint32_t dimension_of(const char *name, uint32_t length)
+{
+    return (uint32_t)(name[length - 1] - 'x');
+}
+
+static bool is_same_in_block(const char *name, uint32_t length)
+{
+    return *name == '&' || (length > 5 && strncmp(name, "param", 5) == 0) ||
+           is_called(name, length, "ctaid") || is_called(name, length, "nctaid");
+}
+
+static bool multiply(term *t, int64_t by)
+{
+    return !__builtin_mul_overflow(t->number, by, &t->number) && t->number <= FARTHEST &&
+           t->number >= -FARTHEST;
+}
+
+static bool read_factor(term *t, const char *name, uint32_t length, const uint32_t block[3])
+{
+    if (isdigit((unsigned char)*name))
+        return length <= MOST_DIGITS && multiply(t, (int64_t)strtoull(name, NULL, 10));
+    if (is_called(name, length, "ntid"))
+        return multiply(t, block[dimension_of(name, length)]);
+    if (is_called(name, length, "tid")) {
+        t->dimension = dimension_of(name, length);
+        t->zero |= block[t->dimension] == 1;
+        t->threads++;
+    } else if (is_same_in_block(name, length)) {
+        t->same++;
+        t->names = XXH3_64bits_withSeed(name, length, t->names);
+        t->base = *name == '&' ? name : t->base;
+        t->base_length = *name == '&' ? length : t->base_length;
+    } else if (*name == 'i' && length > 1 && isdigit((unsigned char)name[1])) {
+        t->iterations++;
+    } else {
+        t->others++;
+    }
+    return length > 0 && length <= LONGEST_NAME;
+}
+
+static bool read_term(term *t, const char *text, uint32_t length, const uint32_t block[3])
+{
+    for (uint32_t at = 0, n; at < length; at += n + 1) {
+        const char *star = memchr(text + at, '*', length - at);
+        n = star ? (uint32_t)(star - (text + at)) : length - at;
+        if (!read_factor(t, text + at, n, block))
+            return false;
+    }
+    return length > 0 && text[length - 1] != '*';
+}
+
+static uint64_t divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static bool add_to(int64_t *sum, int64_t number)
+{
+    return !__builtin_add_overflow(*sum, number, sum) && *sum <= FARTHEST && *sum >= -FARTHEST;
+}
+
+static bool add_term(footprint *f, const term *t)
+{
+    if (t->base && (f->base || t->number != 1 || t->same > 1 || t->threads || t->iterations))
+        return false;
+    if (t->base) {
+        f->base = t->base;
+        f->base_length = t->base_length;
+        return true;
+    }
+    if (t->zero || !t->number)
+        return true;
+    if (t->others || (t->threads && (t->threads > 1 || t->iterations || t->same)))
+        return false;
+    if (t->threads)
+        return add_to(&f->thread[t->dimension], t->number);
+    if (t->iterations)
+        f->step = divisor((uint64_t)llabs(t->number), f->step);
+    else if (t->same)
+        f->same += (uint64_t)t->number * (t->names | 1);
+    else
+        return add_to(&f->constant, t->number);
+    return true;
+}
+
+/* One product of the sum after the other; false where one cannot be read or added. */
+static bool read_form(footprint *f, const char *at, const uint32_t block[3])
+{
+    bool good = *at && strlen(at) <= LONGEST_FORM;
+    for (bool first = true, readable = good; readable && *at; first = false) {
+        bool negative = first ? *at == '-' : strncmp(at, " - ", 3) == 0;
+        bool joined = first || negative || strncmp(at, " + ", 3) == 0;
+        at += first ? negative : 3 * (size_t)joined;
+        uint32_t length = (uint32_t)strcspn(at, " ");
+        term t = {.number = negative ? -1 : 1};
+        readable = joined && read_term(&t, at, length, block);
+        good &= readable && add_term(f, &t);
+        at += length;
+    }
+    return good;
+}
+
+footprint footprint_of(const prof_form *form, const uint32_t block[3])
+{
+    footprint f = {.bytes = form ? form->bytes : 0};
+    bool good = form && form->bytes && read_form(&f, form->form, block);
+    if (form && form->no_wrap)
+        f.step = divisor(NARROWEST, f.step);
+    f.known = good && (uint64_t)block[0] * block[1] * block[2] <= MOST_THREADS;
+    return f;
+}
+
+bool footprint_same_base(const footprint *a, const footprint *b)
+{
+    if (!a->base || !b->base)
+        return a->base == b->base;
+    return a->base_length == b->base_length && memcmp(a->base, b->base, a->base_length) == 0;
+}
+
+bool footprint_comparable(const footprint *a, const footprint *b)
+{
+    return a->known && b->known && footprint_same_base(a, b) && a->same == b->same;
+}
+
+/* ---- two of them ---- */
+
+typedef struct spot { /* where a thread begins */
+    uint64_t at;
+    uint32_t thread;
+} spot;
+
+static int by_place(const void *a, const void *b)
+{
+    const spot *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Of a ring of `size` bytes; of all memory where that is 0. */
+static uint64_t on_ring(int64_t at, uint64_t size)
+{
+    const uint64_t middle = UINT64_C(1) << 62;
+    if (!size)
+        return middle + (uint64_t)at;
+    int64_t rest = at % (int64_t)size;
+    return (uint64_t)(rest < 0 ? rest + (int64_t)size : rest);
+}
+
+static int64_t begin_of(const footprint *f, uint32_t t, const uint32_t block[3])
+{
+    return f->constant + f->thread[0] * (t % block[0]) +
+           f->thread[1] * (t / block[0] % block[1]) + f->thread[2] * (t / block[0] / block[1]);
+}
+
+static uint64_t distance(uint64_t from, uint64_t to, uint64_t size)
+{
+    return size && to < from ? to + size - from : to - from;
+}
+
+static uint32_t first_from(const spot *spots, uint32_t count, uint64_t at)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (spots[middle].at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Of the threads that begin less than `reach` bytes after `from`: what one that is not `thread`
+ * needs. */
+static footprint_order meet_from(const spot *spots, uint32_t count, uint64_t from, uint64_t reach,
+                                 uint64_t size, uint32_t thread)
+{
+    footprint_order order = FOOTPRINT_APART;
+    uint32_t at = first_from(spots, count, from);
+    for (uint32_t n = 0; n < count && order != FOOTPRINT_BLOCK; n++, at++) {
+        if (at >= count && !size)
+            break;
+        const spot *s = &spots[at % count];
+        if (distance(from, s->at, size) >= reach)
+            break;
+        if (s->thread / LANES != thread / LANES)
+            order = FOOTPRINT_BLOCK;
+        else if (s->thread != thread)
+            order = FOOTPRINT_WARPS;
+    }
+    return order;
+}
+
+footprint_order footprint_meet(const footprint *a, const footprint *b, const uint32_t block[3])
+{
+    uint32_t count = block[0] * block[1] * block[2];
+    uint64_t size = divisor(a->step, b->step), reach = (uint64_t)a->bytes + b->bytes - 1;
+    footprint_order order = FOOTPRINT_APART;
+    spot spots[MOST_THREADS];
+    if (size && reach >= size)
+        return count > LANES ? FOOTPRINT_BLOCK : count > 1 ? FOOTPRINT_WARPS : FOOTPRINT_APART;
+    for (uint32_t t = 0; t < count; t++)
+        spots[t] = (spot){on_ring(begin_of(b, t, block), size), t};
+    qsort(spots, count, sizeof *spots, by_place);
+    for (uint32_t t = 0; t < count && order != FOOTPRINT_BLOCK; t++) {
+        int64_t from = begin_of(a, t, block) - (int64_t)b->bytes + 1;
+        footprint_order one = meet_from(spots, count, on_ring(from, size), reach, size, t);
+        order = one > order ? one : order;
+    }
+    return order;
+}
