@@ -12,8 +12,8 @@
 
 enum {
     KERNELS = 500,
-    ARRAY = 16384, /* bytes of each of two shared arrays */
-    BUFFER = 65536,
+    
+    BUFFER = 65536 + 64,
     TEXT = 65536,
     MOST_PCS = 2000
 };
@@ -41,21 +41,25 @@ __attribute__((format(printf, 2, 3))) static void put(writer *w, const char *for
     assert_true(w->at < TEXT);
 }
 
-/* %r5: an offset that follows from the thread, and the iterations of the loop in %r7. */
-static void put_offset(writer *w)
+/* %r5: an offset of whole `unit`s that follows from the thread, and the iterations of the loop in
+ * %r7. */
+static void put_offset(writer *w, uint32_t unit)
 {
-    static const uint32_t steps[] = {0, 4, 4, 4, 8, 16, 32, 64}, turns[] = {0, 0, 4, 128, 512};
-    put(w, "mul.lo.u32 %%r5, %%r1, %u;\n", steps[pick(w, 8)]);
-    put(w, "mad.lo.u32 %%r5, %%r2, %u, %%r5;\n", pick(w, 3) ? 64u << pick(w, 2) : steps[pick(w, 8)]);
-    put(w, "mad.lo.u32 %%r5, %%r7, %u, %%r5;\n", turns[pick(w, 5)]);
-    put(w, "add.u32 %%r5, %%r5, %u;\n", pick(w, 2) ? 0 : 4 * pick(w, 40));
+    static const uint32_t steps[] = {0, 1, 1, 1, 2, 4, 8, 16}, turns[] = {0, 0, 1, 32, 128};
+    put(w, "mul.lo.u32 %%r5, %%r1, %u;\n", unit * steps[pick(w, 8)]);
+    put(w, "mad.lo.u32 %%r5, %%r2, %u, %%r5;\n",
+        unit * (pick(w, 3) ? 16u << pick(w, 2) : steps[pick(w, 8)]));
+    put(w, "mad.lo.u32 %%r5, %%r7, %u, %%r5;\n", unit * turns[pick(w, 5)]);
+    put(w, "add.u32 %%r5, %%r5, %u;\n", pick(w, 2) ? 0 : unit * pick(w, 40));
     if (pick(w, 12) == 0) /* whatever was loaded says where */
-        put(w, "and.b32 %%r5, %%r6, 508;\n");
-    if (pick(w, 12) == 0) /* 16 bits */
-        put(w, "mul.lo.u32 %%r5, %%r1, 512;\ncvt.u16.u32 %%h1, %%r5;\ncvt.u32.u16 %%r5, %%h1;\n"
-               "and.b32 %%r5, %%r5, 16380;\n");
-    else
-        put(w, "and.b32 %%r9, %%r5, 16380;\n"); /* not used: what a form has to see through */
+        put(w, "and.b32 %%r5, %%r6, 504;\n");
+}
+
+/* %r5: an offset in 64 KiB that threads have in common, since 16 bits are too few for it. */
+static void put_narrow_offset(writer *w)
+{
+    put(w, "mul.lo.u32 %%r5, %%r1, %u;\ncvt.u16.u32 %%h1, %%r5;\ncvt.u32.u16 %%r5, %%h1;\n",
+        1024u << pick(w, 4));
 }
 
 static void put_access(writer *w)
@@ -63,16 +67,22 @@ static void put_access(writer *w)
     static const char *const arrays[] = {"one", "two", "in", "out"};
     uint32_t which = pick(w, 5) % 4;
     const char *space = which < 2 ? "shared" : "global";
-    put_offset(w);
+    uint32_t bytes = 4u << pick(w, 2);
+    if (which >= 2 && pick(w, 4) == 0)
+        put_narrow_offset(w);
+    else
+        put_offset(w, bytes);
     if (which < 2)
         put(w, "mov.u64 %%d4, %s;\n", arrays[which]);
     else
         put(w, "mov.u64 %%d4, %%d%u;\n", which - 1);
     put(w, "cvt.u64.u32 %%d5, %%r5;\nadd.u64 %%d6, %%d4, %%d5;\n");
+    const char *type = bytes == 4 ? ".u32" : pick(w, 2) ? ".v2.u32" : ".u64";
+    const char *data = bytes == 4 ? "%r6" : type[1] == 'v' ? "{%r6, %r10}" : "%d7";
     if (pick(w, 2))
-        put(w, "ld.%s.u32 %%r6, [%%d6+%u];\n", space, 4 * pick(w, 3));
+        put(w, "ld.%s%s %s, [%%d6+%u];\n", space, type, data, bytes * pick(w, 3));
     else
-        put(w, "st.%s.u32 [%%d6+%u], %%r1;\n", space, 4 * pick(w, 3));
+        put(w, "st.%s%s [%%d6+%u], %s;\n", space, type, bytes * pick(w, 3), data);
 }
 
 static void put_barrier(writer *w)
@@ -134,7 +144,7 @@ static void put_kernel(writer *w)
                   ".loc 1 1 1\n"
                   "ld.param.u64 %%d1, [in];\nld.param.u64 %%d2, [out];\nld.param.u32 %%r8, [n];\n"
                   "mov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %%tid.y;\nmov.u32 %%r6, 0;\n"
-                  "mov.u32 %%r7, 0;\n");
+                  "mov.u32 %%r7, 0;\nmov.u32 %%r10, 0;\nmov.u64 %%d7, 0;\n");
     put_statements(w, 4 + pick(w, 10));
     put(w, "ret;\n}\n");
 }
@@ -309,7 +319,7 @@ static void nothing_needed_is_told(void **state)
         check_kernel(seed, &t);
     print_message("%u can go, %u are of warps, %u stay (%u of them without a need in these runs)\n",
                   t.gone, t.eased, t.kept, t.idle);
-    assert_true(t.gone > KERNELS / 10 && t.eased > KERNELS / 50 && t.kept > KERNELS);
+    assert_true(t.gone > KERNELS / 10 && t.eased > KERNELS / 50 && t.kept > KERNELS / 2);
 }
 
 int main(void)
