@@ -13,11 +13,13 @@ typedef struct insn {
 
 enum { MOST = 16 };
 
-static barriers_order order_of(const insn *insns, uint32_t n, uint32_t x, uint32_t y,
-                               uint32_t ngroups, ana_group *groups)
+/* `followed`: flow/barriers.h could. */
+static barriers_order together_of(const insn *insns, uint32_t n, uint32_t x, uint32_t y,
+                                  bool followed)
 {
     prof_code code[MOST] = {0};
     prof_form forms[MOST] = {0};
+    prof_barrier rows[MOST] = {0};
     prof_launch launch = {.count = 1, .kernel = 1, .grid = {4, 1, 1}, .block = {x, y, 1}};
     const prof_kernel kernel = {.id = 1};
     ana_program program = {.launches = {1, &launch}};
@@ -25,12 +27,13 @@ static barriers_order order_of(const insn *insns, uint32_t n, uint32_t x, uint32
                        .kernel = &kernel,
                        .code = {n, code},
                        .forms = {0, forms},
-                       .ngroups = ngroups,
-                       .groups = groups,
+                       .barriers = {0, rows},
                        .scratch = arena};
     assert_true(n <= MOST);
     for (uint32_t i = 0; i < n; i++) {
         code[i] = (prof_code){.kernel = 1, .pc = i, .op = insns[i].op};
+        if (followed && strcmp(insns[i].op, "bar.sync") == 0)
+            rows[input.barriers.count++] = (prof_barrier){.kernel = 1, .pc = i};
         if (insns[i].form) {
             forms[input.forms.count++] = (prof_form){
                 .kernel = 1, .pc = i, .bytes = insns[i].bytes, .form = insns[i].form};
@@ -39,7 +42,7 @@ static barriers_order order_of(const insn *insns, uint32_t n, uint32_t x, uint32
     return barriers_of(&input);
 }
 
-#define ORDER(insns, x, y) order_of(insns, sizeof(insns) / sizeof *(insns), x, y, 0, NULL)
+#define ORDER(insns, x, y) together_of(insns, sizeof(insns) / sizeof *(insns), x, y, true)
 
 /* As nvcc compiles a product of tiles: a row of As is of one warp, Bs of all. */
 static void of_tiles(void **state)
@@ -85,22 +88,15 @@ static void of_what_is_not_proven(void **state)
                                   {"ld.shared.f32", "4*tid.x*param1 + &part", 4},
                                   {"ld.f32", "4*tid.x + param0", 4},
                                   {"ld.shared.f32", "4*tid.x + &part - 4", 4},
-                                  {"ld.shared.f32", "4*tid.x + &part + 262144", 4},
-                                  {"ld.shared.f32", "4*tid.x + &part", 0},
-                                  {"ld.volatile.shared.f32", "4*tid.x + &part", 4},
-                                  {"atom.shared.add.u32", "4*tid.x + &part", 4},
-                                  {"red.global.add.u32", NULL, 0},
-                                  {"cp.async.ca.shared.global", "4*tid.x + &part", 4},
-                                  {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", NULL, 0},
-                                  {"membar.gl", NULL, 0},
-                                  {"bar.red.popc.u32", NULL, 0},
-                                  {"call.uni", NULL, 0}};
+                                  {"ld.shared.f32", "4*tid.x + &part", 0}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const insn kernel[] = {
             {"st.shared.f32", "4*tid.x + &part", 4}, {"bar.sync", NULL, 0}, others[i]};
         assert_int_equal(ORDER(kernel, 64, 1), BARRIERS_MAY_ORDER);
     }
-    assert_int_equal(order_of(NULL, 0, 32, 1, 0, NULL), BARRIERS_MAY_ORDER); /* no code */
+    const insn followed[] = {{"bar.sync", NULL, 0}};
+    assert_int_equal(together_of(followed, 1, 32, 1, false), BARRIERS_MAY_ORDER);
+    assert_int_equal(together_of(NULL, 0, 32, 1, true), BARRIERS_MAY_ORDER); /* no code */
 }
 
 static void of_none(void **state)
@@ -112,25 +108,6 @@ static void of_none(void **state)
     assert_int_equal(ORDER(plain, 256, 1), BARRIERS_NONE);
 }
 
-/* A block's threads can talk through device memory as well. */
-static void of_objects(void **state)
-{
-    (void)state;
-    const insn kernel[] = {{"st.shared.f32", "4*tid.x + &part", 4},
-                           {"bar.sync", NULL, 0},
-                           {"ld.shared.f32", "4*tid.x + &part", 4}};
-    prof_instruction stores[] = {{.c = {.op = ACC_STORE}}, {.c = {.op = ACC_LOAD}}};
-    ana_group group = {.object = 1, .space = ACC_GLOBAL, .ninsns = 1, .insns = stores};
-    assert_int_equal(order_of(kernel, 3, 64, 1, 1, &group), BARRIERS_ORDER_NOTHING);
-    group.ninsns = 2;
-    assert_int_equal(order_of(kernel, 3, 64, 1, 1, &group), BARRIERS_MAY_ORDER);
-    group.ninsns = 1;
-    group.object = 0; /* memory of no known object: anything */
-    assert_int_equal(order_of(kernel, 3, 64, 1, 1, &group), BARRIERS_MAY_ORDER);
-    stores[0].c.op = ACC_LOAD;
-    assert_int_equal(order_of(kernel, 3, 64, 1, 1, &group), BARRIERS_ORDER_NOTHING);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,7 +115,6 @@ int main(void)
         cmocka_unit_test(of_private_arrays),
         cmocka_unit_test(of_what_is_not_proven),
         cmocka_unit_test(of_none),
-        cmocka_unit_test(of_objects),
     };
     return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
 }

@@ -605,6 +605,7 @@ static const expected_row expected[] = {
     {"forms", "kernel = 2 AND pc = 5 AND position = 1",
      "kernel=2 pc=5 position=1 bytes=4 form=* no_wrap=1"},
     {"forms", "kernel = 2 AND pc = 6", "kernel=2 pc=6 position=0 bytes=4 form=* no_wrap=1"},
+    {"successors", "kernel = 2 AND first_pc = 3", "kernel=2 first_pc=3 next_pc=4"},
     {"locs", "id = 5", "id=5 file=3 line=8 col=1 function=store(float) inlined_at=4"},
     {"devices", "id = 2",
      "id=2 process=1 ordinal=45 name=B_GPU file=b cc_major=46 cc_minor=47 sms=48 "
@@ -637,6 +638,7 @@ static const unset_column unset[] = {
      "test_sequences.c: packed steps, and what they are unpacked to"},
     {"fills", "*", "test_facts.c: of kernels that write to shared memory"},
     {"fill_reads", "*", "test_facts.c"},
+    {"barriers", "*", "test_facts.c: of kernels with barriers"},
     {"sequences", "*", "test_sequences.c"},
     {"sequence_pages", "*", "test_sequences.c"},
     {"warp_groups", "*", "test_sequences.c"},

@@ -65,6 +65,26 @@ static const char fills_ptx[] = ".version 8.0\n"
                                 /* 7 */ "ret;\n"
                                 "}\n";
 
+/* Barriers of the block, one of them with a result, which the launch may leave out; and of warps. */
+static const char barriers_ptx[] = ".version 8.0\n"
+                                   ".target sm_90\n"
+                                   ".address_size 64\n"
+                                   ".visible .entry facts(.param .u32 n)\n"
+                                   "{\n"
+                                   ".shared .align 4 .b8 tile[128];\n"
+                                   ".reg .b32 %r<3>;\n"
+                                   ".reg .pred %p<2>;\n"
+                                   /* 0 */ "ld.param.u32 %r1, [n];\n"
+                                   /* 1 */ "setp.lt.u32 %p1, %r1, 8;\n"
+                                   /* 2 */ "@%p1 bra L;\n"
+                                   /* 3 */ "bar.sync 0;\n"
+                                   /* 4 */ "bar.red.popc.u32 %r2, 0, %p1;\n"
+                                   "L:\n"
+                                   /* 5 */ "st.shared.u32 [tile+4], %r1;\n"
+                                   /* 6 */ "bar.warp.sync -1;\n"
+                                   /* 7 */ "ret;\n"
+                                   "}\n";
+
 static sqlite3 *make_of(const char *code, size_t length)
 {
     const char *path = story_path("facts.wlprof");
@@ -205,6 +225,18 @@ static void fills(void **state)
     sqlite3_close(sql);
 }
 
+static void barriers(void **state)
+{
+    (void)state;
+    sqlite3 *sql = make_of(barriers_ptx, sizeof barriers_ptx - 1);
+    expect_rows(sql, "SELECT first_pc, next_pc FROM successors ORDER BY first_pc, next_pc",
+                "0 3\n0 5\n3 5\n");
+    expect_rows(sql, "SELECT pc, meets, executions FROM kernel_barriers ORDER BY pc",
+                "3 0 0\n4 1 0\n6 2 0\n");
+    expect_rows(sql, "SELECT pc, bytes, form FROM v_forms", "5 4 &tile + 4\n");
+    sqlite3_close(sql);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +248,7 @@ int main(void)
         cmocka_unit_test(loops),
         cmocka_unit_test(forms),
         cmocka_unit_test(fills),
+        cmocka_unit_test(barriers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

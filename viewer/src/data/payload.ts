@@ -52,6 +52,8 @@ export type Remedy =
   | "private-copies"
   | "keep-in-registers"
   | "exchange-by-shuffles"
+  | "leave-out-barriers"
+  | "synchronise-warps"
   | "read-directly"
   | "start-more-blocks"
   | "keep-out-of-local-memory"
@@ -79,6 +81,7 @@ export type Pattern =
   | "shared-thread-local"
   | "shared-warp-local"
   | "shared-used-once"
+  | "superfluous-barrier"
   | "bank-conflict"
   | "too-few-blocks"
   | "local-memory"
@@ -93,7 +96,13 @@ export type Pattern =
   | "structured-access"
   | "dead-write";
 export type Scope = "program" | "object" | "kernel" | "kernel-and-object";
-export type Unit = "sectors" | "wavefronts" | "bytes" | "warp instructions" | "copied bytes";
+export type Unit =
+  | "sectors"
+  | "wavefronts"
+  | "bytes"
+  | "warp instructions"
+  | "copied bytes"
+  | "barriers";
 export type Gain =
   | "full"
   | "cached"

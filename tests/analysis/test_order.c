@@ -1,0 +1,165 @@
+/* What barriers are needed for, worked out by hand on kernels of a few instructions. */
+#include "ordered.h"
+
+#include "support/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HEAD                                                                                     \
+    ".version 8.3\n.target sm_90\n.address_size 64\n.file 1 \"/src/kernel.cu\"\n"                 \
+    ".visible .entry kernel(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"                 \
+    ".shared .align 16 .b8 one[8192];\n.shared .align 16 .b8 two[8192];\n.reg .pred %p<5>;\n"     \
+    ".reg .b32 %r<20>;\n.reg .b64 %d<20>;\n"                                                      \
+    "ld.param.u64 %d1, [in];\nld.param.u64 %d2, [out];\nld.param.u32 %r9, [n];\n"                 \
+    "mov.u32 %r1, %tid.x;\nmov.u32 %r2, one;\nmov.u32 %r3, two;\n"                                \
+    "mad.lo.u32 %r4, %r1, 4, %r2;\nmad.lo.u32 %r5, %r1, 4, %r3;\nmul.wide.u32 %d3, %r1, 4;\n"     \
+    "add.u64 %d4, %d1, %d3;\nadd.u64 %d5, %d2, %d3;\nmov.u32 %r6, 0;\n"
+
+/* Each barrier on a line of its own. */
+#define BAR(line) ".loc 1 " #line " 1\nbar.sync 0;\n.loc 1 1 1\n"
+#define OWN_STORE "st.shared.u32 [%r4], %r1;\n"
+#define OWN_LOAD "ld.shared.u32 %r7, [%r4];\n"
+#define NEXT_LOAD "ld.shared.u32 %r7, [%r4+4];\n"
+#define FAR_LOAD "ld.shared.u32 %r7, [%r4+128];\n"
+#define TWO_LOAD "ld.shared.u32 %r7, [%r5+128];\n"
+
+/* `expected`: a letter for each barrier: - it can go, w of warps, b stays; "?": not known. */
+static void expect_of(const char *body, uint32_t threads, prof_access *accesses, uint32_t count,
+                      const char *expected)
+{
+    char text[8192], got[32] = "";
+    ordered o;
+    const uint32_t block[3] = {threads, 1, 1};
+    snprintf(text, sizeof text, "%s%sret;\n}\n", HEAD, body);
+    ordered_begin(&o, text, block, accesses, count);
+    for (uint32_t i = 0; i < o.all.count; i++)
+        got[i] = "-wb"[ordered_needs(&o, i)];
+    assert_string_equal(o.all.known ? got : "?", expected);
+    ordered_end(&o);
+}
+
+static void expect(const char *body, uint32_t threads, const char *expected)
+{
+    expect_of(body, threads, NULL, 0, expected);
+}
+
+static void of_own_words(void **state)
+{
+    (void)state;
+    expect(OWN_STORE BAR(10) OWN_LOAD, 256, "-");
+    expect(OWN_STORE BAR(10) NEXT_LOAD, 256, "b"); /* thread 31 takes what 32 stored */
+    expect(OWN_STORE BAR(10) NEXT_LOAD, 32, "w");
+    expect(NEXT_LOAD BAR(10) OWN_STORE, 256, "b"); /* and must have it before it is stored over */
+    expect(OWN_STORE BAR(10) TWO_LOAD, 256, "-");  /* another array */
+    expect(FAR_LOAD BAR(10) NEXT_LOAD, 256, "-");  /* nobody stores */
+    expect(OWN_STORE BAR(10) "st.shared.u32 [%r4+4], %r1;\n", 256, "b");
+    expect(OWN_STORE BAR(10), 256, "-"); /* nothing after it */
+    expect(BAR(10) OWN_STORE, 256, "-");
+}
+
+/* Each is enough where the other one is gone. */
+static void of_two_in_a_row(void **state)
+{
+    (void)state;
+    expect(OWN_STORE BAR(10) BAR(11) NEXT_LOAD, 256, "-b");
+    expect(OWN_STORE BAR(10) BAR(11) NEXT_LOAD, 32, "-w");
+    expect(OWN_STORE BAR(10) TWO_LOAD BAR(11) NEXT_LOAD, 256, "-b");
+    /* On one line they are one. */
+    expect(OWN_STORE BAR(10) BAR(10) NEXT_LOAD, 256, "bb");
+    expect(OWN_STORE BAR(10) OWN_LOAD OWN_STORE BAR(10) NEXT_LOAD, 256, "bb");
+}
+
+static void of_warps(void **state)
+{
+    (void)state;
+    expect(OWN_STORE "bar.warp.sync -1;\n" BAR(10) NEXT_LOAD, 32, "-");
+    expect(OWN_STORE BAR(10) "bar.warp.sync -1;\n" NEXT_LOAD, 32, "-");
+    expect(OWN_STORE "bar.warp.sync -1;\n" BAR(10) NEXT_LOAD, 64, "b");
+    expect(OWN_STORE "bar.red.popc.u32 %r7, 0, %p1;\n" BAR(10) NEXT_LOAD, 64, "-");
+}
+
+#define LOOP(body)                                                                \
+    "L:\n" body "add.u32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, 9;\n@%p1 bra L;\n"
+
+static void of_loops(void **state)
+{
+    (void)state;
+    expect(LOOP(OWN_STORE BAR(10) NEXT_LOAD BAR(11)), 256, "bb");
+    expect(LOOP(OWN_STORE BAR(10) OWN_LOAD BAR(11)), 256, "--");
+    /* The next iteration stores over what this one loads, and nothing else keeps them apart. */
+    expect(LOOP(OWN_STORE BAR(10) OWN_LOAD BAR(11) FAR_LOAD), 256, "-b");
+    /* Rows of 1 KiB, a row an iteration: the thread's own column. */
+    expect(LOOP("mad.lo.u32 %r8, %r6, 1024, %r4;\nst.shared.u32 [%r8], %r1;\n" BAR(10))
+               OWN_LOAD,
+           256, "-");
+    expect(LOOP("mad.lo.u32 %r8, %r6, 1024, %r4;\nst.shared.u32 [%r8], %r1;\n" BAR(10))
+               NEXT_LOAD,
+           256, "b");
+    /* Rows of 1,020 bytes shift. */
+    expect(LOOP("mad.lo.u32 %r8, %r6, 1020, %r4;\nst.shared.u32 [%r8], %r1;\n" BAR(10)), 256, "b");
+}
+
+static void of_ways(void **state)
+{
+    (void)state;
+    /* By one of two ways another barrier stands before the load. */
+    expect("setp.lt.u32 %p1, %r9, 9;\n" OWN_STORE BAR(10) "@%p1 bra L;\n" BAR(11) "L:\n" NEXT_LOAD,
+           256, "b-");
+    expect(OWN_STORE BAR(10) "setp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;\n" NEXT_LOAD "L:\n", 256, "b");
+    expect("setp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;\n" BAR(10) "L:\n", 256, "?");
+}
+
+static void of_unknown_addresses(void **state)
+{
+    (void)state;
+    expect(OWN_STORE BAR(10) "shr.u32 %r8, %r4, 1;\nld.shared.u32 %r7, [%r8];\n", 256, "b");
+    expect(OWN_STORE BAR(10) "mad.lo.u32 %r8, %r9, 4, %r4;\nld.shared.u32 %r7, [%r8];\n", 256, "b");
+    expect(OWN_STORE BAR(10) "mul.lo.u32 %r8, %r1, %r9;\nadd.u32 %r8, %r8, %r2;\n"
+                             "ld.shared.u32 %r7, [%r8];\n",
+           256, "b");
+    expect(OWN_STORE BAR(10) "ld.shared.u32 %r7, [one];\n", 256, "b");
+    expect(OWN_STORE BAR(10) "ld.shared.u32 %r7, [two];\n", 256, "-");
+    expect(OWN_STORE BAR(10) "ld.u32 %r7, [%d4];\n", 256, "b"); /* perhaps shared */
+}
+
+static void of_global_memory(void **state)
+{
+    static const char kernel[] = "ld.global.u32 %r7, [%d4];\n" BAR(10) "st.global.u32 [%d5+8], %r1;\n";
+    (void)state;
+    /* 12: the load, 14: the store; the barrier is 13. */
+    prof_access apart[] = {{1, 12, 1, 1}, {1, 12, 2, 2}, {1, 14, 1, 2}, {1, 14, 2, 1}},
+                same[] = {{1, 12, 1, 1}, {1, 12, 2, 2}, {1, 14, 1, 2}, {1, 14, 2, 2}},
+                unknown[] = {{1, 12, 1, 1}, {1, 14, 1, 0}};
+    expect_of(kernel, 256, apart, 4, "-"); /* in each launch two objects */
+    expect_of(kernel, 256, same, 4, "b");
+    expect_of(kernel, 256, unknown, 2, "b");
+    expect_of(kernel, 256, apart, 2, "b"); /* the store was never seen */
+    /* Of one pointer the code tells, whatever was seen. */
+    expect("ld.global.u32 %r7, [%d4];\n" BAR(10) "st.global.u32 [%d4], %r1;\n", 256, "-");
+    expect("ld.global.u32 %r7, [%d4+4];\n" BAR(10) "st.global.u32 [%d4], %r1;\n", 256, "b");
+    expect("st.global.u32 [%d4], %r1;\n" BAR(10) "st.global.u32 [%d4+1024], %r1;\n", 256, "-");
+}
+
+/* Sixteen bits hold 64 KiB: then words are the same again. */
+static void of_narrow_numbers(void **state)
+{
+    (void)state;
+    expect("mul.wide.u32 %d7, %r1, 1024;\nadd.u64 %d7, %d7, %d1;\nst.global.u32 [%d7], %r1;\n" BAR(
+               10) "ld.global.u32 %r7, [%d7];\n",
+           64, "-");
+    expect("mul.lo.u32 %r8, %r1, 1024;\ncvt.u64.u32 %d7, %r8;\nadd.u64 %d7, %d7, %d1;\n"
+           "st.global.u32 [%d7], %r1;\n" BAR(10) "ld.global.u32 %r7, [%d7];\n",
+           128, "b");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_own_words),       cmocka_unit_test(of_two_in_a_row),
+        cmocka_unit_test(of_warps),           cmocka_unit_test(of_loops),
+        cmocka_unit_test(of_ways),            cmocka_unit_test(of_unknown_addresses),
+        cmocka_unit_test(of_global_memory),   cmocka_unit_test(of_narrow_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
