@@ -172,8 +172,9 @@ static const model_edit half = {.pc = 1,
 static void changes_of_one_instruction_add_up(void **state)
 {
     fixture *f = *state;
-    const model_change a = {1, &half, false, 1024}, b = {1, &quarter, false, 0},
-                       c = {1, &elsewhere, true, 512};
+    const model_change a = {.nedits = 1, .edits = &half, .shared = 1024},
+                       b = {.nedits = 1, .edits = &quarter},
+                       c = {.nedits = 1, .edits = &elsewhere, .fill = true, .shared = 512};
     model_change both;
     assert_true(remedy_overlap(&a, &b));
     assert_false(remedy_overlap(&a, &c));
@@ -184,6 +185,23 @@ static void changes_of_one_instruction_add_up(void **state)
     assert_int_equal(both.nedits, 2);
     assert_true(both.fill);
     assert_int_equal(both.shared, 1536);
+}
+
+/* The barriers that one change leaves out are among those of the other. */
+static void changes_of_barriers_meet(void **state)
+{
+    fixture *f = *state;
+    const model_change all = {.barriers = 1}, some = {.barriers = 0.25, .warp_barriers = 0.5},
+                       c = {.nedits = 1, .edits = &half};
+    model_change both;
+    assert_true(remedy_overlap(&all, &some));
+    assert_false(remedy_overlap(&all, &c));
+    assert_true(remedy_join(f->arena, &all, &some, &both));
+    assert_float_equal(both.barriers, 1, 1e-9);
+    assert_float_equal(both.warp_barriers, 0.5, 1e-9);
+    assert_true(remedy_join(f->arena, &some, &c, &both));
+    assert_float_equal(both.barriers, 0.25, 1e-9);
+    assert_int_equal(both.nedits, 1);
 }
 
 static void every_remedy_has_its_words(void **state)
@@ -208,6 +226,7 @@ int main(void)
         T(what_was_tried_says_more),
         T(in_shared_memory_wavefronts_go),
         T(changes_of_one_instruction_add_up),
+        T(changes_of_barriers_meet),
         T(every_remedy_has_its_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 #include "support/arena.h"
 #include "support/test.h"
 
-#include "analysis/model/work.h"
+#include "analysis/model/parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -278,6 +278,22 @@ static void latency(void **state)
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], sum * 1e-9);
     w.blocks = 170; /* 17 on each, 8 at once */
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], sum * 17 / 8 * 1e-9);
+}
+
+/* Of the barriers a quarter goes, and a half is kept by warps, which takes an instruction. */
+static void barriers_that_go(void **state)
+{
+    (void)state;
+    model_work w = {.blocks = 10, .warps = 8};
+    w.machine[IR_COST_SYNC] = 800;
+    w.chain[IR_COST_SYNC] = 8;
+    model_change_barriers(&(model_change){.barriers = 0.25, .warp_barriers = 0.5}, &w);
+    assert_true(w.machine[IR_COST_SYNC] == 200 && w.machine[IR_COST_CONTROL] == 400);
+    assert_true(w.chain[IR_COST_SYNC] == 2 && w.chain[IR_COST_CONTROL] == 4);
+    model_change_barriers(&(model_change){.barriers = 1, .warp_barriers = 0.5}, &w);
+    assert_true(w.machine[IR_COST_SYNC] == 0 && w.machine[IR_COST_CONTROL] == 400);
+    model_change_barriers(&(model_change){.shared = 4}, &w);
+    assert_true(w.machine[IR_COST_CONTROL] == 400);
 }
 
 static void latency_of_barriers(void **state)
@@ -907,6 +923,7 @@ int main(void)
         cmocka_unit_test(starting_blocks),
         cmocka_unit_test(latency),
         cmocka_unit_test(latency_of_barriers),
+        cmocka_unit_test(barriers_that_go),
         cmocka_unit_test(latency_of_loads),
         cmocka_unit_test(ends_of_launches),
         cmocka_unit_test(latency_of_far_l2),

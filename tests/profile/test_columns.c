@@ -797,6 +797,7 @@ static void columns_are_told_apart(void **state)
 #define OF_ordinal "1"
 #define OF_device "0"
 #define OF_bytes "0"
+#define OF_executions "0"
 
 /* What rows are read from: the table, with something for what its views join. */
 static const struct {
