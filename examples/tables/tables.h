@@ -16,7 +16,8 @@ template <typename Launch> int run_tables(int argc, char **argv, Launch launch)
 {
     const int blocks = size_argument(argc, argv, 1 << 20) / (THREADS * CHUNKS);
     const size_t n = static_cast<size_t>(blocks) * THREADS * CHUNKS;
-    std::vector<float> x = numbers(static_cast<int>(n), 1), weights = numbers(WEIGHTS, 2), want(n), got(n);
+    std::vector<float> x = numbers(static_cast<int>(n), 1), weights = numbers(WEIGHTS, 2), want(n),
+                       got(n);
     for (size_t i = 0; i < n; i++)
         want[i] = cubic(weights.data(), x[i]);
     float *d_x, *d_y, *d_weights;

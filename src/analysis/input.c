@@ -126,9 +126,8 @@ static wl_status load_barriers(ana_input *input, wl_error *err)
     if (status != WL_OK || !input->barriers.count)
         return status;
     status = prof_load_successors(db, kernel, input->scratch, &input->successors, err);
-    return status == WL_OK
-               ? prof_load_accesses(db, kernel, input->scratch, &input->accesses, err)
-               : status;
+    return status == WL_OK ? prof_load_accesses(db, kernel, input->scratch, &input->accesses, err)
+                           : status;
 }
 
 wl_status ana_input_load(ana_input *input, wl_error *err)

@@ -97,7 +97,7 @@ typedef struct ana_draft {
     uint32_t nplaces;
     const uint32_t *places;     /* pcs */
     const double *place_excess; /* what each pays */
-    ana_unit unit; /* of the excess: the pattern's, unless the detector sets another */
+    ana_unit unit;              /* of the excess: the pattern's, unless the detector sets another */
     double excess;
     /* The excess were no other pattern charged first: by this it is judged whether to tell it. */
     double alone;

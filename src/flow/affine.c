@@ -289,8 +289,8 @@ char *flow_affine_text(const flow_kernel *k, const flow_affine *a, char *buffer,
 /* Nothing but a variable of shared or global memory, and an offset in it. */
 static bool names_variable(const flow_address *a)
 {
-    return (a->space == IR_SPACE_SHARED || a->space == IR_SPACE_GLOBAL) &&
-           a->value == FLOW_NONE && a->operand->has_sym && a->operand->sym.kind == IR_SYM_VAR;
+    return (a->space == IR_SPACE_SHARED || a->space == IR_SPACE_GLOBAL) && a->value == FLOW_NONE &&
+           a->operand->has_sym && a->operand->sym.kind == IR_SYM_VAR;
 }
 
 char *flow_address_text(const flow_kernel *k, const flow_function *f, const flow_address *a,
@@ -302,8 +302,7 @@ char *flow_address_text(const flow_kernel *k, const flow_function *f, const flow
         return buffer;
     int64_t offset = (int64_t)a->operand->imm;
     if (named)
-        symbol_text(k, f,
-                    (flow_symbol){FLOW_SYM_BASE, flow_object_of(k, a->operand->sym.var), 0},
+        symbol_text(k, f, (flow_symbol){FLOW_SYM_BASE, flow_object_of(k, a->operand->sym.var), 0},
                     buffer, size);
     else
         affine_text(k, f, f->affine[a->value], buffer, size);

@@ -35,9 +35,8 @@ static bool meets_block(const ir_insn *insn)
 
 static bool is_plain_access(const ir_insn *insn)
 {
-    static const ir_suffix others[] = {IR_S_volatile, IR_S_relaxed, IR_S_acquire,
-                                       IR_S_release,  IR_S_mmio,    IR_S_async,
-                                       IR_S_bulk};
+    static const ir_suffix others[] = {IR_S_volatile, IR_S_relaxed, IR_S_acquire, IR_S_release,
+                                       IR_S_mmio,     IR_S_async,   IR_S_bulk};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (ir_has(insn, others[i]))
             return false;
@@ -166,9 +165,9 @@ wl_status flow_find_barriers(const flow_kernel *k, wl_arena *arena, flow_barrier
     out->rows = wl_new_array(arena, flow_barrier, (size_t)f->func->ninsns + 1);
     for (uint32_t i = 0; out->rows && i < f->func->ninsns; i++) {
         const ir_insn *insn = &f->func->insns[i];
-        flow_meets meets = is_of_warp(insn)           ? FLOW_MEETS_WARP
+        flow_meets meets = is_of_warp(insn)         ? FLOW_MEETS_WARP
                            : ir_has(insn, IR_S_red) ? FLOW_MEETS_RESULT
-                                                      : FLOW_MEETS_BLOCK;
+                                                    : FLOW_MEETS_BLOCK;
         if (is_told(f, insn))
             out->rows[out->count++] = (flow_barrier){f->first_pc + i, (uint8_t)meets};
     }

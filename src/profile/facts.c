@@ -87,8 +87,8 @@ static wl_status write_successors(const writer *w)
     const flow_function *f = w->f;
     wl_status status = WL_OK;
     for (uint32_t b = 0; b < f->nblocks; b++)
-        for (uint32_t i = f->graph.succ_first[b];
-             i < f->graph.succ_first[b + 1] && status == WL_OK; i++) {
+        for (uint32_t i = f->graph.succ_first[b]; i < f->graph.succ_first[b + 1] && status == WL_OK;
+             i++) {
             uint32_t next = f->graph.succ[i];
             bool both = next < f->nblocks && f->blocks[b].count && f->blocks[next].count;
             const prof_successor row = {w->kernel, f->first_pc + f->blocks[b].first,
@@ -261,7 +261,7 @@ static wl_status write_facts(prof_builder *b, uint32_t kernel_id, const flow_ker
                              const machine_counts *counts, wl_error *err)
 {
     wl_status (*const parts[])(const writer *) = {write_static_blocks, write_successors,
-                                                   write_loops, write_forms};
+                                                  write_loops, write_forms};
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < flow->code->count; i++) {
         const writer w = {

@@ -219,7 +219,7 @@ typedef struct prof_successor { /* a basic block after which another can run */
 
 typedef struct prof_barrier { /* of a kernel of which it can be followed what they order */
     uint32_t kernel, pc;
-    uint32_t meets; /* flow_meets */
+    uint32_t meets;      /* flow_meets */
     uint64_t executions; /* by warps, over all launches */
 } prof_barrier;
 

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD                                                                                     \
-    ".version 8.3\n.target sm_90\n.address_size 64\n.file 1 \"/src/kernel.cu\"\n"                 \
-    ".visible .entry kernel(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"                 \
-    ".shared .align 16 .b8 one[8192];\n.shared .align 16 .b8 two[8192];\n.reg .pred %p<5>;\n"     \
-    ".reg .b32 %r<20>;\n.reg .b64 %d<20>;\n"                                                      \
-    "ld.param.u64 %d1, [in];\nld.param.u64 %d2, [out];\nld.param.u32 %r9, [n];\n"                 \
-    "mov.u32 %r1, %tid.x;\nmov.u32 %r2, one;\nmov.u32 %r3, two;\n"                                \
-    "mad.lo.u32 %r4, %r1, 4, %r2;\nmad.lo.u32 %r5, %r1, 4, %r3;\nmul.wide.u32 %d3, %r1, 4;\n"     \
+#define HEAD                                                                                  \
+    ".version 8.3\n.target sm_90\n.address_size 64\n.file 1 \"/src/kernel.cu\"\n"             \
+    ".visible .entry kernel(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"             \
+    ".shared .align 16 .b8 one[8192];\n.shared .align 16 .b8 two[8192];\n.reg .pred %p<5>;\n" \
+    ".reg .b32 %r<20>;\n.reg .b64 %d<20>;\n"                                                  \
+    "ld.param.u64 %d1, [in];\nld.param.u64 %d2, [out];\nld.param.u32 %r9, [n];\n"             \
+    "mov.u32 %r1, %tid.x;\nmov.u32 %r2, one;\nmov.u32 %r3, two;\n"                            \
+    "mad.lo.u32 %r4, %r1, 4, %r2;\nmad.lo.u32 %r5, %r1, 4, %r3;\nmul.wide.u32 %d3, %r1, 4;\n" \
     "add.u64 %d4, %d1, %d3;\nadd.u64 %d5, %d2, %d3;\nmov.u32 %r6, 0;\n"
 
 /* Each barrier on a line of its own. */
@@ -79,8 +79,7 @@ static void of_warps(void **state)
     expect(OWN_STORE "bar.red.popc.u32 %r7, 0, %p1;\n" BAR(10) NEXT_LOAD, 64, "-");
 }
 
-#define LOOP(body)                                                                \
-    "L:\n" body "add.u32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, 9;\n@%p1 bra L;\n"
+#define LOOP(body) "L:\n" body "add.u32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, 9;\n@%p1 bra L;\n"
 
 static void of_loops(void **state)
 {
@@ -90,11 +89,9 @@ static void of_loops(void **state)
     /* The next iteration stores over what this one loads, and nothing else keeps them apart. */
     expect(LOOP(OWN_STORE BAR(10) OWN_LOAD BAR(11) FAR_LOAD), 256, "-b");
     /* Rows of 1 KiB, a row an iteration: the thread's own column. */
-    expect(LOOP("mad.lo.u32 %r8, %r6, 1024, %r4;\nst.shared.u32 [%r8], %r1;\n" BAR(10))
-               OWN_LOAD,
+    expect(LOOP("mad.lo.u32 %r8, %r6, 1024, %r4;\nst.shared.u32 [%r8], %r1;\n" BAR(10)) OWN_LOAD,
            256, "-");
-    expect(LOOP("mad.lo.u32 %r8, %r6, 1024, %r4;\nst.shared.u32 [%r8], %r1;\n" BAR(10))
-               NEXT_LOAD,
+    expect(LOOP("mad.lo.u32 %r8, %r6, 1024, %r4;\nst.shared.u32 [%r8], %r1;\n" BAR(10)) NEXT_LOAD,
            256, "b");
     /* Rows of 1,020 bytes shift. */
     expect(LOOP("mad.lo.u32 %r8, %r6, 1020, %r4;\nst.shared.u32 [%r8], %r1;\n" BAR(10)), 256, "b");
@@ -125,7 +122,8 @@ static void of_unknown_addresses(void **state)
 
 static void of_global_memory(void **state)
 {
-    static const char kernel[] = "ld.global.u32 %r7, [%d4];\n" BAR(10) "st.global.u32 [%d5+8], %r1;\n";
+    static const char kernel[] =
+        "ld.global.u32 %r7, [%d4];\n" BAR(10) "st.global.u32 [%d5+8], %r1;\n";
     (void)state;
     /* 12: the load, 14: the store; the barrier is 13. */
     prof_access apart[] = {{1, 12, 1, 1}, {1, 12, 2, 2}, {1, 14, 1, 2}, {1, 14, 2, 1}},
@@ -156,10 +154,10 @@ static void of_narrow_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_own_words),       cmocka_unit_test(of_two_in_a_row),
-        cmocka_unit_test(of_warps),           cmocka_unit_test(of_loops),
-        cmocka_unit_test(of_ways),            cmocka_unit_test(of_unknown_addresses),
-        cmocka_unit_test(of_global_memory),   cmocka_unit_test(of_narrow_numbers),
+        cmocka_unit_test(of_own_words),     cmocka_unit_test(of_two_in_a_row),
+        cmocka_unit_test(of_warps),         cmocka_unit_test(of_loops),
+        cmocka_unit_test(of_ways),          cmocka_unit_test(of_unknown_addresses),
+        cmocka_unit_test(of_global_memory), cmocka_unit_test(of_narrow_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 enum {
     KERNELS = 500,
-    
+
     BUFFER = 65536 + 64,
     TEXT = 65536,
     MOST_PCS = 2000
@@ -98,7 +98,8 @@ static void put_loop(writer *w)
     uint32_t label = w->labels++;
     put(w, "mov.u32 %%r7, 0;\nL%u:\n", label);
     put_statements(w, 1 + pick(w, 4));
-    put(w, "add.u32 %%r7, %%r7, 1;\nsetp.lt.u32 %%p1, %%r7, %u;\n@%%p1 bra L%u;\nmov.u32 %%r7, 0;\n",
+    put(w,
+        "add.u32 %%r7, %%r7, 1;\nsetp.lt.u32 %%p1, %%r7, %u;\n@%%p1 bra L%u;\nmov.u32 %%r7, 0;\n",
         2 + pick(w, 2), label);
 }
 
@@ -278,8 +279,8 @@ static void add_up(const ordered *o, const history *h, tally *t)
 
 static void check_kernel(uint64_t seed, tally *t)
 {
-    static const uint32_t blocks[][3] = {{32, 1, 1}, {64, 1, 1}, {96, 1, 1}, {16, 8, 1}, {32, 4, 1},
-                                         {8, 5, 1}};
+    static const uint32_t blocks[][3] = {{32, 1, 1}, {64, 1, 1}, {96, 1, 1},
+                                         {16, 8, 1}, {32, 4, 1}, {8, 5, 1}};
     static char text[TEXT];
     static prof_access rows[2 * MOST_PCS];
     writer w = {.text = text, .seed = seed};

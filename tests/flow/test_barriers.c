@@ -53,7 +53,8 @@ static void of_some_threads(void **state)
     expect("@%p2 bar.sync 0;", "-");
     expect("@%p2 ret;\nbar.sync 0;", "-");
     expect("L:\nadd.u32 %r2, %r2, 1;\nbar.sync 0;\nsetp.lt.u32 %p4, %r2, 9;\n@%p4 bra L;", "-");
-    expect("ld.global.u32 %r3, [%d1];\nsetp.lt.u32 %p4, %r3, 9;\n@%p4 bra L;\nbar.sync 0;\nL:", "-");
+    expect("ld.global.u32 %r3, [%d1];\nsetp.lt.u32 %p4, %r3, 9;\n@%p4 bra L;\nbar.sync 0;\nL:",
+           "-");
     expect("bar.sync 1;", "-");
     expect("bar.sync 0, 64;", "-");
     expect("bar.sync %r1;", "-");
@@ -90,7 +91,8 @@ static void of_other_means(void **state)
         snprintf(body, sizeof body, "%s\nbar.sync 0;", others[i]);
         expect(body, "-");
     }
-    expect("ld.global.nc.u32 %r3, [%d1];\nshfl.sync.idx.b32 %r3, %r2, 0, 31, -1;\nbar.sync 0;", "b");
+    expect("ld.global.nc.u32 %r3, [%d1];\nshfl.sync.idx.b32 %r3, %r2, 0, 31, -1;\nbar.sync 0;",
+           "b");
 }
 
 int main(void)

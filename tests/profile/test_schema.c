@@ -159,7 +159,7 @@ static void views_can_be_pasted(void **state)
                         "AND name NOT IN ('kernel_gaps', 'v_gaps', 'v_loops', 'v_forms', "
                         "'v_parameters', 'v_faults', "
                         "'launch_warps', 'v_pools', 'v_graph_nodes', 'v_graph_edges', "
-                        "'v_indirect_reaches')";
+                        "'v_indirect_reaches', 'kernel_barriers')";
     assert_int_equal(sqlite3_prepare_v2(sql, views, -1, &names, NULL), SQLITE_OK);
     while (sqlite3_step(names) == SQLITE_ROW) {
         char text[128];

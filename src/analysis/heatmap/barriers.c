@@ -26,14 +26,17 @@ barriers_order barriers_of(const ana_input *input)
 {
     order_barriers all;
     wl_error err;
-    footprint_order most = FOOTPRINT_APART;
+    footprint_order most = FOOTPRINT_APART, least = FOOTPRINT_BLOCK;
     if (!has_barriers(input))
         return BARRIERS_NONE;
     if (order_of(input, &all, &err) != WL_OK || !all.known || !all.count)
         return BARRIERS_MAY_ORDER;
     for (uint32_t i = 0; i < all.count; i++)
         most = all.rows[i].needs > most ? all.rows[i].needs : most;
-    return most == FOOTPRINT_APART   ? BARRIERS_ORDER_NOTHING
-           : most == FOOTPRINT_WARPS ? BARRIERS_ORDER_WARPS
-                                     : BARRIERS_MAY_ORDER;
+    for (uint32_t i = 0; i < all.count; i++)
+        least = all.rows[i].needs < least ? all.rows[i].needs : least;
+    return least < FOOTPRINT_BLOCK && most == FOOTPRINT_BLOCK ? BARRIERS_SOME_ORDER
+           : most == FOOTPRINT_APART                          ? BARRIERS_ORDER_NOTHING
+           : most == FOOTPRINT_WARPS                          ? BARRIERS_ORDER_WARPS
+                                                              : BARRIERS_MAY_ORDER;
 }

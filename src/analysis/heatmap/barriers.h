@@ -9,7 +9,8 @@ typedef enum barriers_order {                /* what the barriers of the kernel 
                               BARRIERS_NONE, /* the kernel has none */
                               BARRIERS_ORDER_NOTHING, /* all of them can go */
                               BARRIERS_ORDER_WARPS,   /* __syncwarp() can take the place of each */
-                              BARRIERS_MAY_ORDER      /* some are needed, as far as the code tells */
+                              BARRIERS_SOME_ORDER,    /* only some can go, or be kept by warps */
+                              BARRIERS_MAY_ORDER /* all may be needed, as far as the code tells */
 } barriers_order;
 
 /* By shared/order.h, which tells of each. BARRIERS_MAY_ORDER also where memory is exhausted. */

@@ -300,8 +300,8 @@ static bool draft_local(const ana_input *input, const ana_group *g, const owners
     f.warps = o->warps;
     f.barriers = barriers_of(input);
     d->barriers = !warp && f.barriers == BARRIERS_ORDER_NOTHING && !f.irregular;
-    d->warp_barriers = warp && (f.barriers == BARRIERS_ORDER_NOTHING ||
-                                f.barriers == BARRIERS_ORDER_WARPS);
+    d->warp_barriers = warp &&
+                       (f.barriers == BARRIERS_ORDER_NOTHING || f.barriers == BARRIERS_ORDER_WARPS);
     ana_add_evidence(d, "words", "words touched in the sampled blocks", (double)words, "words");
     ana_add_evidence(d, "thread_words", "touched by one thread only",
                      (double)o->words[OBS_OWNER_THREAD], "words");

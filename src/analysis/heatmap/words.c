@@ -506,7 +506,8 @@ static advice scattered_atomics_remedy(const texts *t)
                         "elements of " ANA_OBJECT ".");
 }
 
-/* Where the code does not prove that barriers order nothing, advice leaves them alone. */
+/* Where the code does not prove that barriers order nothing, advice leaves them alone; where it proves it
+ * of some, they have a finding of their own. */
 static advice thread_local_remedy(const texts *t)
 {
     if (t->f->irregular) {

@@ -189,8 +189,8 @@ static uint64_t on_ring(int64_t at, uint64_t size)
 
 static int64_t begin_of(const footprint *f, uint32_t t, const uint32_t block[3])
 {
-    return f->constant + f->thread[0] * (t % block[0]) +
-           f->thread[1] * (t / block[0] % block[1]) + f->thread[2] * (t / block[0] / block[1]);
+    return f->constant + f->thread[0] * (t % block[0]) + f->thread[1] * (t / block[0] % block[1]) +
+           f->thread[2] * (t / block[0] / block[1]);
 }
 
 static uint64_t distance(uint64_t from, uint64_t to, uint64_t size)

@@ -21,8 +21,8 @@ typedef struct footprint {
     bool known;       /* else of the rest only `base` may be */
     const char *base; /* the variable in the form, "&tile"; NULL: none */
     uint32_t base_length;
-    uint64_t same;                /* stands for the sum of what is the same for all threads */
-    int64_t thread[3], constant;  /* bytes */
+    uint64_t same;               /* stands for the sum of what is the same for all threads */
+    int64_t thread[3], constant; /* bytes */
     uint64_t step; /* iterations move it by any multiple of so many bytes; 0: they do not */
     uint32_t bytes;
 } footprint;

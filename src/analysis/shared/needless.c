@@ -155,13 +155,15 @@ static const char *remedy_of(const work *w)
     if (!gone || !eased)
         return NULL;
     if (w->gone > 0 && w->eased > 0 && known)
-        return wl_arena_printf(w->input->arena,
-                               "Leave out the __syncthreads() of %s, and let __syncwarp() take the "
-                               "place of that of %s: the code shows that no warp takes or overwrites there "
-                               "what another one accesses. All other barriers stay.",
-                               gone, eased);
+        return wl_arena_printf(
+            w->input->arena,
+            "Leave out the __syncthreads() of %s, and let __syncwarp() take the "
+            "place of that of %s: the code shows that no warp takes or overwrites there "
+            "what another one accesses. All other barriers stay.",
+            gone, eased);
     if (w->eased > 0)
-        return "Let __syncwarp() take the place of the __syncthreads() of these lines: the code shows "
+        return "Let __syncwarp() take the place of the __syncthreads() of these lines: the code "
+               "shows "
                "that no warp takes or overwrites what another one accesses across them. All other "
                "barriers stay.";
     if (!known)
@@ -181,7 +183,8 @@ static bool set_words(const work *w, ana_draft *d)
     d->remedy = remedy_of(w);
     d->summary = wl_arena_printf(
         w->input->arena,
-        "Of the barriers that warps come to, %.3g %% order nothing between %s: neither in shared nor "
+        "Of the barriers that warps come to, %.3g %% order nothing between %s: neither in shared "
+        "nor "
         "in global memory does one access what another one stores, before and after them.",
         all > 0 ? 100 * (w->gone + w->eased) / all : 0,
         w->eased > 0 ? "different warps" : "different threads");

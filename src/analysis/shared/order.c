@@ -250,8 +250,7 @@ static bool has_other_objects(const walker *w, const access *a, const access *b)
     return apart;
 }
 
-static footprint_order meet_shared(const footprint *a, const footprint *b,
-                                   const uint32_t block[3])
+static footprint_order meet_shared(const footprint *a, const footprint *b, const uint32_t block[3])
 {
     if (footprint_comparable(a, b) && a->base)
         return footprint_meet(a, b, block);
@@ -339,7 +338,8 @@ static bool is_same_place(const order_barrier *a, const order_barrier *b)
     return a->file == b->file && a->line == b->line;
 }
 
-static void set_keeps(walker *w, const order_barriers *o, const order_barrier *like, footprint_order to)
+static void set_keeps(walker *w, const order_barriers *o, const order_barrier *like,
+                      footprint_order to)
 {
     for (uint32_t i = 0; i < o->count; i++)
         if (is_same_place(&o->rows[i], like))
