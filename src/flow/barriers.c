@@ -18,7 +18,7 @@ static const ir_operand *operand_at(const ir_insn *insn, uint32_t n)
     return n < insn->noperands ? &insn->operands[n] : NULL;
 }
 
-static bool is_number(const ir_operand *o, uint32_t number)
+static bool is_constant(const ir_operand *o, uint32_t number)
 {
     return o && o->kind == IR_OPD_INT && (uint32_t)o->imm == number;
 }
@@ -29,8 +29,8 @@ static bool meets_block(const ir_insn *insn)
     bool result = ir_has(insn, IR_S_red);
     if (ir_has(insn, IR_S_cluster) || ir_has(insn, IR_S_arrive))
         return false;
-    return result ? insn->noperands == 3 && is_number(operand_at(insn, 1), 0)
-                  : insn->noperands == 1 && is_number(operand_at(insn, 0), 0);
+    return result ? insn->noperands == 3 && is_constant(operand_at(insn, 1), 0)
+                  : insn->noperands == 1 && is_constant(operand_at(insn, 0), 0);
 }
 
 static bool is_plain_access(const ir_insn *insn)
@@ -44,7 +44,7 @@ static bool is_plain_access(const ir_insn *insn)
 }
 
 /* It neither accesses memory nor waits, nor tells of other threads but by its own result. */
-static bool is_alone(const ir_insn *insn)
+static bool acts_alone(const ir_insn *insn)
 {
     switch (insn->op) {
     case IR_shfl:
@@ -84,7 +84,7 @@ static const char *why_not_insn(const flow_function *f, const ir_insn *insn)
         if (reads_clock(&insn->operands[n]))
             return "it reads a clock";
     switch (f->effects[insn->pc]) {
-    case IR_EFFECT_NONE: return is_alone(insn) ? NULL : "it calls, waits or asks who is there";
+    case IR_EFFECT_NONE: return acts_alone(insn) ? NULL : "it calls, waits or asks who is there";
     case IR_EFFECT_LOAD:
     case IR_EFFECT_STORE:
         return is_plain_access(insn) ? NULL : "it accesses memory otherwise than by plain loads";
@@ -121,7 +121,7 @@ static bool comes_together(const flow_function *f, const ir_insn *insn, flow_lev
 
 static bool names_whole_warp(const ir_insn *insn)
 {
-    return is_number(operand_at(insn, 0), UINT32_MAX);
+    return is_constant(operand_at(insn, 0), UINT32_MAX);
 }
 
 /* ---- the kernel ---- */
@@ -148,7 +148,7 @@ static const char *why_not_kernel(const flow_kernel *k)
     return NULL;
 }
 
-static bool is_told(const flow_function *f, const ir_insn *insn)
+static bool is_known_barrier(const flow_function *f, const ir_insn *insn)
 {
     if (!f->blocks[f->block_of[insn->pc]].reached)
         return false;
@@ -168,7 +168,7 @@ wl_status flow_find_barriers(const flow_kernel *k, wl_arena *arena, flow_barrier
         flow_meets meets = is_of_warp(insn)         ? FLOW_MEETS_WARP
                            : ir_has(insn, IR_S_red) ? FLOW_MEETS_RESULT
                                                     : FLOW_MEETS_BLOCK;
-        if (is_told(f, insn))
+        if (is_known_barrier(f, insn))
             out->rows[out->count++] = (flow_barrier){f->first_pc + i, (uint8_t)meets};
     }
     return out->rows ? WL_OK : WL_NOMEM;

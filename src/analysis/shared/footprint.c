@@ -28,14 +28,14 @@ typedef struct term { /* a product */
     uint32_t base_length;
 } term;
 
-static bool is_called(const char *name, uint32_t length, const char *vector)
+static bool is_index_of(const char *name, uint32_t length, const char *vector)
 {
     size_t n = strlen(vector);
     return length == n + 2 && strncmp(name, vector, n) == 0 && name[n] == '.' &&
            name[n + 1] >= 'x' && name[n + 1] <= 'z';
 }
 
-static uint32_t dimension_of(const char *name, uint32_t length)
+static uint32_t index_dimension(const char *name, uint32_t length)
 {
     return (uint32_t)(name[length - 1] - 'x');
 }
@@ -43,23 +43,23 @@ static uint32_t dimension_of(const char *name, uint32_t length)
 static bool is_same_in_block(const char *name, uint32_t length)
 {
     return *name == '&' || (length > 5 && strncmp(name, "param", 5) == 0) ||
-           is_called(name, length, "ctaid") || is_called(name, length, "nctaid");
+           is_index_of(name, length, "ctaid") || is_index_of(name, length, "nctaid");
 }
 
-static bool multiply(term *t, int64_t by)
+static bool multiply_product(term *t, int64_t by)
 {
     return !__builtin_mul_overflow(t->number, by, &t->number) && t->number <= FARTHEST &&
            t->number >= -FARTHEST;
 }
 
-static bool read_factor(term *t, const char *name, uint32_t length, const uint32_t block[3])
+static bool read_product_factor(term *t, const char *name, uint32_t length, const uint32_t block[3])
 {
     if (isdigit((unsigned char)*name))
-        return length <= MOST_DIGITS && multiply(t, (int64_t)strtoull(name, NULL, 10));
-    if (is_called(name, length, "ntid"))
-        return multiply(t, block[dimension_of(name, length)]);
-    if (is_called(name, length, "tid")) {
-        t->dimension = dimension_of(name, length);
+        return length <= MOST_DIGITS && multiply_product(t, (int64_t)strtoull(name, NULL, 10));
+    if (is_index_of(name, length, "ntid"))
+        return multiply_product(t, block[index_dimension(name, length)]);
+    if (is_index_of(name, length, "tid")) {
+        t->dimension = index_dimension(name, length);
         t->zero |= block[t->dimension] == 1;
         t->threads++;
     } else if (is_same_in_block(name, length)) {
@@ -75,12 +75,12 @@ static bool read_factor(term *t, const char *name, uint32_t length, const uint32
     return length > 0 && length <= LONGEST_NAME;
 }
 
-static bool read_term(term *t, const char *text, uint32_t length, const uint32_t block[3])
+static bool read_product(term *t, const char *text, uint32_t length, const uint32_t block[3])
 {
     for (uint32_t at = 0, n; at < length; at += n + 1) {
         const char *star = memchr(text + at, '*', length - at);
         n = star ? (uint32_t)(star - (text + at)) : length - at;
-        if (!read_factor(t, text + at, n, block))
+        if (!read_product_factor(t, text + at, n, block))
             return false;
     }
     return length > 0 && text[length - 1] != '*';
@@ -96,12 +96,12 @@ static uint64_t divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-static bool add_to(int64_t *sum, int64_t number)
+static bool add_bytes(int64_t *sum, int64_t number)
 {
     return !__builtin_add_overflow(*sum, number, sum) && *sum <= FARTHEST && *sum >= -FARTHEST;
 }
 
-static bool add_term(footprint *f, const term *t)
+static bool add_to_footprint(footprint *f, const term *t)
 {
     if (t->base && (f->base || t->number != 1 || t->same > 1 || t->threads || t->iterations))
         return false;
@@ -115,13 +115,13 @@ static bool add_term(footprint *f, const term *t)
     if (t->others || (t->threads && (t->threads > 1 || t->iterations || t->same)))
         return false;
     if (t->threads)
-        return add_to(&f->thread[t->dimension], t->number);
+        return add_bytes(&f->thread[t->dimension], t->number);
     if (t->iterations)
         f->step = divisor((uint64_t)llabs(t->number), f->step);
     else if (t->same)
         f->same += (uint64_t)t->number * (t->names | 1);
     else
-        return add_to(&f->constant, t->number);
+        return add_bytes(&f->constant, t->number);
     return true;
 }
 
@@ -135,8 +135,8 @@ static bool read_form(footprint *f, const char *at, const uint32_t block[3])
         at += first ? negative : 3 * (size_t)joined;
         uint32_t length = (uint32_t)strcspn(at, " ");
         term t = {.number = negative ? -1 : 1};
-        readable = joined && read_term(&t, at, length, block);
-        good &= readable && add_term(f, &t);
+        readable = joined && read_product(&t, at, length, block);
+        good &= readable && add_to_footprint(f, &t);
         at += length;
     }
     return good;
@@ -171,7 +171,7 @@ typedef struct spot { /* where a thread begins */
     uint32_t thread;
 } spot;
 
-static int by_place(const void *a, const void *b)
+static int by_begin(const void *a, const void *b)
 {
     const spot *x = a, *y = b;
     return (x->at > y->at) - (x->at < y->at);
@@ -193,7 +193,7 @@ static int64_t begin_of(const footprint *f, uint32_t t, const uint32_t block[3])
            f->thread[2] * (t / block[0] / block[1]);
 }
 
-static uint64_t distance(uint64_t from, uint64_t to, uint64_t size)
+static uint64_t way_on_ring(uint64_t from, uint64_t to, uint64_t size)
 {
     return size && to < from ? to + size - from : to - from;
 }
@@ -222,7 +222,7 @@ static footprint_order meet_from(const spot *spots, uint32_t count, uint64_t fro
         if (at >= count && !size)
             break;
         const spot *s = &spots[at % count];
-        if (distance(from, s->at, size) >= reach)
+        if (way_on_ring(from, s->at, size) >= reach)
             break;
         if (s->thread / LANES != thread / LANES)
             order = FOOTPRINT_BLOCK;
@@ -242,7 +242,7 @@ footprint_order footprint_meet(const footprint *a, const footprint *b, const uin
         return count > LANES ? FOOTPRINT_BLOCK : count > 1 ? FOOTPRINT_WARPS : FOOTPRINT_APART;
     for (uint32_t t = 0; t < count; t++)
         spots[t] = (spot){on_ring(begin_of(b, t, block), size), t};
-    qsort(spots, count, sizeof *spots, by_place);
+    qsort(spots, count, sizeof *spots, by_begin);
     for (uint32_t t = 0; t < count && order != FOOTPRINT_BLOCK; t++) {
         int64_t from = begin_of(a, t, block) - (int64_t)b->bytes + 1;
         footprint_order one = meet_from(spots, count, on_ring(from, size), reach, size, t);

@@ -21,12 +21,12 @@ static bool is_at(const order_barrier *a, const order_barrier *b)
     return a->file == b->file && a->line == b->line;
 }
 
-static footprint_order worse(footprint_order a, footprint_order b)
+static footprint_order more_needed(footprint_order a, footprint_order b)
 {
     return a > b ? a : b;
 }
 
-static bool holds_barrier(const prof_code *code, const order_barrier *at)
+static bool is_barrier_at(const prof_code *code, const order_barrier *at)
 {
     return strncmp(code->op, "bar", 3) == 0 && code->file == at->file && code->line == at->line;
 }
@@ -37,11 +37,11 @@ static footprint_order needs_there(const prof_code_rows *code, const order_barri
 {
     footprint_order needs = FOOTPRINT_APART;
     for (uint32_t i = 0; i < code->count && !all->known; i++)
-        if (holds_barrier(&code->rows[i], at))
+        if (is_barrier_at(&code->rows[i], at))
             return FOOTPRINT_BLOCK;
     for (uint32_t i = 0; i < all->count; i++)
         if (is_at(&all->rows[i], at))
-            needs = worse(needs, all->rows[i].needs);
+            needs = more_needed(needs, all->rows[i].needs);
     return needs;
 }
 
@@ -50,7 +50,7 @@ static bool shares_lines(const work *w, const prof_code_rows *code)
     for (uint32_t i = 0; i < code->count; i++)
         for (uint32_t k = 0; k < w->all.count; k++)
             if (w->all.rows[k].line && w->all.rows[k].needs != FOOTPRINT_BLOCK &&
-                holds_barrier(&code->rows[i], &w->all.rows[k]))
+                is_barrier_at(&code->rows[i], &w->all.rows[k]))
                 return true;
     return false;
 }
@@ -67,8 +67,8 @@ static wl_status add_needs(work *w, const prof_kernel *kernel, wl_arena *arena, 
     status = status == WL_OK ? order_of(&other, &all, err) : status;
     for (uint32_t i = 0; i < w->all.count && status == WL_OK; i++)
         if (w->all.rows[i].line)
-            w->all.rows[i].needs = worse(w->all.rows[i].needs,
-                                         needs_there(&other.code, &all, &w->all.rows[i]));
+            w->all.rows[i].needs = more_needed(w->all.rows[i].needs,
+                                               needs_there(&other.code, &all, &w->all.rows[i]));
     return status;
 }
 
@@ -96,7 +96,7 @@ static bool is_first_of_line(const work *w, uint32_t at)
     return true;
 }
 
-static void add_up(work *w)
+static void sum_executions(work *w)
 {
     for (uint32_t i = 0; i < w->all.count; i++) {
         const order_barrier *b = &w->all.rows[i];
@@ -106,7 +106,7 @@ static void add_up(work *w)
     }
 }
 
-static bool charge_barriers(const work *w, ana_draft *d)
+static bool charge_executions(const work *w, ana_draft *d)
 {
     double all = w->input->totals[ANA_BARRIERS];
     uint32_t *places = wl_new_array(w->input->scratch, uint32_t, w->all.count);
@@ -173,7 +173,7 @@ static const char *remedy_of(const work *w)
            "overwrites what another one accesses across them. All other barriers stay.";
 }
 
-static bool set_words(const work *w, ana_draft *d)
+static bool set_words_of_barriers(const work *w, ana_draft *d)
 {
     double all = w->input->totals[ANA_BARRIERS];
     ana_add_evidence(d, "barriers", "barriers that warps come to", all, "");
@@ -194,10 +194,10 @@ static bool set_words(const work *w, ana_draft *d)
 static bool draft_barriers(const work *w, ana_drafts *drafts)
 {
     ana_draft *d = ana_draft_add(drafts, w->input, ANA_SUPERFLUOUS_BARRIER);
-    if (!d || !charge_barriers(w, d))
+    if (!d || !charge_executions(w, d))
         return false;
     d->launches = 0;
-    return set_words(w, d);
+    return set_words_of_barriers(w, d);
 }
 
 wl_status ana_detect_barriers(const ana_input *input, ana_drafts *drafts, wl_error *err)
@@ -210,7 +210,7 @@ wl_status ana_detect_barriers(const ana_input *input, ana_drafts *drafts, wl_err
     if (status != WL_OK || !some)
         return status;
     status = ask_other_kernels(&w, err);
-    add_up(&w);
+    sum_executions(&w);
     if (status != WL_OK || !(w.gone + w.eased > 0))
         return status;
     return draft_barriers(&w, drafts) ? WL_OK : ana_nomem(err);

@@ -34,7 +34,7 @@ typedef struct walker {
     uint32_t nshapes;
     uint32_t shapes[MOST_SHAPES][3];
     uint8_t *met; /* [naccesses][naccesses] footprint_order + 1; 0: not looked at */
-    /* Of a walk. */
+    /* Of a walk_from. */
     uint32_t *stack, *seen;
     uint32_t turn;
 } walker;
@@ -57,7 +57,7 @@ static bool op_is(const char *op, const char *name)
     return strncmp(op, name, n) == 0 && (op[n] == '.' || op[n] == '\0');
 }
 
-static bool is_elsewhere(const char *op)
+static bool is_of_other_memory(const char *op)
 {
     return op_has(op, "local") || op_has(op, "param") || op_has(op, "const") ||
            op_has(op, "param::entry") || op_has(op, "param::func");
@@ -65,7 +65,7 @@ static bool is_elsewhere(const char *op)
 
 static bool is_access(const char *op)
 {
-    return (op_is(op, "ld") || op_is(op, "ldu") || op_is(op, "st")) && !is_elsewhere(op);
+    return (op_is(op, "ld") || op_is(op, "ldu") || op_is(op, "st")) && !is_of_other_memory(op);
 }
 
 /* ---- control flow ---- */
@@ -78,7 +78,7 @@ static bool is_numbered(const prof_code_rows *code)
     return code->count > 0 && code->count <= MOST_CODE;
 }
 
-static bool mark_blocks(walker *w)
+static bool mark_begins(walker *w)
 {
     const prof_successor_rows *rows = &w->input->successors;
     bool good = true;
@@ -131,7 +131,7 @@ static void put_edge(walker *w, uint32_t from, uint32_t to)
     w->before.to[w->before.first[to]++] = from;
 }
 
-static void add_up(links *l, uint32_t n)
+static void sum_links(links *l, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         l->first[i + 1] += l->first[i];
@@ -154,8 +154,8 @@ static bool link_code(walker *w)
     if (!w->next.first || !w->next.to || !w->before.first || !w->before.to)
         return false;
     each_edge(w, count_edge);
-    add_up(&w->next, w->ncode);
-    add_up(&w->before, w->ncode);
+    sum_links(&w->next, w->ncode);
+    sum_links(&w->before, w->ncode);
     each_edge(w, put_edge);
     move_back(&w->next, w->ncode);
     move_back(&w->before, w->ncode);
@@ -228,7 +228,7 @@ static bool find_shapes(walker *w)
 
 /* ---- who meets whom ---- */
 
-static bool knows_objects(const access *a)
+static bool knows_objects_of(const access *a)
 {
     for (uint32_t i = 0; i < a->nobjects; i++)
         if (!a->objects[i].object)
@@ -239,7 +239,7 @@ static bool knows_objects(const access *a)
 /* Did each launch have them in different objects? Of what was not seen to run nothing is known. */
 static bool has_other_objects(const walker *w, const access *a, const access *b)
 {
-    bool apart = w->input->counted && knows_objects(a) && knows_objects(b);
+    bool apart = w->input->counted && knows_objects_of(a) && knows_objects_of(b);
     for (uint32_t i = 0, first = 0; i < a->nobjects && apart; i++) {
         const prof_access *one = &a->objects[i];
         while (first < b->nobjects && b->objects[first].launch < one->launch)
@@ -265,7 +265,7 @@ static footprint_order meet_global(const walker *w, const access *x, const acces
     return has_other_objects(w, x, y) ? FOOTPRINT_APART : FOOTPRINT_BLOCK;
 }
 
-static footprint_order worse(footprint_order a, footprint_order b)
+static footprint_order worse_order(footprint_order a, footprint_order b)
 {
     return a > b ? a : b;
 }
@@ -277,9 +277,9 @@ static footprint_order meet(const walker *w, const access *x, const access *y)
         return order;
     for (uint32_t s = 0; s < w->nshapes && order != FOOTPRINT_BLOCK; s++) {
         if (x->shared && y->shared)
-            order = worse(order, meet_shared(&x->at[s], &y->at[s], w->shapes[s]));
+            order = worse_order(order, meet_shared(&x->at[s], &y->at[s], w->shapes[s]));
         if (x->global && y->global)
-            order = worse(order, meet_global(w, x, y, s));
+            order = worse_order(order, meet_global(w, x, y, s));
     }
     return order;
 }
@@ -296,8 +296,8 @@ static footprint_order met(walker *w, uint32_t x, uint32_t y)
 
 /* Lists the accesses that lie on ways from the barrier up to the next ones that keep lanes of a warp
  * (`apart` WARPS), or warps (BLOCK), apart. */
-static uint32_t walk(walker *w, const links *ways, uint32_t from, footprint_order apart,
-                     uint32_t *found)
+static uint32_t walk_from(walker *w, const links *ways, uint32_t from, footprint_order apart,
+                          uint32_t *found)
 {
     uint32_t depth = 0, count = 0;
     w->turn++;
@@ -322,12 +322,12 @@ static uint32_t walk(walker *w, const links *ways, uint32_t from, footprint_orde
 static footprint_order needs(walker *w, uint32_t barrier, footprint_order apart)
 {
     uint32_t before[MOST_ACCESSES], after[MOST_ACCESSES];
-    uint32_t nbefore = walk(w, &w->before, barrier, apart, before);
-    uint32_t nafter = walk(w, &w->next, barrier, apart, after);
+    uint32_t nbefore = walk_from(w, &w->before, barrier, apart, before);
+    uint32_t nafter = walk_from(w, &w->next, barrier, apart, after);
     footprint_order order = FOOTPRINT_APART;
     for (uint32_t i = 0; i < nbefore; i++)
         for (uint32_t k = 0; k < nafter && order != FOOTPRINT_BLOCK; k++)
-            order = worse(order, met(w, before[i], after[k]));
+            order = worse_order(order, met(w, before[i], after[k]));
     return order;
 }
 
@@ -352,7 +352,7 @@ static footprint_order needs_of_place(walker *w, const order_barriers *o, const 
     footprint_order order = FOOTPRINT_APART;
     for (uint32_t i = 0; i < o->count; i++)
         if (is_same_place(&o->rows[i], like))
-            order = worse(order, needs(w, o->rows[i].pc, apart));
+            order = worse_order(order, needs(w, o->rows[i].pc, apart));
     return order;
 }
 
@@ -423,7 +423,7 @@ static bool add_barriers(walker *w, order_barriers *o)
 
 /* ---- the kernel ---- */
 
-static bool make_room(walker *w)
+static bool make_walker_room(walker *w)
 {
     wl_arena *a = w->input->scratch;
     w->access_at = wl_new_array(a, uint32_t, w->ncode);
@@ -437,9 +437,9 @@ static bool make_room(walker *w)
 
 static bool judge_kernel(walker *w, order_barriers *out)
 {
-    if (!make_room(w))
+    if (!make_walker_room(w))
         return false;
-    if (!mark_blocks(w) || !find_shapes(w) || !find_accesses(w))
+    if (!mark_begins(w) || !find_shapes(w) || !find_accesses(w))
         return true;
     if (!link_code(w))
         return false;
