@@ -96,7 +96,7 @@ static uint64_t divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-static bool add_bytes(int64_t *sum, int64_t number)
+static bool add_distance(int64_t *sum, int64_t number)
 {
     return !__builtin_add_overflow(*sum, number, sum) && *sum <= FARTHEST && *sum >= -FARTHEST;
 }
@@ -115,13 +115,13 @@ static bool add_to_footprint(footprint *f, const term *t)
     if (t->others || (t->threads && (t->threads > 1 || t->iterations || t->same)))
         return false;
     if (t->threads)
-        return add_bytes(&f->thread[t->dimension], t->number);
+        return add_distance(&f->thread[t->dimension], t->number);
     if (t->iterations)
         f->step = divisor((uint64_t)llabs(t->number), f->step);
     else if (t->same)
         f->same += (uint64_t)t->number * (t->names | 1);
     else
-        return add_bytes(&f->constant, t->number);
+        return add_distance(&f->constant, t->number);
     return true;
 }
 

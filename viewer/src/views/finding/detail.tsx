@@ -43,6 +43,7 @@ const WHOLE: Record<Unit, string> = {
   wavefronts: TRAFFIC,
   bytes: "of what was in use at the peak",
   "copied bytes": "of what copies and sets write",
+  barriers: "of the barriers that warps come to",
   "warp instructions":
     "what the multiprocessors without a block could have executed, of what all could",
 };
