@@ -227,7 +227,8 @@ static bool mark_mended(const chooser *c)
 /* Patterns that are no fault in themselves: they are told where a change of them saves time. */
 static bool must_gain(ana_pattern p)
 {
-    return p == ANA_SHARED_USED_ONCE || p == ANA_PROMOTE || p == ANA_SUPERFLUOUS_BARRIER;
+    return p == ANA_SHARED_USED_ONCE || p == ANA_PROMOTE || p == ANA_SUPERFLUOUS_BARRIER ||
+           p == ANA_UNUSED_SHARED;
 }
 
 static void mark_costs(const chooser *c)

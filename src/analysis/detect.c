@@ -352,6 +352,7 @@ static wl_status detect_in_kernel(detect_run *run, const prof_kernel *kernel, wl
     run->program.totals[ANA_WAVEFRONTS] += input.totals[ANA_WAVEFRONTS];
     run->program.totals[ANA_INSTRUCTIONS] += input.totals[ANA_INSTRUCTIONS];
     run->program.totals[ANA_BARRIERS] += input.totals[ANA_BARRIERS];
+    run->program.totals[ANA_SHARED_BYTES] += input.totals[ANA_SHARED_BYTES];
     free(drafts.rows);
     wl_arena_free(input.scratch);
     return status;

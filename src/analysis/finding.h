@@ -30,6 +30,7 @@ typedef enum ana_resource {
     ANA_DEVICE,
     ANA_COPIES,
     ANA_WAITING,
+    ANA_ON_CHIP,
     ANA_RESOURCE_COUNT
 } ana_resource;
 

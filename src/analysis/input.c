@@ -91,6 +91,18 @@ double ana_room_of(const ana_program *program, const prof_launch *launch)
     return blocks > 0 && blocks < sms ? done / blocks * sms : done;
 }
 
+static void add_shared_memory(ana_input *input)
+{
+    const prof_launch_rows *launches = &input->program->launches;
+    for (uint32_t i = 0; i < launches->count; i++) {
+        const prof_launch *l = &launches->rows[i];
+        double blocks = (double)l->count * l->grid[0] * l->grid[1] * l->grid[2];
+        if (l->kernel == input->kernel->id)
+            input->totals[ANA_SHARED_BYTES] += blocks * ((double)l->static_shared +
+                                                         (double)l->dynamic_shared);
+    }
+}
+
 static void add_room(ana_input *input)
 {
     const prof_launch_rows *launches = &input->program->launches;
@@ -157,6 +169,7 @@ wl_status ana_input_load(ana_input *input, wl_error *err)
             input->totals[ANA_BARRIERS] += (double)input->barriers.rows[i].executions;
     attach(input, &traffic, &heats);
     add_room(input);
+    add_shared_memory(input);
     input->counted = is_fully_counted(input);
     return WL_OK;
 }

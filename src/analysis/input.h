@@ -93,6 +93,7 @@ typedef struct ana_draft {
     /* What goes of the kernel's barriers once the remedy is followed: the part that is left out, and
      * the part that warps keep by themselves. */
     double barriers, warp_barriers;
+    int64_t shared; /* bytes of shared memory that a block takes beside its own then */
     /* Barriers that pay, none of them a memory instruction: then no insn_excess is set. */
     uint32_t nplaces;
     const uint32_t *places;     /* pcs */

@@ -289,6 +289,7 @@ static const char *whole_of(ana_unit unit)
     case ANA_DEVICE: return "the device idle";
     case ANA_COPIES: return "what is copied";
     case ANA_WAITING: return "the program's barriers";
+    case ANA_ON_CHIP: return "the shared memory of all blocks";
     default: return "the program's traffic";
     }
 }
@@ -375,7 +376,7 @@ static const char *order_of(const rep_terminal *t, const ana_findings *all)
     const ana_finding_group *first = first_of_rest(all);
     bool memory = has_resource(all, ANA_MEMORY) || has_resource(all, ANA_COPIES);
     bool time = has_resource(all, ANA_TRAFFIC) || has_resource(all, ANA_DEVICE) ||
-                has_resource(all, ANA_WAITING);
+                has_resource(all, ANA_WAITING) || has_resource(all, ANA_ON_CHIP);
     const char *order =
         first && first->worth.known ? "those that save most time first, as predicted"
         : has_resource(all, ANA_DEVICE)
@@ -509,7 +510,8 @@ static void draw_brief(const rep_terminal *t, const ana_finding_group *const *gr
         {.head = "line"},
         {has_resource(t->d->findings, ANA_MEMORY) || has_resource(t->d->findings, ANA_DEVICE) ||
                  has_resource(t->d->findings, ANA_COPIES) ||
-                 has_resource(t->d->findings, ANA_WAITING)
+                 has_resource(t->d->findings, ANA_WAITING) ||
+                 has_resource(t->d->findings, ANA_ON_CHIP)
              ? "of the program"
              : "of the traffic",
          .right = true},

@@ -462,6 +462,7 @@ static const char *cost_key(ana_unit unit)
     case ANA_INSTRUCTIONS: return K(cost, excess_instructions);
     case ANA_COPIED: return K(cost, excess_copied_bytes);
     case ANA_BARRIERS: return K(cost, excess_barriers);
+    case ANA_SHARED_BYTES: return K(cost, excess_shared_bytes);
     case ANA_UNIT_COUNT: break;
     }
     return "";

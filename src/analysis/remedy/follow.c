@@ -135,6 +135,7 @@ bool remedy_follow(const ana_draft *d, wl_arena *arena, ana_remedy *out)
     out->change.fill = out->kind == REMEDY_BLOCKS;
     out->change.barriers = d->barriers;
     out->change.warp_barriers = d->warp_barriers;
+    out->change.shared = d->shared;
     for (uint32_t i = 0; i < d->ninsns; i++) {
         if (!(d->insn_excess[i] > 0))
             continue;

@@ -54,6 +54,7 @@ export type Remedy =
   | "exchange-by-shuffles"
   | "leave-out-barriers"
   | "synchronise-warps"
+  | "reserve-less-shared-memory"
   | "read-directly"
   | "start-more-blocks"
   | "keep-out-of-local-memory"
@@ -81,6 +82,7 @@ export type Pattern =
   | "shared-thread-local"
   | "shared-warp-local"
   | "shared-used-once"
+  | "unused-shared-memory"
   | "superfluous-barrier"
   | "bank-conflict"
   | "too-few-blocks"
@@ -102,7 +104,8 @@ export type Unit =
   | "bytes"
   | "warp instructions"
   | "copied bytes"
-  | "barriers";
+  | "barriers"
+  | "bytes of shared memory";
 export type Gain =
   | "full"
   | "cached"
