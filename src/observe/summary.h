@@ -152,6 +152,7 @@ typedef enum obs_trial_kind {
     OBS_TRIAL_DIRECT,    /* what a shared array passes on loaded from its object in each place */
     OBS_TRIAL_SWIZZLED,  /* a shared array's elements permuted within their rows */
     OBS_TRIAL_KEPT,      /* a block's own part of an object that it changes, in shared memory */
+    OBS_TRIAL_EXCHANGED, /* STAGED or KEPT in the place of an array that is left out as in DIRECT */
     OBS_TRIAL_COUNT
 } obs_trial_kind;
 
@@ -169,12 +170,13 @@ typedef struct obs_trial {
                             bytes are left free; SPLIT: of records of `pitch` bytes, `pad` are
                             used; STAGED: `pad` bytes of shared memory hold what `pitch` turns of
                             a loop take, or, where that is 0, all that a block does;
-                            COMBINED, PRIVATE, KEPT: `pad` bytes of it hold the copy */
+                            COMBINED, PRIVATE, KEPT, EXCHANGED: `pad` bytes of it hold the copy */
     uint32_t nbefore, nafter;
     /* Of the object, where the change is about one; else all rows. STAGED, COMBINED, PRIVATE, KEPT: `after` moves
      * the part where an instruction of `before` accesses the object now, and accesses no known
      * shared array. DIRECT: `before` has the array's rows and those of the loads that fill it,
-     * `after` loads where one of these does. */
+     * `after` loads where one of these does. EXCHANGED: the rows of both changes, of the object and of
+     * the array. */
     obs_insn *before, *after;
 } obs_trial;
 
@@ -191,7 +193,8 @@ static inline acc_space obs_trial_space(uint8_t kind)
     case OBS_TRIAL_STAGED:
     case OBS_TRIAL_COMBINED:
     case OBS_TRIAL_PRIVATE:
-    case OBS_TRIAL_KEPT: return ACC_GLOBAL;
+    case OBS_TRIAL_KEPT:
+    case OBS_TRIAL_EXCHANGED: return ACC_GLOBAL;
     default: return ACC_SPACE_COUNT;
     }
 }

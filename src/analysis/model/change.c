@@ -112,8 +112,24 @@ static void unstage_chain(model_work *w, const moved_loads *m)
     }
 }
 
+/* Both at once: what is staged, and what is loaded where shared memory was read, have their own parts of
+ * what the warp waited for. */
+static void exchange_chain(model_work *w, const moved_loads *m)
+{
+    double loads = w->chain_loads, shared = w->chain_shared, part = m->gone / m->shared;
+    double others = at_least(1 - (m->staged + m->filling) / m->all, 0);
+    stage_chain(w, m);
+    w->chain_shared -= part * shared;
+    w->chain_loads = others * loads + part * shared +
+                     at_least(m->kept / (w->blocks * w->warps), 1);
+}
+
 static void move_chain(model_work *w, const moved_loads *m)
 {
+    if (m->staged > 0 && m->filling > 0 && m->gone > 0) {
+        exchange_chain(w, m);
+        return;
+    }
     if (m->staged > 0)
         stage_chain(w, m);
     if (m->filling > 0 && m->gone > 0)

@@ -88,11 +88,28 @@ static model_edit direct_edit(const prof_trial *t, const obs_insn *before)
     return e;
 }
 
+/* Is the row one of the array that is left out, or of a load that fills it? The others are of the
+ * object that takes its place. */
+static bool is_left_out(const prof_trial *t, const obs_insn *before)
+{
+    return before->space == ACC_SHARED || before->object != t->object;
+}
+
 static model_edit edit_of_trial(const prof_trial *t, const obs_insn *before)
 {
+    if (t->kind == OBS_TRIAL_EXCHANGED)
+        return is_left_out(t, before) ? direct_edit(t, before) : kept_edit(t, before);
     return is_kept(t)                    ? kept_edit(t, before)
            : t->kind == OBS_TRIAL_DIRECT ? direct_edit(t, before)
                                          : tried_edit(t, before);
+}
+
+const prof_object *tried_array(const ana_input *input, const prof_trial *t)
+{
+    for (uint32_t i = 0; i < t->nbefore; i++)
+        if (t->before[i].space == ACC_SHARED)
+            return prof_find_object(&input->program->objects, t->before[i].object);
+    return NULL;
 }
 
 /* Shared memory that a block takes more, or less. */
@@ -101,6 +118,10 @@ static int64_t shared_of_trial(const ana_input *input, const prof_trial *t)
     const prof_object *array = prof_find_object(&input->program->objects, t->object);
     if (t->kind == OBS_TRIAL_DIRECT)
         return array ? -(int64_t)array->bytes : 0;
+    if (t->kind == OBS_TRIAL_EXCHANGED) {
+        array = tried_array(input, t);
+        return array ? (int64_t)t->pad - (int64_t)array->bytes : t->pad;
+    }
     return is_kept(t) ? t->pad : 0;
 }
 
@@ -171,6 +192,7 @@ static const struct {
     [OBS_TRIAL_COMBINED] = {REMEDY_COMBINE, OF(SAME_ADDRESS), tried_combine},
     [OBS_TRIAL_PRIVATE] = {REMEDY_PRIVATE, OF(SAME_ADDRESS) | OF(SCATTERED_ATOMICS), tried_private},
     [OBS_TRIAL_KEPT] = {REMEDY_KEEP, OF(HOT) | OF(HOT_RANDOM) | OF(PROMOTE), tried_keep},
+    [OBS_TRIAL_EXCHANGED] = {REMEDY_EXCHANGE, OF(SWAP_ARRAYS), tried_exchange},
     [OBS_TRIAL_SWIZZLED] = {REMEDY_SWIZZLE, OF(BANK_CONFLICT), tried_swizzle},
     [OBS_TRIAL_DIRECT] = {REMEDY_DIRECT, OF(SHARED_USED_ONCE), tried_direct},
     [OBS_TRIAL_SPLIT] = {REMEDY_SPLIT, OF(STRIDED) | OF(UNCOALESCED), tried_split},

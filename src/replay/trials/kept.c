@@ -191,7 +191,7 @@ static bool are_plain(const trial_rows *rows)
 
 static bool fits(const keeping *k, uint64_t bytes)
 {
-    return bytes && bytes <= trial_shared_room(k->t->launch->summary);
+    return bytes && bytes <= trial_room_of(k->t);
 }
 
 static wl_status run_kept(trial_work *t, const trial_object *o, keeping *k)

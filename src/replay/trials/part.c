@@ -177,6 +177,13 @@ uint64_t trial_shared_bytes(const obs_summary *s)
     return used;
 }
 
+uint64_t trial_room_of(const trial_work *t)
+{
+    uint64_t used = trial_shared_bytes(t->launch->summary);
+    uint64_t left = used > t->freed ? used - t->freed : 0;
+    return left < TRIAL_MOST_SHARED ? TRIAL_MOST_SHARED - left : 0;
+}
+
 uint64_t trial_shared_room(const obs_summary *s)
 {
     uint64_t used = trial_shared_bytes(s);

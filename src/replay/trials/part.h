@@ -53,6 +53,8 @@ uint32_t trial_threads(const trial_work *t);       /* of a block */
 uint64_t trial_shared_bytes(const obs_summary *s); /* of all arrays */
 /* Bytes of shared memory for one more array whose size is known when the kernel is compiled. */
 uint64_t trial_shared_room(const obs_summary *s);
+/* The same with what an array gives back that is left out. */
+uint64_t trial_room_of(const trial_work *t);
 
 /* Keeps the larger number. */
 void trial_raise(atomic_uint *most, uint32_t value);

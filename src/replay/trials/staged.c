@@ -188,7 +188,7 @@ static wl_status run_staged(const trial_work *t, const trial_object *o, uint32_t
     const staging s = {.t = t,
                        .object = o,
                        .each = each,
-                       .room = trial_shared_room(t->launch->summary),
+                       .room = trial_room_of(t),
                        .failed = &failed,
                        .elements = &elements,
                        .turns = &turns};
@@ -220,7 +220,7 @@ static bool are_stageable(const trial_rows *rows)
 
 static wl_status stage_object(trial_work *t, const trial_object *o)
 {
-    uint64_t room = trial_shared_room(t->launch->summary);
+    uint64_t room = trial_room_of(t);
     uint32_t bytes = o->rows.rows[0].bytes;
     obs_trial trial = {.kind = OBS_TRIAL_STAGED, .object = o->alloc.id};
     staged s = {0};

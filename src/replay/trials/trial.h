@@ -6,6 +6,8 @@
 #include "replay/trials/trials.h"
 #include "replay/trials/view.h"
 
+enum { TRIAL_MOST = 64 }; /* that are kept of a launch */
+
 typedef struct trial_rows {
     obs_insn *rows;
     uint32_t count;  /* 0: the run came to no end */
@@ -24,6 +26,7 @@ typedef struct trial_work {
     uint32_t count;
     obs_trial *rows;         /* what was found so far */
     double seconds;          /* that a run may take */
+    uint64_t freed;          /* bytes of shared memory that an array gives back, which is left out */
     bool few;                /* few blocks are run, however soon all were done */
     trial_rows base;         /* without a change; empty until it is asked for */
     const flow_kernel *flow; /* NULL until it is asked for */
@@ -55,7 +58,7 @@ typedef wl_status trial_maker(trial_work *t);
 
 trial_maker trial_transposed, trial_widened, trial_padded, trial_spread, trial_moved, trial_split,
     trial_regridded, trial_staged, trial_combined, trial_private, trial_direct, trial_swizzled,
-    trial_kept;
+    trial_kept, trial_exchanged;
 trial_question trial_wastes_sectors, trial_has_conflicts, trial_has_misaligned, trial_has_records,
     trial_has_few_blocks, trial_has_loads, trial_has_common_updates, trial_has_scattered_updates,
     trial_has_shared_loads, trial_has_changes;

@@ -1,8 +1,6 @@
 /* Tries each kind of change. */
 #include "replay/trials/trial.h"
 
-enum { MOST_TRIALS = 64 };
-
 static const struct {
     trial_question *is_worth;
     trial_maker *try;
@@ -20,6 +18,7 @@ static const struct {
     [OBS_TRIAL_DIRECT] = {trial_has_shared_loads, trial_direct},
     [OBS_TRIAL_SWIZZLED] = {trial_has_conflicts, trial_swizzled},
     [OBS_TRIAL_KEPT] = {trial_has_changes, trial_kept},
+    [OBS_TRIAL_EXCHANGED] = {trial_has_shared_loads, trial_exchanged},
 };
 
 bool replay_is_worth_trying(const obs_summary *s)
@@ -37,14 +36,14 @@ void trial_add(trial_work *t, obs_trial trial, const trial_rows *before, const t
     trial.nbefore = before->count;
     trial.after = after->rows;
     trial.nafter = after->count;
-    if (t->count < MOST_TRIALS && before->count && after->count)
+    if (t->count < TRIAL_MOST && before->count && after->count)
         t->rows[t->count++] = trial;
 }
 
 wl_status replay_try(const replay_tried *launch, wl_arena *arena, uint32_t *count, obs_trial **out)
 {
     trial_work t = {
-        .launch = launch, .arena = arena, .rows = wl_new_array(arena, obs_trial, MOST_TRIALS)};
+        .launch = launch, .arena = arena, .rows = wl_new_array(arena, obs_trial, TRIAL_MOST)};
     wl_status status = t.rows ? WL_OK : WL_NOMEM;
     for (int k = 0; k < OBS_TRIAL_COUNT && launch->facts->whole && status == WL_OK; k++)
         if (kinds[k].is_worth(launch->summary))
