@@ -7,14 +7,14 @@ __global__ void look_up(const float *rows, const float *tables, float *sums)
     const int t = threadIdx.x;
     const float *table = tables + static_cast<size_t>(blockIdx.x) * TABLE;
     for (int i = t; i < ROW; i += THREADS)
-        row[i] = rows[blockIdx.x * ROW + i];
+        row[i] = rows[blockIdx.x * ROW + i]; // finds: shared-thread-local row (hidden)
     __syncthreads();
     float sum = 0;
     for (int i = t; i < ROW; i += THREADS)
-        sum += row[i];
+        sum += row[i]; // finds: shared-thread-local row (hidden)
     for (int pass = 0; pass < 4; pass++)
         for (int k = 0; k < LOOKUPS; k++)
-            sum += table[place_of(t, k)];
+            sum += table[place_of(t, k)]; // finds: swap-arrays d_tables, misaligned d_tables (covered)
     sums[blockIdx.x * THREADS + t] = sum;
 }
 

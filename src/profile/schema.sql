@@ -389,7 +389,8 @@ CREATE TABLE reuses (
 -- what is kept in pad bytes of shared memory: 'staged' (a block's part of the object, or what pitch turns of a
 -- loop take of it, loaded once), 'combined' and 'private' (updates of
 -- it, made in the object once a block; combined by warp before that), 'kept' (a block's own part, loaded and stored
--- once); or 'direct' (what a shared array passes on loaded from its object in each place) and 'swizzled' (a shared
+-- once), 'exchanged' (either of these in the place of a shared array that is left out as in 'direct'; rows of
+-- both); or 'direct' (what a shared array passes on loaded from its object in each place) and 'swizzled' (a shared
 -- array's elements permuted within rows of pitch bytes, pad bytes of which stay together); what accesses it has the space, no array. The instructions that the change is about, as they are (after 0) and with it (1), in the same blocks.
 CREATE TABLE trials (
   id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, kind INTEGER NOT NULL, blocks INTEGER NOT NULL,

@@ -31,10 +31,11 @@
 #define UNTIL "; add.u32 %r5, %r5, 1;\n  setp.lt.u32 %p, %r5, "
 #define GO_ON "; @%p bra L;\n  "
 #define WORD_OF_THREAD "  mov.u32 %r4, %tid.x; mov.u32 %r5, 0;\n" PLACE_OF_INDEX
-#define TILE                                                    \
-    "  .shared .align 4 .b8 tile[1024]; mov.u32 %r3, %tid.x;\n" \
-    "  mov.u32 %r4, %r3; mov.u32 %r6, tile; mov.u32 %r5, 0;\n"  \
+#define TILE_OF(bytes)                                                     \
+    "  .shared .align 4 .b8 tile[" bytes "]; mov.u32 %r3, %tid.x;\n"       \
+    "  mov.u32 %r4, %r3; mov.u32 %r6, tile; mov.u32 %r5, 0;\n"             \
     "  mad.lo.u32 %r6, %r3, 4, %r6;\n" PLACE_OF_INDEX
+#define TILE TILE_OF("1024")
 #define LOAD_OWN "  ld.global.u32 %r7, [%d2];\n"
 #define FILL "  st.shared.u32 [%r6], %r7; bar.sync 0;\n"
 /* Four times adds to the word at %d2. */
@@ -46,6 +47,10 @@
 #define READ                                                                        \
     "  mov.u32 %r6, tile; mad.lo.u32 %r6, %r5, 4, %r6; ld.shared.u32 %r1, [%r6];\n" \
     "  ret; }\n"
+/* Loads the thread's word of the table so often, then reads the word %r5 of the tile. */
+#define TABLE_AND_READ                                                                  \
+    "  add.u64 %d3, %d2, 16777216; mov.u32 %r4, 0;\nL: ld.global.u32 %r7, [%d3];\n"     \
+    "  add.u32 %r4, %r4, 1; setp.lt.u32 %p, %r4, 4; @%p bra L;\n" READ
 #define REGISTERS ".reg .u32 %r<8>; .reg .u64 %d<4>; .reg .pred %p;\n"
 
 static const char ptx[] = HEAD
@@ -162,6 +167,12 @@ static const char ptx[] = HEAD
     ".visible .entry full(.param .u64 out)\n{ " REGISTERS "  .shared .align 128 .b8 tile[49152];\n"
     "  mov.u32 %r1, %tid.x; mov.u32 %r3, tile; mad.lo.u32 %r3, %r1, 512, %r3;\n"
     "  st.shared.u32 [%r3], 0; ret; }\n"
+    /* a tile that passes words on, and a table of which each word is loaded four times: with no shared
+     * memory left beside the tile, with enough, and where the tile holds what is computed */
+    ".visible .entry no_room(.param .u64 out)\n{ " REGISTERS TILE_OF("49152") LOAD_OWN FILL OPPOSITE TABLE_AND_READ
+    ".visible .entry room(.param .u64 out)\n{ " REGISTERS TILE_OF("1024") LOAD_OWN FILL OPPOSITE TABLE_AND_READ
+    ".visible .entry computes(.param .u64 out)\n{ " REGISTERS TILE_OF("49152") LOAD_OWN
+    "  add.u32 %r7, %r7, 1;\n" FILL OPPOSITE TABLE_AND_READ
     /* each block's 64 words, of which each step adds the next to a thread's own; the same where blocks
      * take each other's */
     ".visible .entry folded(.param .u64 out)\n{ " REGISTERS INDEX PLACE_OF_INDEX FOLD
@@ -177,7 +188,7 @@ static const char ptx[] = HEAD
     "  mov.u32 %r5, 0;\nL:" FILL "  ld.global.u32 %r7, [%d2 + 256]; add.u64 %d2, %d2, 256" UNTIL
     "4" GO_ON OPPOSITE READ;
 
-enum { OUT = 1, MODULE = 1 };
+enum { OUT = 1, TABLE = 2, MODULE = 1 };
 static const uint64_t base = 0x7f0000000000;
 
 typedef struct arguments {
@@ -209,6 +220,11 @@ static int begin(void **state)
                 .module = {.id = MODULE, .name = "m", .code = ptx, .length = sizeof ptx - 1}});
     see(&f, &(cap_record){.type = CAP_OBJECT,
                           .object = {.id = OUT, .base = base, .bytes = 128 << 10, .name = ""}});
+    see(&f, &(cap_record){.type = CAP_OBJECT,
+                          .object = {.id = TABLE,
+                                     .base = base + (16 << 20),
+                                     .bytes = 128 << 10,
+                                     .name = ""}});
     *state = &f;
     return 0;
 }
@@ -676,6 +692,28 @@ static void parts_that_change_are_kept(void **state)
     assert_int_equal(passes_of_rows(t->after, t->nafter), 4 * 2 * (1 + 4 + 4 + 1));
 }
 
+/* Two warps of 4 sectors load the table four times, and the tile's words; then the table once, and the
+ * words where they are read. The copy is filled, and read four times. */
+static void parts_take_the_place_of_arrays(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "no_room", 1, 1, 64, 1);
+    const obs_trial *t = trial_of(f, OBS_TRIAL_EXCHANGED);
+    assert_non_null(t);
+    assert_null(trial_of(f, OBS_TRIAL_STAGED));
+    assert_int_equal(t->object, TABLE);
+    assert_int_equal(t->pad, 64 * 4);
+    assert_int_equal(t->nbefore, 4); /* the table's load; load, store and load of the tile */
+    assert_int_equal(sectors_of_rows(t->before, t->nbefore), 2 * 4 * 4 + 2 * 4);
+    assert_int_equal(sectors_of_rows(t->after, t->nafter), 2 * 4 + 2 * 4);
+    assert_int_equal(passes_of_rows(t->after, t->nafter), 2 * (1 + 4));
+    TRY(f, "room", 1, 1, 64, 1);
+    assert_non_null(trial_of(f, OBS_TRIAL_STAGED));
+    assert_null(trial_of(f, OBS_TRIAL_EXCHANGED));
+    TRY(f, "computes", 1, 1, 64, 1);
+    assert_null(trial_of(f, OBS_TRIAL_EXCHANGED));
+}
+
 static void what_other_blocks_change_is_not_kept(void **state)
 {
     fixture *f = *state;
@@ -734,6 +772,7 @@ int main(void)
         T(updates_are_combined),
         T(copies_are_updated),
         T(what_may_not_be_made_later),
+        T(parts_take_the_place_of_arrays),
         T(what_is_passed_on_is_read_directly),
         T(what_is_used_besides_stays),
         T(what_is_not_only_passed_on),

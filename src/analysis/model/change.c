@@ -113,15 +113,17 @@ static void unstage_chain(model_work *w, const moved_loads *m)
 }
 
 /* Both at once: what is staged, and what is loaded where shared memory was read, have their own parts of
- * what the warp waited for. */
+ * what the warp waited for. The part is brought there at the begin, between two barriers, by loads of which as
+ * many overlap as of the kernel's. */
 static void exchange_chain(model_work *w, const moved_loads *m)
 {
     double loads = w->chain_loads, shared = w->chain_shared, part = m->gone / m->shared;
     double others = at_least(1 - (m->staged + m->filling) / m->all, 0);
-    stage_chain(w, m);
-    w->chain_shared -= part * shared;
-    w->chain_loads = others * loads + part * shared +
-                     at_least(m->kept / (w->blocks * w->warps), 1);
+    double bringing = m->kept / m->all * loads;
+    w->chain_shared = (1 - part) * shared + m->staged / m->all * loads;
+    w->chain_loads = others * loads + part * shared + at_least(bringing, 1);
+    w->machine[IR_COST_SYNC] += 2 * w->blocks * w->warps;
+    w->machine[IR_COST_INT] -= at_most(m->staged, w->machine[IR_COST_INT]); /* as stage_chain() */
 }
 
 static void move_chain(model_work *w, const moved_loads *m)
