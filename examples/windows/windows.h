@@ -10,8 +10,8 @@ constexpr int THREADS = 128, PIECE = 1024, STEPS = 64;
 template <typename Launch> int run_windows(int argc, char **argv, Launch launch)
 {
     const int blocks = size_argument(argc, argv, 1 << 22) / PIECE;
-    std::vector<int> next(static_cast<size_t>(blocks) * PIECE), want(static_cast<size_t>(blocks) * THREADS),
-        got(want.size());
+    std::vector<int> next(static_cast<size_t>(blocks) * PIECE),
+        want(static_cast<size_t>(blocks) * THREADS), got(want.size());
     for (size_t i = 0; i < next.size(); i++)
         next[i] = static_cast<int>((i * 37 + i / PIECE + 11) % PIECE);
     for (int b = 0; b < blocks; b++)

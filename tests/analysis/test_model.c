@@ -296,6 +296,36 @@ static void barriers_that_go(void **state)
     assert_true(w.machine[IR_COST_CONTROL] == 400);
 }
 
+/* 64 loads are staged by 16, and 16 loads take the place of 16 of shared memory and of the 16 that filled
+ * it. Of 20 waits for 80 loads a fifth is of others, 16 loads take 4 to bring the part, the 8 for shared
+ * memory become such; three fifths wait for shared memory. Two barriers for each of 4 warps. */
+static void arrays_that_change_places(void **state)
+{
+    (void)state;
+    const prof_instruction insns[] = {
+        {.c = {.pc = 1, .space = ACC_GLOBAL, .object = 1, .op = ACC_LOAD, .requests = 64}},
+        {.c = {.pc = 2, .space = ACC_GLOBAL, .object = 2, .op = ACC_LOAD, .requests = 16}},
+        {.c = {.pc = 3, .space = ACC_SHARED, .object = 3, .op = ACC_STORE, .requests = 16}},
+        {.c = {.pc = 4, .space = ACC_SHARED, .object = 3, .op = ACC_LOAD, .requests = 16}}};
+    model_edit edits[] = {
+        MODEL_EDIT_NOTHING(1, 1, ACC_GLOBAL), MODEL_EDIT_NOTHING(2, 2, ACC_GLOBAL),
+        MODEL_EDIT_NOTHING(3, 3, ACC_SHARED), MODEL_EDIT_NOTHING(4, 3, ACC_SHARED)};
+    prof_instruction room[4];
+    const model_rows rows = {.changed = room};
+    const model_launch_rows launch = {.insns = insns, .ninsns = 4};
+    model_work w = {.blocks = 1, .warps = 4, .chain_loads = 20, .chain_shared = 8};
+    w.machine[IR_COST_INT] = 100;
+    edits[0].requests = 0.25;
+    edits[0].staged = 1;
+    edits[1].direct = true;
+    edits[2].requests = edits[3].requests = 0;
+    model_change_rows(&rows, &launch, &(model_change){.nedits = 4, .edits = edits}, &w);
+    ASSERT_NEAR(w.chain_loads, 4 + 4 + 8);
+    ASSERT_NEAR(w.chain_shared, 12);
+    assert_true(w.machine[IR_COST_SYNC] == 8 && w.machine[IR_COST_INT] == 52);
+    assert_true(room[0].c.requests == 16 && room[3].c.requests == 0);
+}
+
 static void latency_of_barriers(void **state)
 {
     (void)state;
@@ -924,6 +954,7 @@ int main(void)
         cmocka_unit_test(latency),
         cmocka_unit_test(latency_of_barriers),
         cmocka_unit_test(barriers_that_go),
+        cmocka_unit_test(arrays_that_change_places),
         cmocka_unit_test(latency_of_loads),
         cmocka_unit_test(ends_of_launches),
         cmocka_unit_test(latency_of_far_l2),

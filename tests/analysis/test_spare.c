@@ -276,8 +276,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, arena_tear_down)
     const struct CMUnitTest tests[] = {
-        T(at_the_end), T(nothing_gained), T(what_is_not_known), T(sizes_that_differ), T(of_rows),
-        T(agrees_with_bitmaps),
+        T(at_the_end),        T(nothing_gained), T(what_is_not_known),
+        T(sizes_that_differ), T(of_rows),        T(agrees_with_bitmaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,9 +31,9 @@
 #define UNTIL "; add.u32 %r5, %r5, 1;\n  setp.lt.u32 %p, %r5, "
 #define GO_ON "; @%p bra L;\n  "
 #define WORD_OF_THREAD "  mov.u32 %r4, %tid.x; mov.u32 %r5, 0;\n" PLACE_OF_INDEX
-#define TILE_OF(bytes)                                                     \
-    "  .shared .align 4 .b8 tile[" bytes "]; mov.u32 %r3, %tid.x;\n"       \
-    "  mov.u32 %r4, %r3; mov.u32 %r6, tile; mov.u32 %r5, 0;\n"             \
+#define TILE_OF(bytes)                                               \
+    "  .shared .align 4 .b8 tile[" bytes "]; mov.u32 %r3, %tid.x;\n" \
+    "  mov.u32 %r4, %r3; mov.u32 %r6, tile; mov.u32 %r5, 0;\n"       \
     "  mad.lo.u32 %r6, %r3, 4, %r6;\n" PLACE_OF_INDEX
 #define TILE TILE_OF("1024")
 #define LOAD_OWN "  ld.global.u32 %r7, [%d2];\n"
@@ -48,8 +48,8 @@
     "  mov.u32 %r6, tile; mad.lo.u32 %r6, %r5, 4, %r6; ld.shared.u32 %r1, [%r6];\n" \
     "  ret; }\n"
 /* Loads the thread's word of the table so often, then reads the word %r5 of the tile. */
-#define TABLE_AND_READ                                                                  \
-    "  add.u64 %d3, %d2, 16777216; mov.u32 %r4, 0;\nL: ld.global.u32 %r7, [%d3];\n"     \
+#define TABLE_AND_READ                                                              \
+    "  add.u64 %d3, %d2, 16777216; mov.u32 %r4, 0;\nL: ld.global.u32 %r7, [%d3];\n" \
     "  add.u32 %r4, %r4, 1; setp.lt.u32 %p, %r4, 4; @%p bra L;\n" READ
 #define REGISTERS ".reg .u32 %r<8>; .reg .u64 %d<4>; .reg .pred %p;\n"
 
@@ -169,8 +169,10 @@ static const char ptx[] = HEAD
     "  st.shared.u32 [%r3], 0; ret; }\n"
     /* a tile that passes words on, and a table of which each word is loaded four times: with no shared
      * memory left beside the tile, with enough, and where the tile holds what is computed */
-    ".visible .entry no_room(.param .u64 out)\n{ " REGISTERS TILE_OF("49152") LOAD_OWN FILL OPPOSITE TABLE_AND_READ
-    ".visible .entry room(.param .u64 out)\n{ " REGISTERS TILE_OF("1024") LOAD_OWN FILL OPPOSITE TABLE_AND_READ
+    ".visible .entry no_room(.param .u64 out)\n{ " REGISTERS TILE_OF("49152")
+        LOAD_OWN FILL OPPOSITE TABLE_AND_READ
+    ".visible .entry room(.param .u64 out)\n{ " REGISTERS TILE_OF("1024")
+        LOAD_OWN FILL OPPOSITE TABLE_AND_READ
     ".visible .entry computes(.param .u64 out)\n{ " REGISTERS TILE_OF("49152") LOAD_OWN
     "  add.u32 %r7, %r7, 1;\n" FILL OPPOSITE TABLE_AND_READ
     /* each block's 64 words, of which each step adds the next to a thread's own; the same where blocks
@@ -220,11 +222,10 @@ static int begin(void **state)
                 .module = {.id = MODULE, .name = "m", .code = ptx, .length = sizeof ptx - 1}});
     see(&f, &(cap_record){.type = CAP_OBJECT,
                           .object = {.id = OUT, .base = base, .bytes = 128 << 10, .name = ""}});
-    see(&f, &(cap_record){.type = CAP_OBJECT,
-                          .object = {.id = TABLE,
-                                     .base = base + (16 << 20),
-                                     .bytes = 128 << 10,
-                                     .name = ""}});
+    see(&f,
+        &(cap_record){
+            .type = CAP_OBJECT,
+            .object = {.id = TABLE, .base = base + (16 << 20), .bytes = 128 << 10, .name = ""}});
     *state = &f;
     return 0;
 }

@@ -10,7 +10,8 @@
 typedef const char *tried_text(const ana_input *input, const prof_trial *t);
 
 tried_text tried_swap, tried_widen, tried_pad, tried_spread, tried_align, tried_split, tried_blocks,
-    tried_stage, tried_combine, tried_private, tried_direct, tried_swizzle, tried_keep, tried_exchange;
+    tried_stage, tried_combine, tried_private, tried_direct, tried_swizzle, tried_keep,
+    tried_exchange;
 
 /* The array in shared memory that the trial is about, too; NULL: none. */
 const prof_object *tried_array(const ana_input *input, const prof_trial *t);

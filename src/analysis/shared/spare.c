@@ -11,15 +11,15 @@
 typedef struct spare {
     const ana_input *input;
     const prof_object *array;
-    bool dynamic;         /* it is what a launch asks for beside the arrays of known size */
-    bool known;           /* of all launches */
-    uint64_t bytes;       /* that each launch can give back: of the end */
-    uint64_t reserved;    /* of the array, in the launch that can give back least */
-    uint64_t row, used;   /* words of a row, and of these the first ones that are accessed; 0: none */
+    bool dynamic;       /* it is what a launch asks for beside the arrays of known size */
+    bool known;         /* of all launches */
+    uint64_t bytes;     /* that each launch can give back: of the end */
+    uint64_t reserved;  /* of the array, in the launch that can give back least */
+    uint64_t row, used; /* words of a row, and of these the first ones that are accessed; 0: none */
     uint64_t nrows;
-    uint64_t elements;    /* UINT64_MAX: not the same in all launches */
-    double blocks;        /* of all launches */
-    wl_spans touched;     /* in any of them */
+    uint64_t elements; /* UINT64_MAX: not the same in all launches */
+    double blocks;     /* of all launches */
+    wl_spans touched;  /* in any of them */
 } spare;
 
 /* ---- launches ---- */
@@ -197,7 +197,8 @@ static wl_status look_at_array(const ana_input *input, const prof_object *array,
     wl_status status = add_launches(&s, err);
     if (status == WL_OK && s.known && s.blocks > 0) {
         find_rows(&s);
-        if ((double)s.bytes >= input->program->thresholds->unused_shared && !draft_spare(&s, drafts))
+        if ((double)s.bytes >= input->program->thresholds->unused_shared &&
+            !draft_spare(&s, drafts))
             status = ana_nomem(err);
     }
     wl_spans_free(&s.touched);

@@ -10,10 +10,10 @@
 typedef struct work {
     const ana_input *input;
     const prof_trial *trial;
-    const ana_group *group;       /* the object's */
-    const prof_object *array;     /* that gives its place */
-    double before, after;         /* sectors of the object, in the trial's blocks */
-    double accesses, of_array;    /* of a word by a block: of the object, of the array */
+    const ana_group *group;    /* the object's */
+    const prof_object *array;  /* that gives its place */
+    double before, after;      /* sectors of the object, in the trial's blocks */
+    double accesses, of_array; /* of a word by a block: of the object, of the array */
 } work;
 
 static double words_accessed(const obs_insn *c)
@@ -46,12 +46,21 @@ static bool is_better(const work *w)
            w->accesses > w->of_array && w->after < w->before;
 }
 
+/* Was the instruction tried? */
+static bool is_changed(const work *w, const obs_insn *c)
+{
+    for (uint32_t i = 0; i < w->trial->nbefore; i++)
+        if (w->trial->before[i].pc == c->pc && w->trial->before[i].space == c->space)
+            return true;
+    return false;
+}
+
 static void charge_object(const work *w, const ana_drafts *drafts, ana_draft *d)
 {
     double part = 1 - w->after / w->before;
     for (uint32_t i = 0; i < d->ninsns; i++) {
         const obs_insn *c = &d->insns[i].c;
-        double own = part * (double)c->sectors,
+        double own = is_changed(w, c) ? part * (double)c->sectors : 0,
                left = (double)c->sectors - ana_charged(drafts, w->group, i);
         d->insn_excess[i] = own < left ? own : left > 0 ? left : 0;
         d->excess += d->insn_excess[i];
@@ -72,11 +81,12 @@ static bool set_words_of_swap(const work *w, ana_draft *d)
     ana_add_evidence(d, "array_bytes", "bytes of the array", (double)w->array->bytes, "bytes");
     d->kind = REMEDY_EXCHANGE;
     d->remedy = tried_exchange(w->input, w->trial);
-    d->summary = wl_arena_printf(
-        w->input->arena,
-        "A block accesses each of the %u bytes that it uses of it %.3g times on average, but a word of %s, "
-        "which is in shared memory, %.3g times; there is no room for both.",
-        w->trial->pad, w->accesses, array, w->of_array);
+    d->summary =
+        wl_arena_printf(w->input->arena,
+                        "A block accesses each of the %u bytes that it uses of it %.3g times on "
+                        "average, but a word of %s, "
+                        "which is in shared memory, %.3g times; there is no room for both.",
+                        w->trial->pad, w->accesses, array, w->of_array);
     return d->summary && d->remedy;
 }
 

@@ -16,9 +16,8 @@ static bool have_instruction_of_both(const obs_trial *a, const obs_trial *b)
 {
     for (uint32_t i = 0; i < a->nbefore; i++)
         for (uint32_t k = 0; k < b->nbefore; k++)
-            if (a->before[i].pc == b->before[k].pc ||
-                (a->before[i].space == b->before[k].space &&
-                 a->before[i].object == b->before[k].object))
+            if (a->before[i].pc == b->before[k].pc || (a->before[i].space == b->before[k].space &&
+                                                       a->before[i].object == b->before[k].object))
                 return true;
     return false;
 }

@@ -24,11 +24,11 @@ typedef struct trial_work {
     const replay_tried *launch;
     wl_arena *arena;
     uint32_t count;
-    obs_trial *rows;         /* what was found so far */
-    double seconds;          /* that a run may take */
-    uint64_t freed;          /* bytes of shared memory that an array gives back, which is left out */
-    bool few;                /* few blocks are run, however soon all were done */
-    trial_rows base;         /* without a change; empty until it is asked for */
+    obs_trial *rows; /* what was found so far */
+    double seconds;  /* that a run may take */
+    uint64_t freed;  /* bytes of shared memory that an array gives back, which is left out */
+    bool few;        /* few blocks are run, however soon all were done */
+    trial_rows base; /* without a change; empty until it is asked for */
     const flow_kernel *flow; /* NULL until it is asked for */
 } trial_work;
 
