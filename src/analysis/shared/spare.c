@@ -24,7 +24,7 @@ typedef struct spare {
 
 /* ---- launches ---- */
 
-static double blocks_of(const prof_launch *l)
+static double blocks_of_launches(const prof_launch *l)
 {
     return (double)l->count * l->grid[0] * l->grid[1] * l->grid[2];
 }
@@ -56,7 +56,7 @@ static bool is_dynamic_in(const spare *s, const prof_launch *l)
 /* ---- words ---- */
 
 /* Adds what a launch touched; *end: the word after the last. */
-static wl_status add_touched(spare *s, uint32_t spans, uint64_t *end, wl_error *err)
+static wl_status add_touched_words(spare *s, uint32_t spans, uint64_t *end, wl_error *err)
 {
     wl_span_reader reader, before;
     wl_spans own = {0}, both = {0};
@@ -78,7 +78,7 @@ static wl_status add_touched(spare *s, uint32_t spans, uint64_t *end, wl_error *
     return good ? WL_OK : ana_nomem(err);
 }
 
-static wl_status add_launch(spare *s, const prof_launch *l, wl_error *err)
+static wl_status add_launch_of_array(spare *s, const prof_launch *l, wl_error *err)
 {
     const prof_use *use = use_in(s, l->id);
     uint64_t elements = use ? use->elements : s->array->bytes / OBS_WORD_BYTES, end = 0;
@@ -88,7 +88,7 @@ static wl_status add_launch(spare *s, const prof_launch *l, wl_error *err)
     }
     if (!use && s->dynamic)
         elements = l->dynamic_shared / OBS_WORD_BYTES;
-    wl_status status = use && use->spans ? add_touched(s, use->spans, &end, err) : WL_OK;
+    wl_status status = use && use->spans ? add_touched_words(s, use->spans, &end, err) : WL_OK;
     s->known &= !use || use->spans || !use->touched;
     uint64_t bytes = elements > end ? (elements - end) * OBS_WORD_BYTES : 0;
     if (!(s->blocks > 0) || bytes < s->bytes) {
@@ -96,7 +96,7 @@ static wl_status add_launch(spare *s, const prof_launch *l, wl_error *err)
         s->reserved = elements * OBS_WORD_BYTES;
     }
     s->elements = !(s->blocks > 0) || s->elements == elements ? elements : UINT64_MAX;
-    s->blocks += blocks_of(l);
+    s->blocks += blocks_of_launches(l);
     return status;
 }
 
@@ -110,7 +110,7 @@ static wl_status add_launches(spare *s, wl_error *err)
                       is_dynamic_in(s, &launches->rows[i]);
     for (uint32_t i = 0; i < launches->count && status == WL_OK && s->known; i++)
         if (launches->rows[i].kernel == s->array->kernel)
-            status = add_launch(s, &launches->rows[i], err);
+            status = add_launch_of_array(s, &launches->rows[i], err);
     return status;
 }
 

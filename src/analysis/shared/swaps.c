@@ -40,7 +40,7 @@ static void count_rows(work *w)
 }
 
 /* Is the object's part used more often than the array, and does less move once they changed places? */
-static bool is_better(const work *w)
+static bool is_used_more(const work *w)
 {
     return w->accesses >= w->input->program->thresholds->promoted_accesses &&
            w->accesses > w->of_array && w->after < w->before;
@@ -99,7 +99,7 @@ static bool draft_swap(const ana_input *input, const prof_trial *trial, ana_draf
     if (!w.group || !w.array)
         return true;
     count_rows(&w);
-    if (!is_better(&w))
+    if (!is_used_more(&w))
         return true;
     ana_draft *d = ana_draft_add_of(drafts, input, w.group, ANA_SWAP_ARRAYS);
     if (!d)

@@ -22,7 +22,7 @@ static bool have_instruction_of_both(const obs_trial *a, const obs_trial *b)
     return false;
 }
 
-static bool join_rows(wl_arena *arena, const obs_insn *a, uint32_t na, const obs_insn *b,
+static bool put_together(wl_arena *arena, const obs_insn *a, uint32_t na, const obs_insn *b,
                       uint32_t nb, trial_rows *out)
 {
     out->rows = wl_new_array(arena, obs_insn, (size_t)na + nb + 1);
@@ -34,12 +34,12 @@ static bool join_rows(wl_arena *arena, const obs_insn *a, uint32_t na, const obs
     return true;
 }
 
-static wl_status exchange(trial_work *t, const obs_trial *part, const obs_trial *array)
+static wl_status exchange_for(trial_work *t, const obs_trial *part, const obs_trial *array)
 {
     trial_rows before = {0}, after = {0};
     obs_trial both = {.kind = OBS_TRIAL_EXCHANGED, .object = part->object, .pad = part->pad};
-    if (!join_rows(t->arena, part->before, part->nbefore, array->before, array->nbefore, &before) ||
-        !join_rows(t->arena, part->after, part->nafter, array->after, array->nafter, &after))
+    if (!put_together(t->arena, part->before, part->nbefore, array->before, array->nbefore, &before) ||
+        !put_together(t->arena, part->after, part->nafter, array->after, array->nafter, &after))
         return WL_NOMEM;
     after.blocks = part->blocks;
     trial_add(t, both, &before, &after);
@@ -65,7 +65,7 @@ static wl_status exchange_array(trial_work *t, const obs_trial *array)
         bool beside = part->pad <= trial_shared_room(s);
         if (keeps_whole_part(part) && !beside && part->blocks == array->blocks &&
             !have_instruction_of_both(part, array))
-            status = exchange(t, part, array);
+            status = exchange_for(t, part, array);
     }
     return status;
 }
