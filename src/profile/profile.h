@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 19 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 20 };
 
 typedef struct prof_db prof_db;
 

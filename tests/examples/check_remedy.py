@@ -8,8 +8,8 @@ REMEDY save by it, must be those of the kernel in AFTER, which must pass its own
 since all addresses follow from the launch. Where the compiler makes another number of requests of
 AFTER, that holds of the count for each request. What is staged takes the place of requests to
 global memory: these are compared, and so are the wavefronts of shared memory beyond those of
-BEFORE. What takes the place of an array moves as many sectors as was said. What is read directly moves more sectors, by as many as was said, and none of it passes
-through shared memory.
+BEFORE. What takes the place of an array moves as many sectors as was said. What is read directly
+moves more sectors, by as many as was said, and none of it passes through shared memory.
 """
 import json
 import os

@@ -24,7 +24,7 @@ typedef struct spare {
 
 /* ---- launches ---- */
 
-static double blocks_of_launches(const prof_launch *l)
+static double blocks_in_launch(const prof_launch *l)
 {
     return (double)l->count * l->grid[0] * l->grid[1] * l->grid[2];
 }
@@ -96,11 +96,11 @@ static wl_status add_launch_of_array(spare *s, const prof_launch *l, wl_error *e
         s->reserved = elements * OBS_WORD_BYTES;
     }
     s->elements = !(s->blocks > 0) || s->elements == elements ? elements : UINT64_MAX;
-    s->blocks += blocks_of_launches(l);
+    s->blocks += blocks_in_launch(l);
     return status;
 }
 
-static wl_status add_launches(spare *s, wl_error *err)
+static wl_status add_launches_of_array(spare *s, wl_error *err)
 {
     const prof_launch_rows *launches = &s->input->program->launches;
     wl_status status = WL_OK;
@@ -194,7 +194,7 @@ static wl_status look_at_array(const ana_input *input, const prof_object *array,
                                wl_error *err)
 {
     spare s = {.input = input, .array = array};
-    wl_status status = add_launches(&s, err);
+    wl_status status = add_launches_of_array(&s, err);
     if (status == WL_OK && s.known && s.blocks > 0) {
         find_rows(&s);
         if ((double)s.bytes >= input->program->thresholds->unused_shared &&

@@ -23,7 +23,7 @@ static bool have_instruction_of_both(const obs_trial *a, const obs_trial *b)
 }
 
 static bool put_together(wl_arena *arena, const obs_insn *a, uint32_t na, const obs_insn *b,
-                      uint32_t nb, trial_rows *out)
+                         uint32_t nb, trial_rows *out)
 {
     out->rows = wl_new_array(arena, obs_insn, (size_t)na + nb + 1);
     if (!out->rows)
@@ -38,7 +38,8 @@ static wl_status exchange_for(trial_work *t, const obs_trial *part, const obs_tr
 {
     trial_rows before = {0}, after = {0};
     obs_trial both = {.kind = OBS_TRIAL_EXCHANGED, .object = part->object, .pad = part->pad};
-    if (!put_together(t->arena, part->before, part->nbefore, array->before, array->nbefore, &before) ||
+    if (!put_together(t->arena, part->before, part->nbefore, array->before, array->nbefore,
+                      &before) ||
         !put_together(t->arena, part->after, part->nafter, array->after, array->nafter, &after))
         return WL_NOMEM;
     after.blocks = part->blocks;
