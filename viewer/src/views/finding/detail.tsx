@@ -44,6 +44,7 @@ const WHOLE: Record<Unit, string> = {
   bytes: "of what was in use at the peak",
   "copied bytes": "of what copies and sets write",
   barriers: "of the barriers that warps come to",
+  "bytes of shared memory": "of the shared memory that all blocks reserve",
   "warp instructions":
     "what the multiprocessors without a block could have executed, of what all could",
 };
