@@ -143,6 +143,13 @@ wl_status prof_load_static_blocks(prof_db *db, uint32_t kernel, wl_arena *arena,
                      "static_blocks WHERE " OF_KERNEL "ORDER BY kernel, first_pc", db_int(kernel));
 }
 
+wl_status prof_load_loops(prof_db *db, uint32_t kernel, wl_arena *arena, prof_loop_rows *out,
+                          wl_error *err)
+{
+    return LOAD_ROWS(db, loops, arena, out, err, "loops WHERE " OF_KERNEL "ORDER BY kernel, header",
+                     db_int(kernel));
+}
+
 wl_status prof_load_forms(prof_db *db, uint32_t kernel, wl_arena *arena, prof_form_rows *out,
                           wl_error *err)
 {

@@ -675,6 +675,7 @@ PROF_ROWS(file)
 PROF_ROWS(kernel)
 PROF_ROWS(code)
 PROF_ROWS(static_block)
+PROF_ROWS(loop)
 PROF_ROWS(form)
 PROF_ROWS(fill)
 PROF_ROWS(fill_read)
@@ -770,6 +771,9 @@ wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_cod
 /* By kernel, pc, position. */
 wl_status prof_load_static_blocks(prof_db *db, uint32_t kernel, wl_arena *arena,
                                   prof_static_block_rows *out, wl_error *err);
+/* By kernel, header. */
+wl_status prof_load_loops(prof_db *db, uint32_t kernel, wl_arena *arena, prof_loop_rows *out,
+                          wl_error *err);
 wl_status prof_load_forms(prof_db *db, uint32_t kernel, wl_arena *arena, prof_form_rows *out,
                           wl_error *err);
 /* By kernel, pc, and load. */

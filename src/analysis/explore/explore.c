@@ -1,0 +1,186 @@
+/* Loads what is known of a launch's warps, and compares them. */
+#include "analysis/explore/explore.h"
+
+#include "analysis/explore/outliers.h"
+
+#include <string.h>
+
+static wl_status fail_explore(wl_error *err)
+{
+    return wl_fail(err, WL_NOMEM, "Cannot compare the warps of a launch: out of memory.");
+}
+
+/* ---- facts ---- */
+
+static const ana_arch *arch_of_launch(const prof_device_rows *devices, const prof_launch *l)
+{
+    for (uint32_t i = 0; i < devices->count; i++)
+        if (devices->rows[i].process == l->process && devices->rows[i].ordinal == l->device)
+            return ana_arch_of_device(devices->rows[i].cc_major, devices->rows[i].cc_minor);
+    return ana_arch_at(0);
+}
+
+static wl_status load_facts(prof_db *db, const prof_launch *l, wl_arena *arena, explore_facts *f,
+                            wl_error *err)
+{
+    prof_device_rows devices = {0};
+    wl_status status = prof_load_code(db, l->kernel, arena, &f->code, err);
+    status = status == WL_OK ? prof_load_static_blocks(db, l->kernel, arena, &f->blocks, err)
+                             : status;
+    status = status == WL_OK ? prof_load_loops(db, l->kernel, arena, &f->loops, err) : status;
+    status = status == WL_OK
+                 ? prof_load_instructions(db, l->kernel, l->rows_of, arena, &f->insns, err)
+                 : status;
+    status = status == WL_OK ? prof_load_objects(db, arena, &f->objects, err) : status;
+    status = status == WL_OK ? prof_load_files(db, arena, &f->files, err) : status;
+    status = status == WL_OK ? prof_load_devices(db, arena, &devices, err) : status;
+    memcpy(f->grid, l->grid, sizeof f->grid);
+    memcpy(f->block, l->block, sizeof f->block);
+    f->mix_whole = l->mix_whole;
+    f->arch = arch_of_launch(&devices, l);
+    return status == WL_OK && !explore_prepare(f, arena) ? fail_explore(err) : status;
+}
+
+/* A launch of those that are alike, with its own id. */
+static wl_status find_launch(prof_db *db, uint32_t id, wl_arena *arena, const prof_launch **out,
+                             wl_error *err)
+{
+    prof_launch_rows kinds;
+    wl_status status = prof_load_launch_kinds(db, PROF_ALL, arena, &kinds, err);
+    *out = NULL;
+    for (uint32_t i = 0; status == WL_OK && i < kinds.count; i++)
+        if (kinds.rows[i].id == id)
+            *out = &kinds.rows[i];
+    return status == WL_OK && !*out
+               ? wl_fail(err, WL_NOENT, "The profile has no launch %u with rows of its own.", id)
+               : status;
+}
+
+/* ---- a launch ---- */
+
+static wl_status explore_one(prof_db *db, const prof_launch *l, wl_arena *arena, ana_explore *out,
+                             wl_error *err)
+{
+    explore_facts facts = {0};
+    *out = (ana_explore){.launch = l->id, .kernel = l->kernel};
+    out->dropped = l->warps_dropped == UINT64_MAX ? 0 : l->warps_dropped;
+    wl_status status = prof_load_warps(db, l->rows_of, arena, &out->warps, err);
+    if (status == WL_OK && out->warps.count)
+        status = load_facts(db, l, arena, &facts, err);
+    if (status == WL_OK && out->warps.count && !explore_of_warps(&facts, arena, out))
+        status = fail_explore(err);
+    return status;
+}
+
+wl_status ana_explore_launch(prof_db *profile, uint32_t launch, wl_arena *arena, ana_explore *out,
+                             wl_error *err)
+{
+    const prof_launch *l;
+    *out = (ana_explore){0};
+    wl_status status = find_launch(profile, launch, arena, &l, err);
+    return status == WL_OK ? explore_one(profile, l, arena, out, err) : status;
+}
+
+static bool has_sequences(const prof_launch *l)
+{
+    return l->id == l->rows_of && l->warps_dropped != UINT64_MAX;
+}
+
+wl_status ana_explore_table(prof_db *profile, uint32_t most, wl_arena *arena, ana_explore_rows *out,
+                            wl_error *err)
+{
+    prof_launch_rows kinds;
+    *out = (ana_explore_rows){0};
+    wl_status status = prof_load_launch_kinds(profile, PROF_ALL, arena, &kinds, err);
+    if (status != WL_OK)
+        return status;
+    out->rows = wl_new_array(arena, ana_explore, kinds.count + 1);
+    if (!out->rows)
+        return fail_explore(err);
+    for (uint32_t i = 0; i < kinds.count && out->count < most && status == WL_OK; i++) {
+        if (!has_sequences(&kinds.rows[i]))
+            continue;
+        ana_explore *e = &out->rows[out->count];
+        status = explore_one(profile, &kinds.rows[i], arena, e, err);
+        out->count += status == WL_OK && e->warps.count;
+    }
+    return status;
+}
+
+const prof_warp *ana_explore_warp(const ana_explore *e, uint64_t block, uint32_t number)
+{
+    uint32_t low = 0, high = e->warps.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const prof_warp *w = &e->warps.rows[middle];
+        if (w->block < block || (w->block == block && w->number < number))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const prof_warp *found = low < e->warps.count ? &e->warps.rows[low] : NULL;
+    return found && found->block == block && found->number == number ? found : NULL;
+}
+
+/* ---- bundles ---- */
+
+typedef struct bundling {
+    uint32_t size, count;
+    uint64_t at; /* operations of the first so far */
+    double *sums;
+    double *pairs; /* operations that each bundle is the mean of */
+} bundling;
+
+static void add_to_bundles(void *ctx, const explore_pair *p)
+{
+    bundling *b = ctx;
+    double each = explore_clamped(&p->each);
+    for (uint32_t i = 0; i < p->count; i++) {
+        uint64_t bundle = p->a ? b->at++ / b->size : (b->at ? b->at - 1 : 0) / b->size;
+        if (bundle < b->count) {
+            b->sums[bundle] += each;
+            b->pairs[bundle]++;
+        }
+    }
+}
+
+static bool fill_bundles(const explore_facts *facts, const prof_warp *a, const prof_warp *than,
+                         uint32_t size, wl_arena *arena, bundling *b)
+{
+    enum { MOST_DIFFERENCES = 256 };
+    explore_path x = {0}, y = {0};
+    explore_runs runs = {0};
+    bool all = explore_path_of(facts, a, &x) && explore_path_of(facts, than, &y) &&
+               explore_align_paths(&x, &y, MOST_DIFFERENCES, &runs);
+    b->size = size ? size : 1;
+    b->count = (uint32_t)((x.counts.operations + b->size - 1) / b->size);
+    b->sums = wl_new_array(arena, double, b->count + 1);
+    b->pairs = wl_new_array(arena, double, b->count + 1);
+    all = all && b->sums && b->pairs;
+    if (all)
+        explore_walk(&x, &y, &runs, add_to_bundles, b);
+    for (uint32_t i = 0; all && i < b->count; i++)
+        b->sums[i] /= b->pairs[i] > 0 ? b->pairs[i] : 1;
+    explore_path_free(&x);
+    explore_path_free(&y);
+    wl_vec_free(&runs);
+    return all;
+}
+
+wl_status ana_explore_bundles(prof_db *profile, const ana_explore *e, uint32_t row,
+                              uint32_t than_row, uint32_t size, wl_arena *arena, uint32_t *count,
+                              double **bundles, wl_error *err)
+{
+    explore_facts facts = {0};
+    const prof_launch *l;
+    bundling b = {0};
+    wl_status status = find_launch(profile, e->launch, arena, &l, err);
+    if (status == WL_OK)
+        status = load_facts(profile, l, arena, &facts, err);
+    if (status == WL_OK && !fill_bundles(&facts, &e->warps.rows[row], &e->warps.rows[than_row],
+                                         size, arena, &b))
+        status = fail_explore(err);
+    *count = b.count;
+    *bundles = b.sums;
+    return status;
+}

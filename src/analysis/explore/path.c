@@ -1,0 +1,307 @@
+/* From the steps of a warp to its path. */
+#include "analysis/explore/path.h"
+
+#include <stdlib.h>
+
+/* ---- facts ---- */
+
+const prof_static_block *explore_block_at(const explore_facts *f, uint32_t pc)
+{
+    uint32_t low = 0, high = f->blocks.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (f->blocks.rows[middle].first_pc <= pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const prof_static_block *b = low ? &f->blocks.rows[low - 1] : NULL;
+    return b && pc - b->first_pc < b->ninsns ? b : NULL;
+}
+
+const obs_insn *explore_insn_of(const explore_facts *f, uint32_t pc, uint32_t object,
+                                uint32_t space)
+{
+    uint32_t low = 0, high = f->insns.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (f->insns.rows[middle].c.pc < pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const obs_insn *found = NULL;
+    for (; low < f->insns.count && f->insns.rows[low].c.pc == pc; low++) {
+        const obs_insn *c = &f->insns.rows[low].c;
+        if (c->space == space && (!found || c->object == object))
+            found = c;
+    }
+    return found;
+}
+
+static uint32_t loop_of_header(const explore_facts *f, uint32_t header)
+{
+    for (uint32_t i = 0; i < f->loops.count; i++)
+        if (f->loops.rows[i].header == header)
+            return i + 1;
+    return 0;
+}
+
+bool explore_prepare(explore_facts *f, wl_arena *arena)
+{
+    uint32_t *at = wl_new_array(arena, uint32_t, f->code.count + 1);
+    uint32_t *around = wl_new_array(arena, uint32_t, f->loops.count + 1);
+    if (!at || !around)
+        return false;
+    for (uint32_t i = 0; i < f->loops.count; i++)
+        around[i] = loop_of_header(f, f->loops.rows[i].outer);
+    for (uint32_t i = 0; i < f->blocks.count; i++) {
+        const prof_static_block *b = &f->blocks.rows[i];
+        uint32_t loop = loop_of_header(f, b->loop);
+        for (uint32_t pc = b->first_pc; pc - b->first_pc < b->ninsns && pc < f->code.count; pc++)
+            at[pc] = loop;
+    }
+    f->loop_at = at;
+    f->loop_around = around;
+    return true;
+}
+
+/* ---- walking ---- */
+
+enum { SHARED, ELSEWHERE, SECTOR = 32 };
+
+typedef struct walk {
+    const explore_facts *facts;
+    const prof_warp *warp;
+    explore_path *path;
+    acc_request asked[2]; /* what the request at hand asks of shared memory, and of other */
+    uint64_t addr[2][ACC_LANES];
+    uint32_t slot, object; /* of it */
+    uint32_t pc;
+    bool open;    /* a request is at hand */
+    bool entered; /* the visit at hand is one that an entry began */
+    bool failed;
+} walk;
+
+static bool is_in(const explore_visit *v, uint32_t pc)
+{
+    return pc - v->pc < v->ninsns;
+}
+
+static explore_visit *last_visit(explore_path *p)
+{
+    return p->visits.count ? &p->visits.data[p->visits.count - 1] : NULL;
+}
+
+static void count_request(explore_path *p, const explore_request *r)
+{
+    p->counts.requests++;
+    for (uint32_t i = 0; i < r->nsizes; i++)
+        p->counts.sectors += p->sizes.data[r->first_size + i] / SECTOR;
+    p->counts.wavefronts += r->passes;
+    p->counts.wavefronts_extra += r->extra;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    uint64_t x = ((const ana_transaction *)a)->address, y = ((const ana_transaction *)b)->address;
+    return (x > y) - (x < y);
+}
+
+static bool add_transactions(walk *w, explore_request *r)
+{
+    explore_path *p = w->path;
+    const acc_request *asked = &w->asked[ELSEWHERE];
+    if (asked->mask && !ana_serve(w->facts->arch, asked, &p->served))
+        return false;
+    r->first_size = (uint32_t)p->sizes.count;
+    r->nsizes = asked->mask ? (uint32_t)p->served.transactions.count : 0;
+    if (r->nsizes > 1)
+        qsort(p->served.transactions.data, r->nsizes, sizeof *p->served.transactions.data,
+              by_address);
+    for (uint32_t i = 0; i < r->nsizes; i++)
+        if (!wl_push(&p->sizes, (uint8_t)p->served.transactions.data[i].size))
+            return false;
+    return true;
+}
+
+static bool add_passes(walk *w, explore_request *r)
+{
+    const acc_request *asked = &w->asked[SHARED];
+    if (!asked->mask)
+        return true;
+    if (!ana_serve(w->facts->arch, asked, &w->path->served))
+        return false;
+    r->passes = (uint32_t)w->path->served.passes.count;
+    r->extra = r->passes - w->path->served.passes_min;
+    return true;
+}
+
+/* What was gathered of one instruction becomes a request. */
+static void close_request(walk *w)
+{
+    explore_path *p = w->path;
+    if (!w->open)
+        return;
+    const acc_request *asked = w->asked;
+    explore_request r = {.pc = w->pc,
+                         .mask = asked[SHARED].mask | asked[ELSEWHERE].mask,
+                         .object = w->object};
+    w->open = false;
+    w->failed = w->failed || !add_transactions(w, &r) || !add_passes(w, &r) ||
+                !wl_push(&p->requests, r);
+    if (w->failed)
+        return;
+    last_visit(p)->nrequests++;
+    count_request(p, &r);
+}
+
+/* Where two blocks are one in the table, the first ends where the second begins. */
+static void begin_visit(walk *w, uint32_t pc, uint32_t ninsns, uint32_t mask, bool entered)
+{
+    explore_path *p = w->path;
+    close_request(w);
+    explore_visit *last = last_visit(p);
+    if (last && w->entered && entered && pc > last->pc && is_in(last, pc))
+        last->ninsns = pc - last->pc;
+    explore_visit v = {pc, ninsns, mask, (uint32_t)p->requests.count, 0};
+    w->failed = w->failed || !wl_push(&p->visits, v);
+    w->entered = entered;
+}
+
+static void take_entry(walk *w, const wl_step *s)
+{
+    const prof_static_block *b = explore_block_at(w->facts, s->pc);
+    begin_visit(w, s->pc, b ? b->ninsns - (s->pc - b->first_pc) : 1, s->mask, true);
+    w->path->counts.entries++;
+}
+
+/* Without entries a barrier is what all warps of the block have in common. */
+static void take_barrier_step(walk *w, const wl_step *s)
+{
+    w->path->counts.barriers++;
+    if (!w->path->counts.entries)
+        begin_visit(w, s->pc, 1, s->mask, false);
+}
+
+/* A request on several objects is several steps, with other lanes each; an asynchronous copy is two,
+ * with the same lanes in two spaces. */
+static bool goes_on(const walk *w, const wl_step *s, uint32_t where)
+{
+    return w->open && w->pc == s->pc && w->slot != s->slot && !(w->asked[where].mask & s->mask);
+}
+
+static void begin_request(walk *w, const wl_step *s, uint32_t object)
+{
+    const explore_visit *v = last_visit(w->path);
+    close_request(w);
+    if (!v || !is_in(v, s->pc) || !w->entered)
+        begin_visit(w, s->pc, 1, s->mask, false);
+    w->asked[SHARED].mask = w->asked[ELSEWHERE].mask = 0;
+    w->pc = s->pc;
+    w->object = object;
+    w->open = true;
+}
+
+/* Of what the instruction's rows do not tell, as of a launch that was cut off, little is taken. */
+static void ask(walk *w, uint32_t where, const wl_step *s, const prof_slot *slot)
+{
+    const obs_insn *insn = explore_insn_of(w->facts, s->pc, slot->object, slot->space);
+    const prof_object *o = prof_find_object(&w->facts->objects, slot->object);
+    uint64_t base = (o ? o->base : 0) + (uint64_t)w->warp->begin[s->slot];
+    acc_request *asked = &w->asked[where];
+    *asked = (acc_request){.pc = s->pc,
+                           .op = insn ? insn->op : ACC_LOAD,
+                           .space = (acc_space)slot->space,
+                           .bytes = insn && insn->bytes ? insn->bytes : 4,
+                           .flags = insn ? insn->flags : 0,
+                           .mask = asked->mask | s->mask,
+                           .addr = w->addr[where],
+                           .stride = ACC_IRREGULAR};
+    for (uint32_t m = s->mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        w->addr[where][lane] = base + (uint64_t)s->offset[lane];
+    }
+}
+
+static void take_access(walk *w, const wl_step *s)
+{
+    const prof_slot *slot = &w->warp->slots[s->slot];
+    uint32_t where = slot->space == ACC_SHARED ? SHARED : ELSEWHERE;
+    if (!goes_on(w, s, where))
+        begin_request(w, s, slot->object);
+    w->slot = s->slot;
+    ask(w, where, s, slot);
+    if (!w->entered && !w->failed)
+        last_visit(w->path)->mask |= s->mask;
+}
+
+static void take_step_of_path(walk *w, const wl_step *s)
+{
+    if (s->slot == WL_STEP_ENTRY)
+        take_entry(w, s);
+    else if (s->slot == WL_STEP_BARRIER)
+        take_barrier_step(w, s);
+    else if (s->slot < w->warp->nslots)
+        take_access(w, s);
+}
+
+/* ---- all together ---- */
+
+static void empty_path(explore_path *p)
+{
+    p->visits.count = p->requests.count = p->sizes.count = 0;
+    p->counts = (ana_warp_counts){0};
+    p->like = 0;
+}
+
+/* FNV-1a of 64 bits. */
+static uint64_t mixed(uint64_t hash, uint64_t with)
+{
+    return (hash ^ with) * 0x100000001b3u;
+}
+
+static uint64_t hash_of_request(const explore_path *p, const explore_request *r, uint64_t hash)
+{
+    hash = mixed(mixed(hash, r->pc), (uint64_t)r->extra << 32 | r->mask);
+    for (uint32_t i = 0; i < r->nsizes; i++)
+        hash = mixed(hash, p->sizes.data[r->first_size + i]);
+    return mixed(hash, 1);
+}
+
+static void count_operations(explore_path *p)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < p->visits.count; i++) {
+        const explore_visit *v = &p->visits.data[i];
+        p->counts.operations += v->ninsns;
+        p->counts.lanes += (uint64_t)v->ninsns * (uint64_t)__builtin_popcount(v->mask);
+        hash = mixed(mixed(mixed(hash, v->pc), v->mask), v->ninsns);
+        for (uint32_t r = 0; r < v->nrequests; r++)
+            hash = hash_of_request(p, &p->requests.data[v->first + r], hash);
+    }
+    p->like = hash;
+}
+
+bool explore_path_of(const explore_facts *facts, const prof_warp *warp, explore_path *out)
+{
+    walk w = {.facts = facts, .warp = warp, .path = out};
+    empty_path(out);
+    for (uint32_t i = 0; i < warp->npages && !w.failed; i++) {
+        wl_page_reader page = warp->pages[i];
+        for (wl_step step; !w.failed && wl_page_step(&page, &step);)
+            take_step_of_path(&w, &step);
+    }
+    close_request(&w);
+    if (!w.failed)
+        count_operations(out);
+    return !w.failed;
+}
+
+void explore_path_free(explore_path *p)
+{
+    wl_vec_free(&p->visits);
+    wl_vec_free(&p->requests);
+    wl_vec_free(&p->sizes);
+    ana_served_free(&p->served);
+}

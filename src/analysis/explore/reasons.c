@@ -1,0 +1,339 @@
+/* What makes up the difference of two warps, by loop, by branch, by instruction. */
+#include "analysis/explore/reasons.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the two warps did at an instruction; [0] is of the first, [1] of the other. */
+struct explore_spot {
+    uint32_t visits[2]; /* of the basic block that begins there */
+    double alone[2];    /* operations of that block that only one of them executes */
+    double thrd, glob, conf; /* sums of differences, as the formula weighs them */
+    double pairs, lanes[2];  /* operations that differ in lanes, and how many these are */
+    double requests, bytes[2];
+    double served, passes[2];
+    uint32_t object;
+};
+
+/* ---- adding up ---- */
+
+typedef struct adding {
+    const explore_path *paths[2];
+    explore_spot *spots;
+    uint32_t nspots;
+    double clamped, operations;
+} adding;
+
+static uint32_t lanes_at(const explore_visit *v, const explore_request *r)
+{
+    return r ? r->mask : v->mask;
+}
+
+static double bytes_of(const explore_path *path, const explore_request *r)
+{
+    double sum = 0;
+    for (uint32_t i = 0; r && i < r->nsizes; i++)
+        sum += path->sizes.data[r->first_size + i];
+    return sum;
+}
+
+/* Of a request whose predicate tells lanes apart that of the instruction, else of the block. */
+static void add_lanes(adding *s, const explore_pair *p)
+{
+    bool alike = (!p->asked || p->asked->mask == p->a->mask) &&
+                 (!p->than || p->than->mask == p->b->mask);
+    uint32_t ours = lanes_at(p->a, p->asked), theirs = lanes_at(p->b, p->than);
+    explore_spot *spot = &s->spots[alike ? p->a->pc : p->pc];
+    spot->thrd += p->count * p->each.thrd / 32;
+    spot->pairs += p->count;
+    spot->lanes[0] += (double)p->count * __builtin_popcount(p->than && !p->asked ? 0 : ours);
+    spot->lanes[1] += (double)p->count * __builtin_popcount(p->asked && !p->than ? 0 : theirs);
+}
+
+static void add_memory(adding *s, const explore_pair *p)
+{
+    explore_spot *spot = &s->spots[p->pc];
+    spot->object = p->asked ? p->asked->object : p->than->object;
+    if (p->each.glob > 0) {
+        spot->glob += p->each.glob / 1024;
+        spot->requests++;
+        spot->bytes[0] += bytes_of(s->paths[0], p->asked);
+        spot->bytes[1] += bytes_of(s->paths[1], p->than);
+    }
+    if (p->each.conf > 0) {
+        spot->conf += p->each.conf / 8;
+        spot->served++;
+        spot->passes[0] += p->asked ? p->asked->passes : 0;
+        spot->passes[1] += p->than ? p->than->passes : 0;
+    }
+}
+
+static void add_pair(void *ctx, const explore_pair *p)
+{
+    adding *s = ctx;
+    const explore_visit *v = p->a ? p->a : p->b;
+    s->operations += p->count;
+    s->clamped += p->count * explore_clamped(&p->each);
+    if (v->pc >= s->nspots || p->pc >= s->nspots)
+        return;
+    if (!p->a || !p->b) {
+        s->spots[v->pc].alone[!p->a] += p->count;
+        return;
+    }
+    if (p->each.thrd > 0)
+        add_lanes(s, p);
+    if (p->asked || p->than)
+        add_memory(s, p);
+}
+
+static void add_visits(adding *s, uint32_t which)
+{
+    const explore_path *path = s->paths[which];
+    for (size_t i = 0; i < path->visits.count; i++)
+        if (path->visits.data[i].pc < s->nspots)
+            s->spots[path->visits.data[i].pc].visits[which]++;
+}
+
+/* ---- loops ---- */
+
+/* Does the instruction lie in the loop, or in one within it? `loop`: a row. */
+static bool lies_in(const explore_facts *f, uint32_t pc, uint32_t loop)
+{
+    uint32_t at = pc < f->code.count ? f->loop_at[pc] : 0;
+    for (uint32_t n = 0; at && at - 1 != loop && n <= f->loops.count; n++)
+        at = f->loop_around[at - 1];
+    return at && at - 1 == loop;
+}
+
+static bool has_other_blocks(const explore_facts *f, uint32_t loop)
+{
+    for (uint32_t i = 0; i < f->blocks.count; i++)
+        if (f->blocks.rows[i].first_pc != f->loops.rows[loop].header &&
+            lies_in(f, f->blocks.rows[i].first_pc, loop))
+            return true;
+    return false;
+}
+
+uint32_t explore_rounds(const explore_facts *f, const explore_path *path, uint32_t loop,
+                        uint32_t *runs)
+{
+    bool several = has_other_blocks(f, loop), inside = false;
+    uint32_t rounds = 0, last = UINT32_MAX, header = f->loops.rows[loop].header;
+    *runs = 0;
+    for (size_t i = 0; i <= path->visits.count; i++) {
+        uint32_t pc = i < path->visits.count ? path->visits.data[i].pc : UINT32_MAX;
+        bool in = pc != UINT32_MAX && lies_in(f, pc, loop);
+        if (inside && !in)
+            rounds -= several && last == header; /* it only tested whether to go on */
+        *runs += in && !inside;
+        rounds += pc == header;
+        inside = in;
+        last = pc;
+    }
+    return rounds;
+}
+
+/* ---- candidates ---- */
+
+typedef struct choosing {
+    const explore_comparer *c;
+    const adding *sums;
+    uint32_t loop; /* row of the loop that explains what only one of them does; UINT32_MAX: none */
+    explore_reason best[2];
+} choosing;
+
+static void offer(choosing *ch, explore_reason r)
+{
+    if (r.weight > ch->best[0].weight) {
+        ch->best[1] = ch->best[0];
+        ch->best[0] = r;
+    } else if (r.weight > ch->best[1].weight) {
+        ch->best[1] = r;
+    }
+}
+
+static double alone_at(const explore_spot *s)
+{
+    return s->alone[0] + s->alone[1];
+}
+
+static double alone_in_loop(const choosing *ch, uint32_t loop)
+{
+    double sum = 0;
+    for (uint32_t pc = 0; pc < ch->c->nspots; pc++)
+        if (alone_at(&ch->c->spots[pc]) > 0 && lies_in(ch->c->facts, pc, loop))
+            sum += alone_at(&ch->c->spots[pc]);
+    return sum;
+}
+
+static explore_reason reason_of_rounds(uint32_t header, const uint32_t rounds[2],
+                                       const uint32_t runs[2])
+{
+    explore_why why = rounds[1] == 0                        ? EXPLORE_ENTERS_LOOP
+                      : rounds[0] == 0                      ? EXPLORE_SKIPS_LOOP
+                      : runs[0] == 1 && runs[1] == 1 && rounds[0] < rounds[1] ? EXPLORE_LEAVES_LOOP
+                                                            : EXPLORE_ROUNDS;
+    return (explore_reason){
+        .why = why,
+        .pc = header,
+        .least = rounds[0],
+        .most = rounds[0],
+        .than_least = rounds[1],
+        .than_most = rounds[1]};
+}
+
+/* The outermost loop of which they make other numbers of rounds; of several that which weighs most. */
+static void offer_loops(choosing *ch)
+{
+    const explore_facts *f = ch->c->facts;
+    explore_reason best = {0};
+    uint32_t depth = UINT32_MAX;
+    for (uint32_t i = 0; i < f->loops.count; i++) {
+        const prof_loop *l = &f->loops.rows[i];
+        uint32_t runs[2], rounds[2];
+        double weight = l->depth <= depth ? alone_in_loop(ch, i) : 0;
+        if (!(weight > 0) || (l->depth == depth && weight <= best.weight))
+            continue;
+        for (uint32_t k = 0; k < 2; k++)
+            rounds[k] = explore_rounds(f, ch->sums->paths[k], i, &runs[k]);
+        if (rounds[0] == rounds[1])
+            continue;
+        best = reason_of_rounds(l->header, rounds, runs);
+        best.weight = weight;
+        depth = l->depth;
+        ch->loop = i;
+    }
+    if (best.weight > 0)
+        offer(ch, best);
+}
+
+/* What the other does alone is in one piece, and at most the way out comes after it. */
+static bool ends_early(const choosing *ch, uint32_t *pc)
+{
+    const explore_runs *runs = &ch->c->runs;
+    uint32_t pieces = 0, after = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        const explore_run *r = &runs->data[i];
+        if (r->na && !r->nb)
+            return false;
+        if (!r->na) {
+            pieces++;
+            *pc = ch->sums->paths[1]->visits.data[r->b].pc;
+        } else if (pieces) {
+            after += r->na;
+        }
+    }
+    return pieces == 1 && after <= 1;
+}
+
+/* Of the branches that only one of them enters, or more often, the one that weighs most. */
+static void offer_branches(choosing *ch)
+{
+    explore_reason best = {0};
+    uint32_t end;
+    double sum = 0;
+    for (uint32_t pc = 0; pc < ch->c->nspots; pc++) {
+        const explore_spot *s = &ch->c->spots[pc];
+        double weight = alone_at(s);
+        if (!(weight > 0) || (ch->loop != UINT32_MAX && lies_in(ch->c->facts, pc, ch->loop)))
+            continue;
+        sum += weight;
+        if (weight <= best.weight)
+            continue;
+        best = (explore_reason){.why = s->visits[1] == 0   ? EXPLORE_ENTERS_BRANCH
+                                       : s->visits[0] == 0 ? EXPLORE_SKIPS_BRANCH
+                                                           : EXPLORE_TIMES,
+                                .pc = pc,
+                                .least = s->visits[0],
+                                .most = s->visits[0],
+                                .than_least = s->visits[1],
+                                .than_most = s->visits[1],
+                                .weight = weight};
+    }
+    if (best.weight > 0 && ch->loop == UINT32_MAX && ends_early(ch, &end))
+        best = (explore_reason){.why = EXPLORE_ENDS_EARLY, .pc = end, .weight = sum};
+    best.weight = sum;
+    if (sum > 0)
+        offer(ch, best);
+}
+
+static explore_reason reason_of_means(explore_why why, uint32_t pc, const double sums[2],
+                                      double count, double unit)
+{
+    double ours = sums[0] / count / unit, theirs = sums[1] / count / unit;
+    return (explore_reason){.why = why,
+                            .pc = pc,
+                            .least = ours,
+                            .most = ours,
+                            .than_least = theirs,
+                            .than_most = theirs};
+}
+
+static void offer_lanes_and_memory(choosing *ch)
+{
+    enum { SECTOR = 32 };
+    explore_reason lanes = {0}, glob = {0}, conf = {0};
+    for (uint32_t pc = 0; pc < ch->c->nspots; pc++) {
+        const explore_spot *s = &ch->c->spots[pc];
+        if (s->thrd > lanes.weight) {
+            lanes = reason_of_means(EXPLORE_LANES, pc, s->lanes, s->pairs, 1);
+            lanes.weight = s->thrd;
+        }
+        if (s->glob > glob.weight) {
+            glob = reason_of_means(EXPLORE_SECTORS, pc, s->bytes, s->requests, SECTOR);
+            glob.weight = s->glob;
+            glob.object = s->object;
+        }
+        if (s->conf > conf.weight) {
+            conf = reason_of_means(EXPLORE_PASSES, pc, s->passes, s->served, 1);
+            conf.weight = s->conf;
+            conf.object = s->object;
+        }
+    }
+    offer(ch, lanes);
+    offer(ch, glob);
+    offer(ch, conf);
+}
+
+/* ---- all together ---- */
+
+static bool prepare_spots(explore_comparer *c)
+{
+    uint32_t wanted = c->facts->code.count;
+    if (wanted > c->nspots || !c->spots) {
+        free(c->spots);
+        c->spots = malloc((wanted + 1) * sizeof *c->spots);
+        c->nspots = wanted;
+    }
+    if (c->spots)
+        memset(c->spots, 0, (c->nspots + 1) * sizeof *c->spots);
+    return c->spots != NULL;
+}
+
+bool explore_compare(explore_comparer *c, const explore_path *a, const explore_path *b, uint32_t most,
+                     explore_comparison *out)
+{
+    enum { TOLD_PARTS = 4 }; /* the second reason is told where it is a fourth of the first, or more */
+    *out = (explore_comparison){0};
+    if (!prepare_spots(c) || !explore_align_paths(a, b, most, &c->runs))
+        return false;
+    adding sums = {.paths = {a, b}, .spots = c->spots, .nspots = c->nspots};
+    add_visits(&sums, 0);
+    add_visits(&sums, 1);
+    explore_walk(a, b, &c->runs, add_pair, &sums);
+    choosing ch = {.c = c, .sums = &sums, .loop = UINT32_MAX};
+    offer_loops(&ch);
+    offer_branches(&ch);
+    offer_lanes_and_memory(&ch);
+    out->difference = sums.operations > 0 ? sums.clamped / sums.operations : 0;
+    for (uint32_t i = 0; i < 2 && ch.best[i].weight > 0; i++)
+        if (i == 0 || TOLD_PARTS * ch.best[1].weight >= ch.best[0].weight)
+            out->reasons[out->nreasons++] = ch.best[i];
+    return true;
+}
+
+void explore_comparer_free(explore_comparer *c)
+{
+    free(c->spots);
+    wl_vec_free(&c->runs);
+}

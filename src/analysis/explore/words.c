@@ -1,0 +1,231 @@
+/* Reasons, and sets of warps, as people would say them. */
+#include "analysis/explore/words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- pieces of text ---- */
+
+typedef struct text {
+    char *at;
+    size_t left;
+} text;
+
+static void say(text *t, const char *words)
+{
+    size_t n = strlen(words);
+    n = n < t->left ? n : t->left - 1;
+    memcpy(t->at, words, n);
+    t->at += n;
+    t->left -= n;
+    *t->at = '\0';
+}
+
+static void say_number(text *t, double number)
+{
+    char digits[40];
+    bool whole = fabs(number - round(number)) < 0.005;
+    snprintf(digits, sizeof digits, whole ? "%.0f" : "%.1f", number);
+    say(t, digits);
+}
+
+static void say_range(text *t, double least, double most)
+{
+    say_number(t, least);
+    if (most > least) {
+        say(t, " to ");
+        say_number(t, most);
+    }
+}
+
+/* ---- reasons ---- */
+
+static const char *file_name(const explore_facts *f, uint32_t id)
+{
+    const prof_file *file = prof_find_file(&f->files, id);
+    const char *slash = file ? strrchr(file->path, '/') : NULL;
+    return file ? slash ? slash + 1 : file->path : NULL;
+}
+
+static const prof_code *code_at(const explore_facts *f, uint32_t pc)
+{
+    return pc < f->code.count && f->code.rows[pc].pc == pc ? &f->code.rows[pc] : NULL;
+}
+
+static void say_place(text *t, const explore_facts *f, uint32_t pc)
+{
+    char number[80];
+    const prof_code *code = code_at(f, pc);
+    const char *file = code && code->line ? file_name(f, code->file) : NULL;
+    if (file) {
+        snprintf(number, sizeof number, ":%u", code->line);
+        say(t, file);
+    } else {
+        snprintf(number, sizeof number, "instruction %u (%.40s)", pc, code ? code->op : "unknown");
+    }
+    say(t, number);
+}
+
+static void say_object(text *t, const explore_facts *f, uint32_t id)
+{
+    const prof_object *o = prof_find_object(&f->objects, id);
+    if (!o)
+        return;
+    say(t, " (");
+    say(t, o->variable[0] ? o->variable : o->name);
+    say(t, ")");
+}
+
+static void say_part(text *t, const explore_facts *f, const explore_reason *r, char part)
+{
+    const char plain[] = {part, '\0'};
+    switch (part) {
+    case '@': say_place(t, f, r->pc); break;
+    case '&': say_object(t, f, r->object); break;
+    case '#': say_range(t, r->least, r->most); break;
+    case '=': say_range(t, r->than_least, r->than_most); break;
+    default: say(t, plain);
+    }
+}
+
+const char *explore_reason_text(const explore_facts *f, const explore_reason *r, bool many,
+                                wl_arena *arena)
+{
+    static const struct {
+        const char *many, *one, *tail;
+    } words[EXPLORE_WHYS] = {
+#define X(id, many, one, tail) [EXPLORE_##id] = {many, one, tail},
+#include "analysis/explore/reasons.def"
+#undef X
+    };
+    char line[400];
+    text t = {line, sizeof line};
+    say(&t, many ? words[r->why].many : words[r->why].one);
+    for (const char *at = words[r->why].tail; *at; at++)
+        say_part(&t, f, r, *at);
+    return wl_arena_strdup(arena, line);
+}
+
+/* ---- sets of warps ---- */
+
+/* Numbers that ascend, as "3", "12 to 15", "0, 2 and 4 to 7"; false where these are too many
+ * pieces. */
+static bool say_set(text *t, const uint64_t *numbers, uint32_t count)
+{
+    enum { MOST_PIECES = 3 };
+    uint32_t pieces = count > 0;
+    for (uint32_t i = 1; i < count; i++)
+        pieces += numbers[i] != numbers[i - 1] + 1;
+    for (uint32_t i = 0, end, n = 0; i < count && pieces <= MOST_PIECES; i = end, n++) {
+        for (end = i + 1; end < count && numbers[end] == numbers[end - 1] + 1;)
+            end++;
+        say(t, n == 0 ? "" : n + 1 == pieces ? " and " : ", ");
+        say_number(t, (double)numbers[i]);
+        if (end - i > 1)
+            say(t, end - i == 2 && pieces == 1 ? " and " : " to ");
+        if (end - i > 1)
+            say_number(t, (double)numbers[end - 1]);
+    }
+    return pieces <= MOST_PIECES;
+}
+
+static void say_block(text *t, const explore_facts *f, uint64_t block)
+{
+    char name[80];
+    uint64_t x = f->grid[0] ? f->grid[0] : 1, y = f->grid[1] ? f->grid[1] : 1;
+    unsigned long long at[] = {block % x, block / x % y, block / x / y};
+    if (f->grid[2] > 1)
+        snprintf(name, sizeof name, "block (%llu, %llu, %llu)", at[0], at[1], at[2]);
+    else if (y > 1)
+        snprintf(name, sizeof name, "block (%llu, %llu)", at[0], at[1]);
+    else
+        snprintf(name, sizeof name, "block %llu", (unsigned long long)block);
+    say(t, name);
+}
+
+const char *explore_block_text(const explore_facts *f, uint64_t block, wl_arena *arena)
+{
+    char line[100];
+    text t = {line, sizeof line};
+    say_block(&t, f, block);
+    return wl_arena_strdup(arena, line);
+}
+
+typedef struct warp_set { /* the same numbers in each of some blocks */
+    uint32_t nblocks, nnumbers;
+    uint64_t *blocks, *numbers;
+    bool whole; /* else the numbers are not the same */
+} warp_set;
+
+/* The rows come by block, number. */
+static bool find_set(const prof_warp_rows *warps, const uint32_t *rows, uint32_t count,
+                     wl_arena *arena, warp_set *out)
+{
+    uint32_t in_block = 0;
+    *out = (warp_set){.blocks = wl_new_array(arena, uint64_t, count + 1),
+                      .numbers = wl_new_array(arena, uint64_t, count + 1),
+                      .whole = true};
+    if (!out->blocks || !out->numbers)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const prof_warp *w = &warps->rows[rows[i]];
+        if (!out->nblocks || w->block != out->blocks[out->nblocks - 1]) {
+            out->whole &= out->nblocks <= 1 || in_block == out->nnumbers;
+            out->blocks[out->nblocks++] = w->block;
+            in_block = 0;
+        }
+        if (out->nblocks == 1)
+            out->numbers[out->nnumbers++] = w->number;
+        out->whole &= in_block < out->nnumbers && out->numbers[in_block] == w->number;
+        in_block++;
+    }
+    out->whole &= in_block == out->nnumbers;
+    return true;
+}
+
+static void say_count(text *t, uint64_t count, const char *one, const char *many)
+{
+    say_number(t, (double)count);
+    say(t, count == 1 ? one : many);
+}
+
+static void say_blocks(text *t, const explore_facts *f, const warp_set *s)
+{
+    char pieces[200];
+    text set = {pieces, sizeof pieces};
+    uint64_t all = (uint64_t)f->grid[0] * f->grid[1] * f->grid[2];
+    bool line = f->grid[1] <= 1 && f->grid[2] <= 1;
+    if (s->nblocks == 1)
+        say_block(t, f, s->blocks[0]);
+    else if (s->nblocks == all)
+        say(t, "every block");
+    else if (line && say_set(&set, s->blocks, s->nblocks))
+        say(t, "blocks "), say(t, pieces);
+    else
+        say_count(t, s->nblocks, " block", " blocks");
+}
+
+static bool takes_whole_block(const explore_facts *f, const warp_set *s)
+{
+    uint64_t threads = (uint64_t)f->block[0] * f->block[1] * f->block[2];
+    return s->whole && s->nnumbers > 1 && s->nnumbers == (threads + 31) / 32;
+}
+
+const char *explore_warps_text(const explore_facts *f, const prof_warp_rows *warps,
+                               const uint32_t *rows, uint32_t count, wl_arena *arena)
+{
+    warp_set s;
+    char line[400] = "", pieces[200];
+    text t = {line, sizeof line}, set = {pieces, sizeof pieces};
+    if (!find_set(warps, rows, count, arena, &s))
+        return NULL;
+    if (takes_whole_block(f, &s))
+        say(&t, "all warps of ");
+    else if (s.whole && say_set(&set, s.numbers, s.nnumbers))
+        say(&t, s.nnumbers == 1 ? "warp " : "warps "), say(&t, pieces), say(&t, " of ");
+    else
+        say_count(&t, count, " warp of ", " warps of ");
+    say_blocks(&t, f, &s);
+    return wl_arena_strdup(arena, line);
+}
