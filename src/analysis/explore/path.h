@@ -7,12 +7,6 @@
 #include "analysis/explore/transactions.h"
 #include "base/vec.h"
 
-/* TODO-SEQ */
-#ifndef WL_STEP_ENTRY
-#define WL_STEP_BARRIER WL_NO_SLOT
-#define WL_STEP_ENTRY (UINT32_MAX - 1)
-#endif
-
 /* What is known of the launch and its kernel. */
 typedef struct explore_facts {
     const ana_arch *arch;          /* that requests are split by */
@@ -23,6 +17,7 @@ typedef struct explore_facts {
     prof_object_rows objects;
     prof_file_rows files;
     uint32_t grid[3], block[3];
+    bool mix_whole; /* prof_launch's */
     /* Made by explore_prepare(): the innermost loop of each instruction, the loop around each loop; as
      * 1 + a row of `loops`, 0: none. */
     const uint32_t *loop_at, *loop_around;

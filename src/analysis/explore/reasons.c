@@ -207,30 +207,43 @@ static void offer_loops(choosing *ch)
         offer(ch, best);
 }
 
-/* What the other does alone is in one piece, and at most the way out comes after it. */
+static bool has_several_blocks(const explore_path *path, uint32_t first, uint32_t count)
+{
+    const explore_visit *v = &path->visits.data[first];
+    uint32_t i = 1;
+    while (i < count && v[i].pc == v->pc)
+        i++;
+    return i < count;
+}
+
+/* What the other does alone is in one piece of several blocks, and at most the way out comes after
+ * it. */
 static bool ends_early(const choosing *ch, uint32_t *pc)
 {
     const explore_runs *runs = &ch->c->runs;
+    const explore_path *path = ch->sums->paths[1];
     uint32_t pieces = 0, after = 0;
+    bool several = false;
     for (size_t i = 0; i < runs->count; i++) {
         const explore_run *r = &runs->data[i];
         if (r->na && !r->nb)
             return false;
         if (!r->na) {
             pieces++;
-            *pc = ch->sums->paths[1]->visits.data[r->b].pc;
+            several = has_several_blocks(path, r->b, r->nb);
+            *pc = path->visits.data[r->b].pc;
         } else if (pieces) {
             after += r->na;
         }
     }
-    return pieces == 1 && after <= 1;
+    return pieces == 1 && several && after <= 1;
 }
 
 /* Of the branches that only one of them enters, or more often, the one that weighs most. */
 static void offer_branches(choosing *ch)
 {
     explore_reason best = {0};
-    uint32_t end;
+    uint32_t end = 0;
     double sum = 0;
     for (uint32_t pc = 0; pc < ch->c->nspots; pc++) {
         const explore_spot *s = &ch->c->spots[pc];

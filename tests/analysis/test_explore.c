@@ -1,0 +1,289 @@
+/* Warps compared: kernels written by hand, with what is told of each warp. */
+#include "support/arena.h"
+#include "support/test.h"
+#include "walks.h"
+
+#include "analysis/explore/words.h"
+
+#include <string.h>
+
+static const uint32_t all = UINT32_MAX, none = UINT32_MAX;
+
+static walk_kernel kernel;
+static prof_warp warps[4096];
+static uint32_t nwarps;
+
+static void add_warp(const walk_steps *s, uint64_t block, uint32_t number, int64_t begin)
+{
+    warps[nwarps++] = walk_warp(s, block, number, begin);
+}
+
+static ana_explore compare_warps(void)
+{
+    ana_explore e = {.warps = {nwarps, warps}};
+    assert_true(explore_of_warps(&kernel.facts, arena, &e));
+    return e;
+}
+
+static void expect_cluster(const ana_explore *e, uint32_t i, const char *which, const char *why)
+{
+    assert_true(i < e->nclusters);
+    assert_string_equal(e->clusters[i].which, which);
+    assert_string_equal(e->clusters[i].why, why);
+}
+
+/* ---- paths ---- */
+
+/* Block 0 of 3 instructions, of which the second loads; block 3 of 2. */
+static void begin_two_blocks(uint32_t blocks, uint32_t threads)
+{
+    nwarps = 0;
+    walk_begin(&kernel, blocks, threads);
+    walk_block(&kernel, 3, none);
+    walk_block(&kernel, 2, none);
+    walk_insn(&kernel, 1, 1, 4);
+    walk_insn(&kernel, 4, 2, 4);
+    walk_end(&kernel, arena);
+}
+
+static void paths_have_operations(void **state)
+{
+    (void)state;
+    explore_path path = {0};
+    walk_steps s;
+    begin_two_blocks(1, 32);
+    walk_steps_begin(&s, arena);
+    walk_enter(&s, 0, all);
+    walk_access(&s, 1, all, 1, 0, 4);
+    walk_enter(&s, 3, 0xff);
+    walk_access(&s, 4, 0xf, 2, 0, 128); /* a predicate keeps four lanes from it; one bank */
+    walk_barrier(&s, 4);
+    walk_steps_end(&s);
+    prof_warp w = walk_warp(&s, 0, 0, 16);
+    assert_true(explore_path_of(&kernel.facts, &w, &path));
+    const ana_warp_counts *c = &path.counts;
+    assert_true(c->entries == 2 && c->operations == 5 && c->lanes == 3 * 32 + 2 * 8);
+    assert_true(c->requests == 2 && c->sectors == 5 && c->barriers == 1); /* 128 bytes from byte 16 */
+    assert_true(c->wavefronts == 4 && c->wavefronts_extra == 3);
+    assert_true(path.visits.count == 2 && path.visits.data[1].nrequests == 1);
+    assert_int_equal(path.requests.data[1].mask, 0xf);
+    explore_path_free(&path);
+}
+
+/* Without entries each request is by itself; what falls into two objects is one. */
+static void steps_without_entries(void **state)
+{
+    (void)state;
+    explore_path path = {0};
+    walk_steps s;
+    begin_two_blocks(1, 32);
+    walk_steps_begin(&s, arena);
+    walk_access(&s, 1, 0xffff, 1, 0, 4);
+    walk_access(&s, 1, 0xffff0000, 2, 0, 4);
+    walk_access(&s, 1, all, 1, 0, 4);
+    walk_barrier(&s, 2);
+    walk_steps_end(&s);
+    prof_warp w = walk_warp(&s, 0, 0, 0);
+    assert_true(explore_path_of(&kernel.facts, &w, &path));
+    assert_true(path.counts.entries == 0 && path.counts.requests == 2);
+    assert_true(path.visits.count == 3 && path.counts.operations == 3);
+    assert_int_equal(path.visits.data[0].mask, all);
+    explore_path_free(&path);
+}
+
+/* An entry within a block that the table has whole. */
+static void blocks_that_begin_within_others(void **state)
+{
+    (void)state;
+    explore_path path = {0};
+    walk_steps s;
+    begin_two_blocks(1, 32);
+    walk_steps_begin(&s, arena);
+    walk_enter(&s, 0, all);
+    walk_enter(&s, 2, all);
+    walk_steps_end(&s);
+    prof_warp w = walk_warp(&s, 0, 0, 0);
+    assert_true(explore_path_of(&kernel.facts, &w, &path));
+    assert_true(path.counts.operations == 3 && path.counts.lanes == 3 * 32);
+    explore_path_free(&path);
+}
+
+/* ---- kinds ---- */
+
+static void kinds_begin_alike(void **state)
+{
+    (void)state;
+    walk_steps s;
+    begin_two_blocks(4, 64);
+    walk_steps_begin(&s, arena);
+    walk_enter(&s, 0, all);
+    walk_access(&s, 1, all, 1, 0, 4);
+    walk_steps_end(&s);
+    for (uint32_t block = 0; block < 4; block++)
+        for (uint32_t number = 0; number < 2; number++)
+            add_warp(&s, block, number, number ? 128 * block + 4 : 128 * block);
+    ana_explore e = compare_warps();
+    assert_true(e.nkinds == 2 && e.nsequences == 1 && e.blocks_known == 4 && e.paths);
+    assert_true(e.kinds[0].warps == 4 && e.kinds[0].counts.sectors == 4);
+    assert_true(e.kinds[1].warps == 4 && e.kinds[1].counts.sectors == 5);
+    assert_true(e.representative.block == 0);
+    /* One operation of three differs by 32 / 1024: that is hardly different. */
+    assert_int_equal(e.nclusters, 2 - (32 / 1024.0 / 3 < 0.01));
+}
+
+/* ---- reasons ---- */
+
+/* Block 0 of two, the loop's header at 2 of three and body at 5 of four, the branch at 9 of five, the
+ * way out at 14 of one. */
+static void begin_loop(uint32_t blocks, uint32_t threads)
+{
+    nwarps = 0;
+    walk_begin(&kernel, blocks, threads);
+    walk_block(&kernel, 2, none);
+    walk_block(&kernel, 3, 2);
+    walk_block(&kernel, 4, 2);
+    walk_block(&kernel, 5, none);
+    walk_block(&kernel, 1, none);
+    walk_loop(&kernel, 2, none);
+    walk_insn(&kernel, 6, 1, 4);
+    walk_insn(&kernel, 10, 2, 4);
+    walk_end(&kernel, arena);
+}
+
+/* Rounds of the loop, whose header tests first; then the branch, as often as `branch` says. */
+static void loop_steps(walk_steps *s, uint32_t rounds, uint32_t branch, uint32_t lanes,
+                       int64_t stride, int64_t shared_stride)
+{
+    walk_steps_begin(s, arena);
+    walk_enter(s, 0, all);
+    for (uint32_t i = 0; i < rounds; i++) {
+        walk_enter(s, 2, all);
+        walk_enter(s, 5, lanes);
+        walk_access(s, 6, lanes, 1, 4096 * i, stride);
+    }
+    walk_enter(s, 2, all);
+    for (uint32_t i = 0; i < branch; i++) {
+        walk_enter(s, 9, all);
+        walk_access(s, 10, all, 2, 0, shared_stride);
+    }
+    walk_enter(s, 14, all);
+    walk_steps_end(s);
+}
+
+static void leaves_the_loop_early(void **state)
+{
+    (void)state;
+    walk_steps eight, three;
+    begin_loop(4, 512);
+    loop_steps(&eight, 8, 1, all, 4, 4);
+    loop_steps(&three, 3, 1, all, 4, 4);
+    for (uint32_t block = 0; block < 4; block++)
+        for (uint32_t number = 0; number < 16; number++)
+            add_warp(number < 12 ? &eight : &three, block, number, 0);
+    ana_explore e = compare_warps();
+    assert_int_equal(e.nclusters, 2);
+    expect_cluster(&e, 0, "warps 0 to 11 of every block", "");
+    expect_cluster(&e, 1, "warps 12 to 15 of every block",
+                   "leave the loop at walk.cu:102 after 3 of 8 rounds");
+    /* 2 + 8 * 7 + 3 + 5 + 1 operations, of which 5 * 7 are alone. */
+    assert_within(e.clusters[1].difference, 35 / 67.0, 1e-12);
+    assert_true(e.clusters[1].place.block == 0 && e.clusters[1].place.warp == 12);
+    assert_true(e.clusters[1].than.block == 0 && e.clusters[1].than.warp == 0);
+    assert_true(e.clusters[1].warps == 16 && e.clusters[1].line == 102);
+    assert_true(e.clusters[1].least_operations == 32 && e.clusters[0].most_operations == 67);
+}
+
+/* One warp of one block, of a grid of two dimensions. */
+static void told_of_one(const walk_steps *usual, const walk_steps *other, const char *why)
+{
+    for (uint32_t block = 0; block < 6; block++)
+        for (uint32_t number = 0; number < 2; number++)
+            add_warp(block == 5 && number == 1 ? other : usual, block, number, 0);
+    kernel.facts.grid[0] = 3;
+    kernel.facts.grid[1] = 2;
+    ana_explore e = compare_warps();
+    assert_int_equal(e.nclusters, 2);
+    expect_cluster(&e, 1, "warp 1 of block (2, 1)", why);
+    assert_true(e.clusters[1].than.block == 0 && e.clusters[1].than.warp == 1);
+}
+
+static void other_reasons(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t rounds[2], branch[2], lanes[2];
+        int64_t stride[2], shared[2];
+        const char *why;
+    } cases[] = {
+        {{4, 4}, {1, 0}, {~0u, ~0u}, {4, 4}, {4, 4}, "does not enter the branch at walk.cu:109"},
+        {{4, 4}, {0, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "enters the branch at walk.cu:109"},
+        {{4, 4}, {4, 2}, {~0u, ~0u}, {4, 4}, {4, 4}, "enters the branch at walk.cu:109 2 times, not 4"},
+        {{4, 9}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "makes 9 rounds of the loop at walk.cu:102, not 4"},
+        {{4, 0}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "does not enter the loop at walk.cu:102"},
+        {{0, 4}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "enters the loop at walk.cu:102, for 4 rounds"},
+        {{4, 4}, {1, 1}, {~0u, 0xff}, {0, 0}, {4, 4}, "has 8 of 32 lanes active at walk.cu:105, not 32"},
+        {{4, 4}, {1, 1}, {~0u, ~0u}, {4, 32}, {4, 4},
+         "moves 32 sectors a request at walk.cu:106 (data), not 4"},
+        {{4, 4}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 128},
+         "takes 32 passes through shared memory a request at walk.cu:110 (tile), not 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        walk_steps s[2];
+        begin_loop(6, 64);
+        for (int k = 0; k < 2; k++)
+            loop_steps(&s[k], cases[i].rounds[k], cases[i].branch[k], cases[i].lanes[k],
+                       cases[i].stride[k], cases[i].shared[k]);
+        told_of_one(&s[0], &s[1], cases[i].why);
+    }
+}
+
+/* It goes to the way out at once. */
+static void ends_early(void **state)
+{
+    (void)state;
+    walk_steps usual, other;
+    begin_loop(6, 64);
+    loop_steps(&usual, 1, 1, all, 4, 4);
+    kernel.facts.loops.count = 0; /* straight code */
+    walk_end(&kernel, arena);
+    walk_steps_begin(&other, arena);
+    walk_enter(&other, 0, all);
+    walk_enter(&other, 14, all);
+    walk_steps_end(&other);
+    told_of_one(&usual, &other, "ends early, at walk.cu:102");
+}
+
+/* Rows of a triangle: each warp makes other rounds. They are told together. */
+static void triangles_are_told_in_one(void **state)
+{
+    (void)state;
+    begin_loop(8, 64);
+    for (uint32_t block = 0; block < 8; block++)
+        for (uint32_t number = 0; number < 2; number++) {
+            walk_steps s;
+            loop_steps(&s, 1 + 2 * block + number, 1, all, 4, 4);
+            add_warp(&s, block, number, 0);
+        }
+    ana_explore e = compare_warps();
+    assert_true(e.nclusters == 3 && !e.cut);
+    expect_cluster(&e, 0, "warp 1 of block 4", ""); /* in the middle */
+    expect_cluster(&e, 1, "9 warps of blocks 0 to 4",
+                   "leave the loop at walk.cu:102 after 1 to 9 of 9 to 10 rounds");
+    expect_cluster(&e, 2, "all warps of blocks 5 to 7",
+                   "make 11 to 16 rounds of the loop at walk.cu:102, not 9 to 10");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(paths_have_operations),
+        cmocka_unit_test(steps_without_entries),
+        cmocka_unit_test(blocks_that_begin_within_others),
+        cmocka_unit_test(kinds_begin_alike),
+        cmocka_unit_test(leaves_the_loop_early),
+        cmocka_unit_test(other_reasons),
+        cmocka_unit_test(ends_early),
+        cmocka_unit_test(triangles_are_told_in_one),
+    };
+    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
+}
