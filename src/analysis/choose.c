@@ -228,7 +228,7 @@ static bool mark_mended(const chooser *c)
 static bool must_gain(ana_pattern p)
 {
     return p == ANA_SHARED_USED_ONCE || p == ANA_PROMOTE || p == ANA_SUPERFLUOUS_BARRIER ||
-           p == ANA_UNUSED_SHARED || p == ANA_SWAP_ARRAYS;
+           p == ANA_UNUSED_SHARED || p == ANA_SWAP_ARRAYS || p == ANA_IMBALANCE;
 }
 
 static void mark_costs(const chooser *c)

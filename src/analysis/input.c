@@ -3,6 +3,7 @@
 
 #include "flow/barriers.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static int by_group(const void *a, const void *b)
@@ -103,14 +104,24 @@ static void add_shared_memory(ana_input *input)
     }
 }
 
+double ana_uneven_room(const ana_program *program, const prof_launch *l)
+{
+    double threads = (double)l->block[0] * l->block[1] * l->block[2];
+    double blocks = (double)l->grid[0] * l->grid[1] * l->grid[2], done = (double)l->warp_instructions;
+    double sms = ana_multiprocessors(program, l), at_once = blocks < sms ? blocks : sms;
+    double in_blocks = (double)l->longest_warps * ceil(threads / 32) - done;
+    double of_blocks = blocks > 0 ? at_once * ((double)l->busiest_block - done / blocks) : 0;
+    return (in_blocks > 0 ? in_blocks : 0) + (of_blocks > 0 ? of_blocks : 0);
+}
+
 static void add_room(ana_input *input)
 {
     const prof_launch_rows *launches = &input->program->launches;
     for (uint32_t i = 0; i < launches->count; i++) {
         const prof_launch *l = &launches->rows[i];
-        input->totals[ANA_INSTRUCTIONS] += l->kernel == input->kernel->id
-                                               ? (double)l->count * ana_room_of(input->program, l)
-                                               : 0;
+        double room = ana_room_of(input->program, l) + ana_uneven_room(input->program, l);
+        if (l->kernel == input->kernel->id)
+            input->totals[ANA_INSTRUCTIONS] += (double)l->count * room;
     }
 }
 

@@ -71,6 +71,10 @@ uint32_t ana_multiprocessors(const ana_program *program, const prof_launch *laun
  * what it executed. */
 double ana_room_of(const ana_program *program, const prof_launch *launch);
 
+/* The same while some warps of the launch ran on, and those of their blocks that were done waited; or
+ * blocks, and multiprocessors waited. 0 where that is not known. */
+double ana_uneven_room(const ana_program *program, const prof_launch *launch);
+
 /* How many blocks the map's stands for; 1 where that is not known. */
 double ana_alike(const ana_input *input, const prof_heat_info *heat);
 

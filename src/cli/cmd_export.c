@@ -65,7 +65,8 @@ typedef struct export_kind {
     unsigned parts; /* of the profile */
 } export_kind;
 
-static const export_kind kinds[] = {{"json", write_json, REP_PART_LAUNCH_ROWS | REP_PART_COURSES},
+static const export_kind kinds[] = {{"json", write_json,
+                                     REP_PART_LAUNCH_ROWS | REP_PART_COURSES | REP_PART_COMPARED},
                                     {"csv", rep_csv, REP_PART_LAUNCH_ROWS | REP_PART_COURSES},
                                     {"sarif", write_sarif, 0},
                                     {"perfetto", write_perfetto, REP_PART_TIMELINE}};

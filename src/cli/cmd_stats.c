@@ -9,7 +9,7 @@
 
 typedef struct stats_options {
     char *format, *table, *kernel, **settings;
-    int width, findings, finding, all, list_thresholds, objects;
+    int width, findings, finding, all, list_thresholds, objects, warps;
     ana_thresholds thresholds;
 } stats_options;
 
@@ -79,6 +79,7 @@ static int show_text(const cli_profile *profile, const stats_options *o, wl_erro
     }
     return cli_finish(stdout, "the output",
                       o->objects ? rep_objects(&profile->data, &text, stdout, err)
+                      : o->warps ? rep_warps(&profile->data, &text, stdout, err)
                                  : rep_text(&profile->data, &text, stdout, err),
                       err);
 }
@@ -110,10 +111,13 @@ static int check_stats_options(const stats_options *o, rep_table *table)
                                json ? "--format json" : "--table");
     if (o->objects && (o->kernel || o->findings || o->finding))
         return cli_usage_error("stats", "-k, -n and --finding have no effect with --objects");
+    if (o->warps && (!text || o->objects || o->findings || o->finding))
+        return cli_usage_error("stats", "--warps shows text, and nothing else: of the other options "
+                                        "only -k, --all and --width have an effect");
     if (o->objects && csv)
         *table = REP_TABLE_OBJECTS;
     if (o->list_thresholds &&
-        (!text || o->objects || o->kernel || o->findings || o->finding || o->all))
+        (!text || o->objects || o->warps || o->kernel || o->findings || o->finding || o->all))
         return cli_usage_error("stats", "--thresholds shows nothing of a profile: of the other "
                                         "options only --set-threshold and --width have an effect");
     if (o->finding && (o->all || o->findings))
@@ -126,8 +130,9 @@ static int check_stats_options(const stats_options *o, rep_table *table)
 static unsigned stats_parts(const stats_options *o)
 {
     bool text = !o->format || strcmp(o->format, "text") == 0;
-    return !text        ? REP_PART_LAUNCH_ROWS | REP_PART_COURSES
+    return !text        ? REP_PART_LAUNCH_ROWS | REP_PART_COURSES | REP_PART_COMPARED
            : o->objects ? REP_PART_COURSES
+           : o->warps   ? REP_PART_COMPARED
                         : REP_PART_SOURCES;
 }
 
@@ -175,6 +180,10 @@ int cmd_stats(int argc, const char **argv)
          "Show every finding in full, and lines and kernels without findings", NULL},
         {"objects", '\0', POPT_ARG_NONE, &o.objects, 0,
          "Show only data objects: what made, accessed and freed each, and what was found", NULL},
+        {"warps", '\0', POPT_ARG_NONE, &o.warps, 0,
+         "Show only warps of launches: which are alike, which stand out and why (of profiles with "
+         "--set sequences)",
+         NULL},
         {"thresholds", '\0', POPT_ARG_NONE, &o.list_thresholds, 0,
          "List the thresholds of findings: value, default and meaning", NULL},
         CLI_SET_THRESHOLD(o.settings),

@@ -95,6 +95,9 @@ void rep_put_unsure(json_t *row, const char *key, const ana_model *model,
                     const char *(*text)(model_unsure what));
 /* Operations against bytes (modelled.c). */
 json_t *rep_roofline_json(const ana_model *model);
+/* What the warps of a launch have in common (warps.c); NULL: nothing is known of that launch. */
+const ana_explore *rep_explored_launch(const rep_data *data, uint32_t launch);
+json_t *rep_warps_json(const rep_data *data, const ana_explore *warps);
 /* Warps that are resident; NULL where nothing is known of them. */
 json_t *rep_occupancy_json(const model_occupancy *occupancy);
 

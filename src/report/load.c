@@ -5,7 +5,8 @@
 
 enum {
     MOST_OPERATIONS = 500000, /* of a process, that a report holds one by one */
-    MOST_BLOCKS = 4           /* of a kernel, whose phases it shows */
+    MOST_BLOCKS = 4,          /* of a kernel, whose phases it shows */
+    MOST_COMPARED = 100       /* launches whose warps are compared */
 };
 
 /* Of so many launches that those that are alike are in one row. */
@@ -150,6 +151,8 @@ wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned part
     if (status == WL_OK && (parts & REP_PART_HEATS))
         status = rep_load_heats(profile, (parts & REP_PART_ALL_HEATS) == REP_PART_ALL_HEATS, arena,
                                 out, err);
+    if (status == WL_OK && (parts & REP_PART_COMPARED))
+        status = ana_explore_table(profile, MOST_COMPARED, arena, &out->warps, err);
     if (status == WL_OK && (parts & REP_PART_HEATS))
         status = ana_phase_table(profile, MOST_BLOCKS, arena, &out->phases, err);
     if (status == WL_OK && (parts & REP_PART_HEATS))

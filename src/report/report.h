@@ -6,6 +6,7 @@
 #ifndef WL_REPORT_REPORT_H
 #define WL_REPORT_REPORT_H
 
+#include "analysis/explore/explore.h"
 #include "analysis/frequency/strips.h"
 #include "analysis/key.h"
 #include "analysis/model/model.h"
@@ -78,6 +79,7 @@ typedef struct rep_data {
     uint64_t heats_left_out; /* maps of the profile that were not chosen */
     ana_phases_rows phases;  /* of shared arrays; this and the next: none without REP_PART_HEATS */
     ana_strips strips;       /* of what was counted by element */
+    ana_explore_rows warps;  /* compared, of launches; none without REP_PART_COMPARED */
 } rep_data;
 
 enum { REP_MOST_LAUNCHES = 10000 }; /* that are listed one by one */
@@ -90,7 +92,8 @@ enum {
     /* rep_html, with all heat maps of the profile: without it those of a launch or two of each
      * kernel and object, so that the file can be mailed */
     REP_PART_ALL_HEATS = REP_PART_HEATS | 8,
-    REP_PART_TIMELINE = 32 /* rep_perfetto */
+    REP_PART_TIMELINE = 32,  /* rep_perfetto */
+    REP_PART_COMPARED = 128, /* rep_json, rep_warps: what warps of launches have in common */
 };
 
 wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned parts, wl_arena *arena,
@@ -118,6 +121,11 @@ wl_status rep_advise(const rep_data *data, const rep_text_options *options, FILE
 /* `stats --objects`: the lives of objects. Needs REP_PART_COURSES. */
 wl_status rep_objects(const rep_data *data, const rep_text_options *options, FILE *out,
                       wl_error *err);
+
+/* `stats --warps`: which warps of a launch stand out, and why. Needs REP_PART_COMPARED. Of the options
+ * width, color, kernels and all count. */
+wl_status rep_warps(const rep_data *data, const rep_text_options *options, FILE *out,
+                    wl_error *err);
 
 /* `stats --thresholds`: every threshold with its value, default and meaning. Of the options width and
  * color count. */

@@ -110,6 +110,11 @@ static void add_balance(const prof_launch *l, model_work *w)
     w->busiest = most_of_mean(l->busiest_block, l->warp_instructions, w->blocks);
 }
 
+static void balance_work(model_work *w)
+{
+    w->longest = w->longest_of_block = w->busiest = 1;
+}
+
 static void add_work(const prof_work *rows, uint32_t count, model_work *w)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -171,6 +176,8 @@ bool model_work_of(model_rows *rows, const model_device *device, const prof_laun
         try_change(rows, device, launch, &l, change, out);
     if (change && change->fill)
         spread_work(out, device->sms);
+    if (change && change->even)
+        balance_work(out);
     return true;
 }
 

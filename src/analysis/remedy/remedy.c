@@ -82,6 +82,7 @@ bool remedy_join(wl_arena *arena, const model_change *a, const model_change *b, 
     /* The barriers of one change are among those of the other. */
     model_change both = {.edits = edits,
                          .fill = a->fill || b->fill,
+                         .even = a->even || b->even,
                          .shared = a->shared + b->shared,
                          .barriers = greater(a->barriers, b->barriers),
                          .warp_barriers = greater(a->warp_barriers, b->warp_barriers)};

@@ -1,0 +1,186 @@
+/* The warps of launches compared: for a terminal, and as JSON. */
+#include "report/keys.h"
+#include "report/terminal.h"
+
+/* ---- JSON ---- */
+
+static json_t *place_json(const ana_warp_place *p)
+{
+    json_t *row = json_object();
+    rep_put_dim(row, K(warp_place, block), p->index);
+    rep_put_count(row, K(warp_place, warp), p->warp);
+    return row;
+}
+
+static json_t *outlier_json(const rep_data *d, const ana_explore *e, const ana_warp_cluster *c)
+{
+    json_t *row = json_object();
+    rep_put_dim(row, K(warp_place, block), c->place.index);
+    rep_put_count(row, K(warp_place, warp), c->place.warp);
+    rep_put_count(row, K(outlier, warps), c->warps);
+    rep_put_text(row, K(outlier, which), c->which);
+    rep_put_number(row, K(outlier, difference), c->difference);
+    rep_put_text(row, K(outlier, why), c->why);
+    rep_put(row, K(outlier, than), place_json(&c->than));
+    if (c->file && c->line) {
+        rep_put_text(row, K(outlier, file), rep_file_path(d, c->file));
+        rep_put_count(row, K(outlier, line), c->line);
+    }
+    if (e->paths) {
+        rep_put_count(row, K(outlier, operations), c->least_operations);
+        rep_put_count(row, K(outlier, operations_most), c->most_operations);
+    }
+    return row;
+}
+
+const ana_explore *rep_explored_launch(const rep_data *d, uint32_t launch)
+{
+    for (uint32_t i = 0; i < d->warps.count; i++)
+        if (d->warps.rows[i].launch == launch)
+            return &d->warps.rows[i];
+    return NULL;
+}
+
+json_t *rep_warps_json(const rep_data *d, const ana_explore *e)
+{
+    const ana_warp_kind *own = &e->kinds[e->kind_of[e->representative_row]];
+    json_t *row = json_object(), *outliers = json_array();
+    rep_put_count(row, K(launch_warps, count), e->warps.count);
+    rep_put_count(row, K(launch_warps, blocks), e->blocks_known);
+    rep_put_count(row, K(launch_warps, sequences), e->nsequences);
+    rep_put_count(row, K(launch_warps, kinds), e->nkinds);
+    if (e->dropped)
+        rep_put_count(row, K(launch_warps, dropped), e->dropped);
+    if (e->paths)
+        rep_put_count(row, K(launch_warps, operations), own->counts.operations);
+    rep_put_count(row, K(launch_warps, alike), e->clusters[0].warps);
+    if (e->cut)
+        rep_put(row, K(launch_warps, cut), json_true());
+    rep_put(row, K(launch_warps, representative), place_json(&e->representative));
+    for (uint32_t i = 1; i < e->nclusters; i++)
+        json_array_append_new(outliers, outlier_json(d, e, &e->clusters[i]));
+    rep_put(row, K(launch_warps, outliers), outliers);
+    return row;
+}
+
+/* ---- in a terminal ---- */
+
+enum { MOST_OUTLIERS = 12 };
+
+static const char *block_text(const rep_terminal *t, const ana_warp_place *p, const uint32_t grid[3])
+{
+    if (grid[2] > 1)
+        return wl_arena_printf(t->arena, "block (%u, %u, %u)", p->index[0], p->index[1],
+                               p->index[2]);
+    return grid[1] > 1 ? wl_arena_printf(t->arena, "block (%u, %u)", p->index[0], p->index[1])
+                       : wl_arena_printf(t->arena, "block %u", p->index[0]);
+}
+
+/* " (32 to 40 operations)"; "" where that is not known. */
+static const char *operations_text(const rep_terminal *t, const ana_explore *e,
+                                   const ana_warp_cluster *c)
+{
+    const char *most = rep_plural(t->arena, c->most_operations, "operation", "operations");
+    return !e->paths                                 ? ""
+           : c->least_operations == c->most_operations ? wl_arena_printf(t->arena, " (%s)", most)
+                                                       : wl_arena_printf(t->arena, " (%s to %s)",
+                                                                         rep_count(t->arena,
+                                                                                   c->least_operations),
+                                                                         most);
+}
+
+/* "   97 %  warps 12 to 15 of every block leave the loop ..." */
+static void draw_outlier(const rep_terminal *t, const ana_explore *e, const ana_warp_cluster *c)
+{
+    enum { INDENT = 10 };
+    fprintf(t->out, "%8s  ", rep_percent(t->arena, c->difference));
+    rep_wrap(t, INDENT,
+             wl_arena_printf(t->arena, "%s %s%s", c->which, rep_printable(t, c->why),
+                             operations_text(t, e, c)));
+}
+
+static void draw_outliers(const rep_terminal *t, const ana_explore *e)
+{
+    uint32_t count = e->nclusters - 1,
+             shown = t->o->all || count < MOST_OUTLIERS ? count : MOST_OUTLIERS;
+    fprintf(t->out, "  %sdiffer by%s\n", t->s.dim, t->s.off);
+    for (uint32_t i = 1; i <= shown; i++)
+        draw_outlier(t, e, &e->clusters[i]);
+    if (shown < count)
+        fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, count - shown, t->s.off);
+}
+
+/* "Warp 8 of block 1 stands for 128 of 256 warps (16 blocks): 235 operations, 23.1 of 32 lanes active." */
+static const char *representative_text(const rep_terminal *t, const ana_explore *e,
+                                       const prof_launch *l)
+{
+    const ana_warp_counts *own = &e->kinds[e->kind_of[e->representative_row]].counts;
+    const char *who = wl_arena_printf(
+        t->arena, "Warp %u of %s stands for %s of the %s of %s", e->representative.warp,
+        block_text(t, &e->representative, l->grid), rep_count(t->arena, e->clusters[0].warps),
+        rep_plural(t->arena, e->warps.count, "warp", "warps"),
+        rep_plural(t->arena, e->blocks_known, "block", "blocks"));
+    if (!e->paths)
+        return wl_arena_printf(t->arena,
+                               "%s: %s of memory. Of the instructions between them, not all are known.",
+                               who, rep_plural(t->arena, own->requests, "request", "requests"));
+    return wl_arena_printf(t->arena, "%s: %s, with %s of 32 lanes active on average.", who,
+                           rep_plural(t->arena, own->operations, "operation", "operations"),
+                           rep_ratio(t->arena, (double)own->lanes, (double)own->operations));
+}
+
+static void say_line(const rep_terminal *t, const char *words)
+{
+    fputs("  ", t->out);
+    rep_wrap(t, 2, words);
+}
+
+static void draw_notes(const rep_terminal *t, const ana_explore *e)
+{
+    if (e->blocks_known < e->blocks)
+        say_line(t,
+                 wl_arena_printf(t->arena, "Of the other %s nothing is kept.",
+                                 rep_plural(t->arena, e->blocks - e->blocks_known, "block",
+                                            "blocks")));
+    if (e->dropped)
+        say_line(t,
+                 wl_arena_printf(t->arena,
+                                 "%s found no room: WARPLENS_SEQUENCE_LIMIT sets how many bytes are "
+                                 "kept of a launch.",
+                                 rep_plural(t->arena, e->dropped, "warp", "warps")));
+    if (e->cut)
+        say_line(t,
+                 "There are more kinds of warps than are compared step by step: the rest is compared "
+                 "by its counts.");
+}
+
+static void draw_launch_warps(const rep_terminal *t, const ana_explore *e)
+{
+    const prof_launch *l = prof_find_launch(&t->d->launches, e->launch);
+    if (!l || !rep_shows_kernel(t, e->kernel))
+        return;
+    rep_title(t, wl_arena_printf(t->arena, "Warps of launch %u", e->launch),
+              rep_kernel_cell(t, e->kernel));
+    say_line(t, representative_text(t, e, l));
+    if (e->nclusters > 1)
+        draw_outliers(t, e);
+    else
+        say_line(t, "No warp stands out.");
+    draw_notes(t, e);
+    fputs("\n", t->out);
+}
+
+wl_status rep_warps(const rep_data *data, const rep_text_options *options, FILE *out, wl_error *err)
+{
+    rep_terminal t;
+    if (!rep_terminal_open(data, options, out, &t))
+        return wl_fail(err, WL_NOMEM, "not enough memory for the warps");
+    for (uint32_t i = 0; i < data->warps.count; i++)
+        draw_launch_warps(&t, &data->warps.rows[i]);
+    if (!data->warps.count)
+        rep_wrap(&t, 0,
+                 "The profile does not hold what warps did: 'warplens profile --set sequences' keeps "
+                 "it.");
+    wl_arena_free(t.arena);
+    return rep_done(out, false, err);
+}
