@@ -13,7 +13,7 @@ __global__ void add_up(float *sums, int n)
         for (int d = LANES / 2; d > 0; d /= 2)
             sum += __shfl_down_sync(0xffffffff, sum, d);
         if (lane == 0)
-            sums[i] = sum;
+            sums[i] = sum; // finds: false-sharing d_sums (hidden), strided d_sums (hidden)
     }
 }
 

@@ -144,7 +144,7 @@ static bool judge_all(finder *f)
 
 /* ---- groups ---- */
 
-#define HARDLY 0.01 /* what differs by less than this part is taken to be alike */
+#define HARDLY 0.02 /* what differs by less than this part is taken to be alike */
 
 static bool is_same_reason(const explore_reason *a, const explore_reason *b)
 {
@@ -170,6 +170,7 @@ static bool put_into_group(finder *f, judged *j)
     uint32_t than = explore_class_of(f->e, f->classes, j->than);
     if (is_alike(j)) {
         j->cluster = f->all[than].cluster;
+        j->c.difference = f->all[than].c.difference; /* from the representative */
         return true;
     }
     for (j->cluster = 1; j->cluster < f->groups.count; j->cluster++)
