@@ -170,7 +170,8 @@ static bool put_into_group(finder *f, judged *j)
     uint32_t than = explore_class_of(f->e, f->classes, j->than);
     if (is_alike(j)) {
         j->cluster = f->all[than].cluster;
-        j->c.difference = f->all[than].c.difference; /* from the representative */
+        if (j->cluster) /* it differs from the representative as that one does */
+            j->c.difference = f->all[than].c.difference;
         return true;
     }
     for (j->cluster = 1; j->cluster < f->groups.count; j->cluster++)
