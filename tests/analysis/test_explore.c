@@ -1,5 +1,6 @@
 /* Warps compared: kernels written by hand, with what is told of each warp. */
 #include "support/arena.h"
+#include "support/random.h"
 #include "support/test.h"
 #include "walks.h"
 
@@ -106,6 +107,34 @@ static void blocks_that_begin_within_others(void **state)
     assert_true(explore_path_of(&kernel.facts, &w, &path));
     assert_true(path.counts.operations == 3 && path.counts.lanes == 3 * 32);
     explore_path_free(&path);
+}
+
+/* By a shorter way than that of transactions.h, which all architectures share. */
+static void requests_are_those_of_transactions(void **state)
+{
+    (void)state;
+    uint64_t seed = 3, addr[ACC_LANES];
+    ana_served served = {0};
+    explore_path path = {0};
+    for (int round = 0; round < 2000; round++) {
+        uint32_t bytes = 1u << random_below(&seed, 5), mask = (uint32_t)random_next(&seed) | 1;
+        int64_t stride = (int64_t)random_below(&seed, 9) * 4 - 16;
+        acc_request r = {.op = ACC_LOAD, .space = ACC_GLOBAL, .bytes = bytes, .mask = mask, .addr = addr};
+        walk_steps s;
+        begin_two_blocks(1, 32);
+        kernel.insns[0].c.bytes = bytes;
+        walk_steps_begin(&s, arena);
+        walk_access(&s, 1, mask, 1, 4096, stride);
+        walk_steps_end(&s);
+        prof_warp w = walk_warp(&s, 0, 0, 0);
+        assert_true(explore_path_of(&kernel.facts, &w, &path));
+        for (int lane = 0; lane < ACC_LANES; lane++)
+            addr[lane] = (uint64_t)(0x100000 + 4096 + lane * stride);
+        assert_true(ana_serve(kernel.facts.arch, &r, &served));
+        assert_int_equal(path.requests.data[0].nsizes, served.transactions.count);
+    }
+    explore_path_free(&path);
+    ana_served_free(&served);
 }
 
 /* ---- kinds ---- */
@@ -225,7 +254,7 @@ static void other_reasons(void **state)
         {{4, 4}, {1, 1}, {~0u, ~0u}, {4, 32}, {4, 4},
          "moves 32 sectors a request at walk.cu:106 (data), not 4"},
         {{4, 4}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 128},
-         "takes 32 passes through shared memory a request at walk.cu:110 (tile), not 1"},
+         "takes 32 wavefronts a request at walk.cu:110 (tile), not 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         walk_steps s[2];
@@ -279,6 +308,7 @@ int main(void)
         cmocka_unit_test(paths_have_operations),
         cmocka_unit_test(steps_without_entries),
         cmocka_unit_test(blocks_that_begin_within_others),
+        cmocka_unit_test(requests_are_those_of_transactions),
         cmocka_unit_test(kinds_begin_alike),
         cmocka_unit_test(leaves_the_loop_early),
         cmocka_unit_test(other_reasons),

@@ -2,6 +2,7 @@
 #include "analysis/explore/path.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- facts ---- */
 
@@ -108,14 +109,54 @@ static int by_address(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Puts the number where it belongs among those that ascend, once. */
+static void put_sorted(uint64_t *numbers, uint32_t *count, uint64_t number)
+{
+    uint32_t at = *count;
+    while (at > 0 && numbers[at - 1] > number)
+        at--;
+    if (at > 0 && numbers[at - 1] == number)
+        return;
+    memmove(numbers + at + 1, numbers + at, (*count - at) * sizeof *numbers);
+    numbers[at] = number;
+    ++*count;
+}
+
+/* Where each aligned piece of memory that lanes touch is a transaction, which is nearly always, only
+ * their number matters. */
+static bool add_pieces(walk *w, const acc_request *asked, uint32_t size, explore_request *r)
+{
+    explore_path *p = w->path;
+    uint64_t pieces[2 * ACC_LANES];
+    r->first_size = (uint32_t)p->sizes.count;
+    for (uint32_t m = asked->mask; m; m &= m - 1) {
+        uint64_t at = asked->addr[__builtin_ctz(m)];
+        put_sorted(pieces, &r->nsizes, at / size);
+        if (at / size != (at + asked->bytes - 1) / size)
+            put_sorted(pieces, &r->nsizes, at / size + 1);
+    }
+    if (!wl_reserve(&p->sizes, r->nsizes))
+        return false;
+    memset(p->sizes.data + p->sizes.count, (int)size, r->nsizes);
+    p->sizes.count += r->nsizes;
+    return true;
+}
+
 static bool add_transactions(walk *w, explore_request *r)
 {
     explore_path *p = w->path;
+    const ana_arch *arch = w->facts->arch;
     const acc_request *asked = &w->asked[ELSEWHERE];
-    if (asked->mask && !ana_serve(w->facts->arch, asked, &p->served))
+    uint32_t size = asked->op == ACC_LOAD ? arch->load_bytes : arch->store_bytes;
+    if (!asked->mask)
+        return true;
+    if (arch->merging == ANA_MERGING_WHOLE_WARP && asked->space == ACC_GLOBAL &&
+        asked->bytes <= size)
+        return add_pieces(w, asked, size, r);
+    if (!ana_serve(arch, asked, &p->served))
         return false;
     r->first_size = (uint32_t)p->sizes.count;
-    r->nsizes = asked->mask ? (uint32_t)p->served.transactions.count : 0;
+    r->nsizes = (uint32_t)p->served.transactions.count;
     if (r->nsizes > 1)
         qsort(p->served.transactions.data, r->nsizes, sizeof *p->served.transactions.data,
               by_address);

@@ -298,7 +298,7 @@ static void offer_lanes_and_memory(choosing *ch)
             glob.object = s->object;
         }
         if (s->conf > conf.weight) {
-            conf = reason_of_means(EXPLORE_PASSES, pc, s->passes, s->served, 1);
+            conf = reason_of_means(EXPLORE_WAVEFRONTS, pc, s->passes, s->served, 1);
             conf.weight = s->conf;
             conf.object = s->object;
         }
