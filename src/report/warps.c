@@ -51,8 +51,14 @@ json_t *rep_warps_json(const rep_data *d, const ana_explore *e)
     rep_put_count(row, K(launch_warps, kinds), e->nkinds);
     if (e->dropped)
         rep_put_count(row, K(launch_warps, dropped), e->dropped);
-    if (e->paths)
+    if (e->paths) {
         rep_put_count(row, K(launch_warps, operations), own->counts.operations);
+        rep_put_number(row, K(launch_warps, lanes),
+                       (double)own->counts.lanes / (double)own->counts.operations);
+    }
+    rep_put_count(row, K(launch_warps, requests), own->counts.requests);
+    rep_put_count(row, K(launch_warps, sectors), own->counts.sectors);
+    rep_put_count(row, K(launch_warps, wavefronts), own->counts.wavefronts);
     rep_put_count(row, K(launch_warps, alike), e->clusters[0].warps);
     if (e->cut)
         rep_put(row, K(launch_warps, cut), json_true());
@@ -110,23 +116,32 @@ static void draw_outliers(const rep_terminal *t, const ana_explore *e)
         fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, count - shown, t->s.off);
 }
 
-/* "Warp 8 of block 1 stands for 128 of 256 warps (16 blocks): 235 operations, 23.1 of 32 lanes active." */
+/* "235 operations with 23.1 of 32 lanes active on average, 12 requests, 40 sectors, 8 wavefronts" */
+static const char *counts_text(const rep_terminal *t, const ana_explore *e)
+{
+    const ana_warp_counts *own = &e->kinds[e->kind_of[e->representative_row]].counts;
+    const char *lanes = rep_ratio(t->arena, (double)own->lanes, (double)own->operations);
+    const char *memory = wl_arena_printf(
+        t->arena, "%s, %s, %s", rep_plural(t->arena, own->requests, "request", "requests"),
+        rep_plural(t->arena, own->sectors, "sector", "sectors"),
+        rep_plural(t->arena, own->wavefronts, "wavefront", "wavefronts"));
+    return e->paths ? wl_arena_printf(
+                          t->arena, "%s with %s of 32 lanes active on average, %s",
+                          rep_plural(t->arena, own->operations, "operation", "operations"), lanes,
+                          memory)
+                    : memory;
+}
+
+/* "Warp 8 of block 1 stands for 128 of the 256 warps of 16 blocks: ..." */
 static const char *representative_text(const rep_terminal *t, const ana_explore *e,
                                        const prof_launch *l)
 {
-    const ana_warp_counts *own = &e->kinds[e->kind_of[e->representative_row]].counts;
-    const char *who = wl_arena_printf(
-        t->arena, "Warp %u of %s stands for %s of the %s of %s", e->representative.warp,
+    return wl_arena_printf(
+        t->arena, "Warp %u of %s stands for %s of the %s of %s: %s.%s", e->representative.warp,
         block_text(t, &e->representative, l->grid), rep_count(t->arena, e->clusters[0].warps),
         rep_plural(t->arena, e->warps.count, "warp", "warps"),
-        rep_plural(t->arena, e->blocks_known, "block", "blocks"));
-    if (!e->paths)
-        return wl_arena_printf(t->arena,
-                               "%s: %s of memory. Of the instructions between them, not all are known.",
-                               who, rep_plural(t->arena, own->requests, "request", "requests"));
-    return wl_arena_printf(t->arena, "%s: %s, with %s of 32 lanes active on average.", who,
-                           rep_plural(t->arena, own->operations, "operation", "operations"),
-                           rep_ratio(t->arena, (double)own->lanes, (double)own->operations));
+        rep_plural(t->arena, e->blocks_known, "block", "blocks"), counts_text(t, e),
+        e->paths ? "" : " Not all basic blocks that warps ran through are known.");
 }
 
 static void say_line(const rep_terminal *t, const char *words)
@@ -167,7 +182,6 @@ static void draw_launch_warps(const rep_terminal *t, const ana_explore *e)
     else
         say_line(t, "No warp stands out.");
     draw_notes(t, e);
-    fputs("\n", t->out);
 }
 
 wl_status rep_warps(const rep_data *data, const rep_text_options *options, FILE *out, wl_error *err)

@@ -213,12 +213,12 @@ static void leaves_the_loop_early(void **state)
     assert_int_equal(e.nclusters, 2);
     expect_cluster(&e, 0, "warps 0 to 11 of every block", "");
     expect_cluster(&e, 1, "warps 12 to 15 of every block",
-                   "leave the loop at walk.cu:102 after 3 of 8 rounds");
+                   "leave the loop at walk.cu:108 after 3 of 8 rounds");
     /* 2 + 8 * 7 + 3 + 5 + 1 operations, of which 5 * 7 are alone. */
     assert_within(e.clusters[1].difference, 35 / 67.0, 1e-12);
     assert_true(e.clusters[1].place.block == 0 && e.clusters[1].place.warp == 12);
     assert_true(e.clusters[1].than.block == 0 && e.clusters[1].than.warp == 0);
-    assert_true(e.clusters[1].warps == 16 && e.clusters[1].line == 102);
+    assert_true(e.clusters[1].warps == 16 && e.clusters[1].line == 108);
     assert_true(e.clusters[1].least_operations == 32 && e.clusters[0].most_operations == 67);
 }
 
@@ -247,9 +247,9 @@ static void other_reasons(void **state)
         {{4, 4}, {1, 0}, {~0u, ~0u}, {4, 4}, {4, 4}, "does not enter the branch at walk.cu:109"},
         {{4, 4}, {0, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "enters the branch at walk.cu:109"},
         {{4, 4}, {4, 2}, {~0u, ~0u}, {4, 4}, {4, 4}, "enters the branch at walk.cu:109 2 times, not 4"},
-        {{4, 9}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "makes 9 rounds of the loop at walk.cu:102, not 4"},
-        {{4, 0}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "does not enter the loop at walk.cu:102"},
-        {{0, 4}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "enters the loop at walk.cu:102, for 4 rounds"},
+        {{4, 9}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "makes 9 rounds of the loop at walk.cu:108, not 4"},
+        {{4, 0}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "does not enter the loop at walk.cu:108"},
+        {{0, 4}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "enters the loop at walk.cu:108, for 4 rounds"},
         {{4, 4}, {1, 1}, {~0u, 0xff}, {0, 0}, {4, 4}, "has 8 of 32 lanes active at walk.cu:105, not 32"},
         {{4, 4}, {1, 1}, {~0u, ~0u}, {4, 32}, {4, 4},
          "moves 32 sectors a request at walk.cu:106 (data), not 4"},
@@ -297,9 +297,9 @@ static void triangles_are_told_in_one(void **state)
     assert_true(e.nclusters == 3 && !e.cut);
     expect_cluster(&e, 0, "warp 1 of block 4", ""); /* in the middle */
     expect_cluster(&e, 1, "9 warps of blocks 0 to 4",
-                   "leave the loop at walk.cu:102 after 1 to 9 of 9 to 10 rounds");
+                   "leave the loop at walk.cu:108 after 1 to 9 of 9 to 10 rounds");
     expect_cluster(&e, 2, "all warps of blocks 5 to 7",
-                   "make 11 to 16 rounds of the loop at walk.cu:102, not 9 to 10");
+                   "make 11 to 16 rounds of the loop at walk.cu:108, not 9 to 10");
 }
 
 int main(void)

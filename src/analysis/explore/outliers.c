@@ -261,8 +261,7 @@ static void add_kind_to_cluster(ana_warp_cluster *c, const ana_warp_kind *k)
 static bool tell_reasons(finder *f, const group *g, ana_warp_cluster *c)
 {
     const char *text[2] = {NULL, NULL};
-    const prof_code_rows *code = &f->facts->code;
-    uint32_t pc = g->c.reasons[0].pc;
+    const prof_code *code = explore_code_at(f->facts, g->c.reasons[0].pc);
     for (uint32_t i = 0; i < g->c.nreasons; i++)
         if (!(text[i] = explore_reason_text(f->facts, &g->c.reasons[i], c->warps > 1, f->arena)))
             return false;
@@ -271,8 +270,8 @@ static bool tell_reasons(finder *f, const group *g, ana_warp_cluster *c)
              : c->difference > 0 && g->first
                  ? "differ in their counts by this part; they were not compared step by step"
                  : "";
-    c->file = text[0] && pc < code->count ? code->rows[pc].file : 0;
-    c->line = c->file ? code->rows[pc].line : 0;
+    c->file = text[0] && code ? code->file : 0;
+    c->line = c->file ? code->line : 0;
     return c->why != NULL;
 }
 

@@ -166,7 +166,20 @@ static double alone_in_loop(const choosing *ch, uint32_t loop)
     return sum;
 }
 
-static explore_reason reason_of_rounds(uint32_t header, const uint32_t rounds[2],
+/* Its last instruction: that jumps back, and stands at the line of the loop's statement, where the first
+ * of the body may be another. */
+static uint32_t place_of_loop(const explore_facts *f, uint32_t loop)
+{
+    uint32_t last = f->loops.rows[loop].header;
+    for (uint32_t i = 0; i < f->blocks.count; i++) {
+        const prof_static_block *b = &f->blocks.rows[i];
+        if (b->first_pc + b->ninsns > last + 1 && lies_in(f, b->first_pc, loop))
+            last = b->first_pc + b->ninsns - 1;
+    }
+    return last < f->code.count && f->code.rows[last].line ? last : f->loops.rows[loop].header;
+}
+
+static explore_reason reason_of_rounds(uint32_t pc, const uint32_t rounds[2],
                                        const uint32_t runs[2])
 {
     explore_why why = rounds[1] == 0                        ? EXPLORE_ENTERS_LOOP
@@ -175,7 +188,7 @@ static explore_reason reason_of_rounds(uint32_t header, const uint32_t rounds[2]
                                                             : EXPLORE_ROUNDS;
     return (explore_reason){
         .why = why,
-        .pc = header,
+        .pc = pc,
         .least = rounds[0],
         .most = rounds[0],
         .than_least = rounds[1],
@@ -198,7 +211,7 @@ static void offer_loops(choosing *ch)
             rounds[k] = explore_rounds(f, ch->sums->paths[k], i, &runs[k]);
         if (rounds[0] == rounds[1])
             continue;
-        best = reason_of_rounds(l->header, rounds, runs);
+        best = reason_of_rounds(place_of_loop(f, i), rounds, runs);
         best.weight = weight;
         depth = l->depth;
         ch->loop = i;

@@ -48,15 +48,22 @@ static const char *file_name(const explore_facts *f, uint32_t id)
     return file ? slash ? slash + 1 : file->path : NULL;
 }
 
-static const prof_code *code_at(const explore_facts *f, uint32_t pc)
+/* The instruction, or the first after it in its block that has a line, where it has none. */
+const prof_code *explore_code_at(const explore_facts *f, uint32_t pc)
 {
-    return pc < f->code.count && f->code.rows[pc].pc == pc ? &f->code.rows[pc] : NULL;
+    const prof_code *rows = f->code.rows;
+    const prof_static_block *b = explore_block_at(f, pc);
+    uint32_t end = b ? b->first_pc + b->ninsns : pc + 1, at = pc;
+    while (at < end && at < f->code.count && !rows[at].line)
+        at++;
+    at = at < end && at < f->code.count ? at : pc;
+    return at < f->code.count ? &rows[at] : NULL;
 }
 
 static void say_place(text *t, const explore_facts *f, uint32_t pc)
 {
     char number[80];
-    const prof_code *code = code_at(f, pc);
+    const prof_code *code = explore_code_at(f, pc);
     const char *file = code && code->line ? file_name(f, code->file) : NULL;
     if (file) {
         snprintf(number, sizeof number, ":%u", code->line);
@@ -142,14 +149,6 @@ static void say_block(text *t, const explore_facts *f, uint64_t block)
     else
         snprintf(name, sizeof name, "block %llu", (unsigned long long)block);
     say(t, name);
-}
-
-const char *explore_block_text(const explore_facts *f, uint64_t block, wl_arena *arena)
-{
-    char line[100];
-    text t = {line, sizeof line};
-    say_block(&t, f, block);
-    return wl_arena_strdup(arena, line);
 }
 
 typedef struct warp_set { /* the same numbers in each of some blocks */

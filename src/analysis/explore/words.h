@@ -14,7 +14,7 @@ const char *explore_reason_text(const explore_facts *facts, const explore_reason
 const char *explore_warps_text(const explore_facts *facts, const prof_warp_rows *warps,
                                const uint32_t *rows, uint32_t count, wl_arena *arena);
 
-/* "block 3", or "block (1, 2)" of a grid of several dimensions. */
-const char *explore_block_text(const explore_facts *facts, uint64_t block, wl_arena *arena);
+/* The instruction by whose line a place is told; NULL: it is not known. */
+const prof_code *explore_code_at(const explore_facts *facts, uint32_t pc);
 
 #endif
