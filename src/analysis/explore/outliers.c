@@ -261,7 +261,7 @@ static void add_kind_to_cluster(ana_warp_cluster *c, const ana_warp_kind *k)
 static bool tell_reasons(finder *f, const group *g, ana_warp_cluster *c)
 {
     const char *text[2] = {NULL, NULL};
-    const prof_code *code = explore_code_at(f->facts, g->c.reasons[0].pc);
+    const prof_code *code = explore_code_of(f->facts, &g->c.reasons[0]);
     for (uint32_t i = 0; i < g->c.nreasons; i++)
         if (!(text[i] = explore_reason_text(f->facts, &g->c.reasons[i], c->warps > 1, f->arena)))
             return false;

@@ -48,28 +48,47 @@ static const char *file_name(const explore_facts *f, uint32_t id)
     return file ? slash ? slash + 1 : file->path : NULL;
 }
 
-/* The instruction, or the first after it in its block that has a line, where it has none. */
-const prof_code *explore_code_at(const explore_facts *f, uint32_t pc)
+static bool is_of_branch(explore_why why)
 {
-    const prof_code *rows = f->code.rows;
-    const prof_static_block *b = explore_block_at(f, pc);
-    uint32_t end = b ? b->first_pc + b->ninsns : pc + 1, at = pc;
-    while (at < end && at < f->code.count && !rows[at].line)
-        at++;
-    at = at < end && at < f->code.count ? at : pc;
-    return at < f->code.count ? &rows[at] : NULL;
+    return why == EXPLORE_SKIPS_BRANCH || why == EXPLORE_ENTERS_BRANCH || why == EXPLORE_TIMES ||
+           why == EXPLORE_ENDS_EARLY;
 }
 
-static void say_place(text *t, const explore_facts *f, uint32_t pc)
+/* The first from `pc` on that has a line after `after`; NULL: none of its block has. */
+static const prof_code *next_line(const explore_facts *f, uint32_t pc, const prof_code *after)
+{
+    const prof_static_block *b = explore_block_at(f, pc);
+    uint32_t end = b ? b->first_pc + b->ninsns : pc + 1;
+    for (uint32_t at = pc; at < end && at < f->code.count; at++) {
+        const prof_code *code = &f->code.rows[at];
+        if (code->line && (!after || (code->file == after->file && code->line > after->line)))
+            return code;
+    }
+    return NULL;
+}
+
+/* A branch begins with what compilers moved there from lines before it, mostly addresses. */
+const prof_code *explore_code_of(const explore_facts *f, const explore_reason *r)
+{
+    uint32_t pc = r->pc;
+    const prof_code *before = pc > 0 && pc <= f->code.count ? &f->code.rows[pc - 1] : NULL;
+    const prof_code *code = is_of_branch(r->why) && before && before->line
+                                ? next_line(f, pc, before)
+                                : NULL;
+    code = code ? code : next_line(f, pc, NULL);
+    return code || pc >= f->code.count ? code : &f->code.rows[pc];
+}
+
+static void say_place(text *t, const explore_facts *f, const explore_reason *r)
 {
     char number[80];
-    const prof_code *code = explore_code_at(f, pc);
+    const prof_code *code = explore_code_of(f, r);
     const char *file = code && code->line ? file_name(f, code->file) : NULL;
     if (file) {
         snprintf(number, sizeof number, ":%u", code->line);
         say(t, file);
     } else {
-        snprintf(number, sizeof number, "instruction %u (%.40s)", pc, code ? code->op : "unknown");
+        snprintf(number, sizeof number, "instruction %u (%.40s)", r->pc, code ? code->op : "unknown");
     }
     say(t, number);
 }
@@ -88,7 +107,7 @@ static void say_part(text *t, const explore_facts *f, const explore_reason *r, c
 {
     const char plain[] = {part, '\0'};
     switch (part) {
-    case '@': say_place(t, f, r->pc); break;
+    case '@': say_place(t, f, r); break;
     case '&': say_object(t, f, r->object); break;
     case '#': say_range(t, r->least, r->most); break;
     case '=': say_range(t, r->than_least, r->than_most); break;

@@ -15,6 +15,6 @@ const char *explore_warps_text(const explore_facts *facts, const prof_warp_rows 
                                const uint32_t *rows, uint32_t count, wl_arena *arena);
 
 /* The instruction by whose line a place is told; NULL: it is not known. */
-const prof_code *explore_code_at(const explore_facts *facts, uint32_t pc);
+const prof_code *explore_code_of(const explore_facts *facts, const explore_reason *reason);
 
 #endif
