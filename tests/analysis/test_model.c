@@ -938,6 +938,29 @@ static void trials_of_more_blocks(void **state)
     ASSERT_NEAR(m.resources[MODEL_BLOCKS], before.resources[MODEL_BLOCKS] * 132 / 4);
 }
 
+static void uneven_launch(prof_builder *builder)
+{
+    cap_record launch = story_launch(1, 0, 0x7f0000000000);
+    obs_summary *s = &launch.launch.summary;
+    s->longest_warp = s->longest_warps = s->busiest_block = s->warp_instructions;
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
+/* One warp of one of four blocks of eight does everything. */
+static void trials_of_even_work(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(uneven_launch);
+    model_change change = {.even = true};
+    ana_model before = model_try(lab, 1, NULL, MODEL_AS_RUN),
+              m = model_try(lab, 1, &change, MODEL_AS_RUN);
+    ASSERT_NEAR(before.resources[MODEL_SHARED], 4 * m.resources[MODEL_SHARED]);
+    ASSERT_NEAR(before.resources[MODEL_LATENCY], 4 * 8 * m.resources[MODEL_LATENCY]);
+    lab = lab_of(launches);
+    before = model_try(lab, 1, NULL, MODEL_AS_RUN);
+    ASSERT_NEAR(before.seconds, m.seconds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -977,6 +1000,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(trials_of_updates, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_that_take_shared_memory, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_more_blocks, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_even_work, arena_set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

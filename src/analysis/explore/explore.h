@@ -2,7 +2,7 @@
  * the block that stand for most of them, and those that differ, with the reason in words.
  *
  * Everything follows from the steps of warps (base/steps.h), so that there is a row only for
- * launches with sequences. Work grows with the number of kinds, not of warps; docs/explorer.md says how
+ * launches with sequences. Work grows with the number of kinds, not of warps; docs/comparing-warps.md says how
  * warps are compared and where that is cut short. */
 #ifndef WL_ANALYSIS_EXPLORE_EXPLORE_H
 #define WL_ANALYSIS_EXPLORE_EXPLORE_H
@@ -78,15 +78,5 @@ typedef struct ana_explore_rows {
 /* Of the launches that have sequences, `most` at most: the first ones of each kernel. */
 wl_status ana_explore_table(prof_db *profile, uint32_t most, wl_arena *arena, ana_explore_rows *out,
                             wl_error *err);
-
-/* The warp of the block with the number; NULL: nothing is known of it. */
-const prof_warp *ana_explore_warp(const ana_explore *e, uint64_t block, uint32_t number);
-
-/* Differences from one warp to another by bundles of `size` consecutive operations of the first, for
- * colours: *bundles[i] is the mean over bundle i of differences by the formula, each 0..1. What the
- * other does beside counts with the operation before. In the arena. */
-wl_status ana_explore_bundles(prof_db *profile, const ana_explore *e, uint32_t row,
-                              uint32_t than_row, uint32_t size, wl_arena *arena, uint32_t *count,
-                              double **bundles, wl_error *err);
 
 #endif

@@ -115,8 +115,8 @@ typedef struct model_change {
     uint32_t nedits;
     const model_edit *edits; /* by pc, object and space */
     bool fill;      /* the work is shared out over at least as many blocks as multiprocessors */
-    bool even;      /* and evenly over warps and blocks */
     int64_t shared; /* bytes of shared memory that a block takes beside its own; fewer: negative */
+    bool even;      /* all warps and blocks do as much as the mean */
     /* Of the barriers: the part that goes, and the part in the place of which lanes of a warp wait for
      * each other alone. */
     double barriers, warp_barriers;
