@@ -282,6 +282,103 @@ static void ends_early(void **state)
     told_of_one(&usual, &other, "ends early, at walk.cu:102");
 }
 
+/* ---- against a reference ---- */
+
+/* The request of the visit at the instruction; NULL: there is none. */
+static const explore_request *request_of(const explore_path *p, const explore_visit *v, uint32_t pc)
+{
+    for (uint32_t i = 0; v && i < v->nrequests; i++)
+        if (p->requests.data[v->first + i].pc == pc)
+            return &p->requests.data[v->first + i];
+    return NULL;
+}
+
+static explore_operation operation_of(const explore_path *p, const explore_visit *v, uint32_t pc,
+                                      bool either)
+{
+    const explore_request *r = request_of(p, v, pc);
+    explore_operation o = {.pc = pc, .lanes = r ? r->mask : either ? 0 : v->mask};
+    if (r) {
+        o.sizes = p->sizes.data + r->first_size;
+        o.nsizes = r->nsizes;
+        o.conflicts = r->extra;
+    }
+    return o;
+}
+
+/* Operation by operation, from the runs. */
+static double mean_difference(const explore_path *a, const explore_path *b, const explore_runs *runs)
+{
+    double sum = 0, count = 0;
+    for (size_t r = 0; r < runs->count; r++) {
+        const explore_run *run = &runs->data[r];
+        for (uint32_t i = 0; i < run->na + run->nb - (run->na && run->nb ? run->nb : 0); i++) {
+            const explore_visit *x = run->na ? &a->visits.data[run->a + i] : NULL;
+            const explore_visit *y = run->nb ? &b->visits.data[run->b + i] : NULL;
+            const explore_visit *v = x ? x : y;
+            for (uint32_t pc = v->pc; pc < v->pc + v->ninsns; pc++, count++) {
+                if (!x || !y) {
+                    sum++;
+                    continue;
+                }
+                bool either = request_of(a, x, pc) || request_of(b, y, pc);
+                explore_operation m = operation_of(a, x, pc, either), n = operation_of(b, y, pc, either);
+                explore_difference d = explore_difference_of(&m, &n, EXPLORE_EXCLUSIVE);
+                sum += fmin(1, d.ins + d.thrd / 32 + d.glob / 1024 + d.conf / 8);
+            }
+        }
+    }
+    return count > 0 ? sum / count : 0;
+}
+
+static uint32_t draw_lanes(uint64_t *seed)
+{
+    return random_below(seed, 3) ? all : (uint32_t)random_next(seed) | 1;
+}
+
+static void random_steps(walk_steps *s, uint64_t *seed)
+{
+    static const uint32_t blocks[] = {0, 2, 5, 9, 14};
+    walk_steps_begin(s, arena);
+    for (uint32_t i = 0, n = (uint32_t)random_below(seed, 60); i < n; i++) {
+        uint32_t block = blocks[random_below(seed, 5)], lanes = draw_lanes(seed);
+        walk_enter(s, block, lanes);
+        if (block == 5 && random_below(seed, 4))
+            walk_access(s, 6, lanes & draw_lanes(seed), 1, 0, 4 * (int64_t)random_below(seed, 9));
+        if (block == 9)
+            walk_access(s, 10, lanes, 2, 0, 4 * (int64_t)random_below(seed, 33));
+    }
+    walk_steps_end(s);
+}
+
+static void random_warps_differ_as_their_operations(void **state)
+{
+    (void)state;
+    uint64_t seed = 17;
+    explore_path paths[2];
+    memset(paths, 0, sizeof paths);
+    explore_comparer comparer = {.facts = &kernel.facts};
+    for (int round = 0; round < 400; round++) {
+        begin_loop(1, 64);
+        for (int k = 0; k < 2; k++) {
+            walk_steps s;
+            random_steps(&s, &seed);
+            prof_warp w = walk_warp(&s, 0, 0, 0);
+            assert_true(explore_path_of(&kernel.facts, &w, &paths[k]));
+        }
+        explore_comparison c;
+        assert_true(explore_compare(&comparer, &paths[0], &paths[1], 256, &c));
+        assert_within(c.difference, mean_difference(&paths[0], &paths[1], &comparer.runs), 1e-12);
+        assert_true((c.difference > 0) == (c.nreasons > 0));
+        assert_true((c.difference > 0) == (paths[0].like != paths[1].like));
+        assert_true(explore_compare(&comparer, &paths[0], &paths[0], 256, &c));
+        assert_true(c.difference == 0 && c.nreasons == 0);
+    }
+    explore_path_free(&paths[0]);
+    explore_path_free(&paths[1]);
+    explore_comparer_free(&comparer);
+}
+
 /* Rows of a triangle: each warp makes other rounds. They are told together. */
 static void triangles_are_told_in_one(void **state)
 {
@@ -314,6 +411,7 @@ int main(void)
         cmocka_unit_test(other_reasons),
         cmocka_unit_test(ends_early),
         cmocka_unit_test(triangles_are_told_in_one),
+        cmocka_unit_test(random_warps_differ_as_their_operations),
     };
     return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
 }
