@@ -42,11 +42,8 @@ static bool begin(bench *b)
     b->blocks[3] = (prof_static_block){.first_pc = WAY_OUT, .ninsns = 2, .loop = UINT32_MAX};
     b->loop = (prof_loop){.header = LOOP, .depth = 1, .outer = UINT32_MAX};
     for (uint32_t i = 0; i < 2; i++)
-        b->insns[i].c = (obs_insn){.pc = LOOP + 2 + 4 * i,
-                                   .object = 1,
-                                   .op = ACC_LOAD,
-                                   .space = ACC_GLOBAL,
-                                   .bytes = 4};
+        b->insns[i].c = (obs_insn){
+            .pc = LOOP + 2 + 4 * i, .object = 1, .op = ACC_LOAD, .space = ACC_GLOBAL, .bytes = 4};
     b->object = (prof_object){.id = 1, .name = "data", .variable = "data", .base = 1 << 20};
     b->facts = (explore_facts){.arch = ana_arch_at(0),
                                .code = {22, b->code},

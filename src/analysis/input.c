@@ -107,7 +107,8 @@ static void add_shared_memory(ana_input *input)
 double ana_uneven_room(const ana_program *program, const prof_launch *l)
 {
     double threads = (double)l->block[0] * l->block[1] * l->block[2];
-    double blocks = (double)l->grid[0] * l->grid[1] * l->grid[2], done = (double)l->warp_instructions;
+    double blocks = (double)l->grid[0] * l->grid[1] * l->grid[2],
+           done = (double)l->warp_instructions;
     double sms = ana_multiprocessors(program, l), at_once = blocks < sms ? blocks : sms;
     double in_blocks = (double)l->longest_warps * ceil(threads / 32) - done;
     double of_blocks = blocks > 0 ? at_once * ((double)l->busiest_block - done / blocks) : 0;

@@ -65,11 +65,11 @@ typedef struct export_kind {
     unsigned parts; /* of the profile */
 } export_kind;
 
-static const export_kind kinds[] = {{"json", write_json,
-                                     REP_PART_LAUNCH_ROWS | REP_PART_COURSES | REP_PART_COMPARED},
-                                    {"csv", rep_csv, REP_PART_LAUNCH_ROWS | REP_PART_COURSES},
-                                    {"sarif", write_sarif, 0},
-                                    {"perfetto", write_perfetto, REP_PART_TIMELINE}};
+static const export_kind kinds[] = {
+    {"json", write_json, REP_PART_LAUNCH_ROWS | REP_PART_COURSES | REP_PART_COMPARED},
+    {"csv", rep_csv, REP_PART_LAUNCH_ROWS | REP_PART_COURSES},
+    {"sarif", write_sarif, 0},
+    {"perfetto", write_perfetto, REP_PART_TIMELINE}};
 
 static const export_kind *find_export(const char *type)
 {

@@ -112,8 +112,9 @@ static int check_stats_options(const stats_options *o, rep_table *table)
     if (o->objects && (o->kernel || o->findings || o->finding))
         return cli_usage_error("stats", "-k, -n and --finding have no effect with --objects");
     if (o->warps && (!text || o->objects || o->findings || o->finding))
-        return cli_usage_error("stats", "--warps shows text, and nothing else: of the other options "
-                                        "only -k, --all and --width have an effect");
+        return cli_usage_error("stats",
+                               "--warps shows text, and nothing else: of the other options "
+                               "only -k, --all and --width have an effect");
     if (o->objects && csv)
         *table = REP_TABLE_OBJECTS;
     if (o->list_thresholds &&

@@ -73,7 +73,8 @@ json_t *rep_warps_json(const rep_data *d, const ana_explore *e)
 
 enum { MOST_OUTLIERS = 12 };
 
-static const char *block_text(const rep_terminal *t, const ana_warp_place *p, const uint32_t grid[3])
+static const char *block_text(const rep_terminal *t, const ana_warp_place *p,
+                              const uint32_t grid[3])
 {
     if (grid[2] > 1)
         return wl_arena_printf(t->arena, "block (%u, %u, %u)", p->index[0], p->index[1],
@@ -87,12 +88,11 @@ static const char *operations_text(const rep_terminal *t, const ana_explore *e,
                                    const ana_warp_cluster *c)
 {
     const char *most = rep_plural(t->arena, c->most_operations, "operation", "operations");
-    return !e->paths                                 ? ""
-           : c->least_operations == c->most_operations ? wl_arena_printf(t->arena, " (%s)", most)
-                                                       : wl_arena_printf(t->arena, " (%s to %s)",
-                                                                         rep_count(t->arena,
-                                                                                   c->least_operations),
-                                                                         most);
+    return !e->paths ? ""
+           : c->least_operations == c->most_operations
+               ? wl_arena_printf(t->arena, " (%s)", most)
+               : wl_arena_printf(t->arena, " (%s to %s)", rep_count(t->arena, c->least_operations),
+                                 most);
 }
 
 /* "   97 %  warps 12 to 15 of every block leave the loop ..." */
@@ -121,27 +121,30 @@ static const char *counts_text(const rep_terminal *t, const ana_explore *e)
 {
     const ana_warp_counts *own = &e->kinds[e->kind_of[e->representative_row]].counts;
     const char *lanes = rep_ratio(t->arena, (double)own->lanes, (double)own->operations);
-    const char *memory = wl_arena_printf(
-        t->arena, "%s, %s, %s", rep_plural(t->arena, own->requests, "request", "requests"),
-        rep_plural(t->arena, own->sectors, "sector", "sectors"),
-        rep_plural(t->arena, own->wavefronts, "wavefront", "wavefronts"));
-    return e->paths ? wl_arena_printf(
-                          t->arena, "%s with %s of 32 lanes active on average, %s",
-                          rep_plural(t->arena, own->operations, "operation", "operations"), lanes,
-                          memory)
-                    : memory;
+    const char *memory = wl_arena_printf(t->arena, "%s, %s, %s",
+                                         rep_plural(t->arena, own->requests, "request", "requests"),
+                                         rep_plural(t->arena, own->sectors, "sector", "sectors"),
+                                         rep_plural(t->arena, own->wavefronts, "wavefront",
+                                                    "wavefronts"));
+    return e->paths
+               ? wl_arena_printf(t->arena, "%s with %s of 32 lanes active on average, %s",
+                                 rep_plural(t->arena, own->operations, "operation", "operations"),
+                                 lanes, memory)
+               : memory;
 }
 
 /* "Warp 8 of block 1 stands for 128 of the 256 warps of 16 blocks: ..." */
 static const char *representative_text(const rep_terminal *t, const ana_explore *e,
                                        const prof_launch *l)
 {
-    return wl_arena_printf(
-        t->arena, "Warp %u of %s stands for %s of the %s of %s: %s.%s", e->representative.warp,
-        block_text(t, &e->representative, l->grid), rep_count(t->arena, e->clusters[0].warps),
-        rep_plural(t->arena, e->warps.count, "warp", "warps"),
-        rep_plural(t->arena, e->blocks_known, "block", "blocks"), counts_text(t, e),
-        e->paths ? "" : " Not all basic blocks that warps ran through are known.");
+    return wl_arena_printf(t->arena, "Warp %u of %s stands for %s of the %s of %s: %s.%s",
+                           e->representative.warp, block_text(t, &e->representative, l->grid),
+                           rep_count(t->arena, e->clusters[0].warps),
+                           rep_plural(t->arena, e->warps.count, "warp", "warps"),
+                           rep_plural(t->arena, e->blocks_known, "block", "blocks"),
+                           counts_text(t, e),
+                           e->paths ? ""
+                                    : " Not all basic blocks that warps ran through are known.");
 }
 
 static void say_line(const rep_terminal *t, const char *words)
@@ -153,20 +156,19 @@ static void say_line(const rep_terminal *t, const char *words)
 static void draw_notes(const rep_terminal *t, const ana_explore *e)
 {
     if (e->blocks_known < e->blocks)
-        say_line(t,
-                 wl_arena_printf(t->arena, "Of the other %s nothing is kept.",
-                                 rep_plural(t->arena, e->blocks - e->blocks_known, "block",
-                                            "blocks")));
+        say_line(t, wl_arena_printf(t->arena, "Of the other %s nothing is kept.",
+                                    rep_plural(t->arena, e->blocks - e->blocks_known, "block",
+                                               "blocks")));
     if (e->dropped)
-        say_line(t,
-                 wl_arena_printf(t->arena,
-                                 "%s found no room: WARPLENS_SEQUENCE_LIMIT sets how many bytes are "
-                                 "kept of a launch.",
-                                 rep_plural(t->arena, e->dropped, "warp", "warps")));
+        say_line(
+            t, wl_arena_printf(t->arena,
+                               "%s found no room: WARPLENS_SEQUENCE_LIMIT sets how many bytes are "
+                               "kept of a launch.",
+                               rep_plural(t->arena, e->dropped, "warp", "warps")));
     if (e->cut)
-        say_line(t,
-                 "There are more kinds of warps than are compared step by step: the rest is compared "
-                 "by its counts.");
+        say_line(
+            t, "There are more kinds of warps than are compared step by step: the rest is compared "
+               "by its counts.");
 }
 
 static void draw_launch_warps(const rep_terminal *t, const ana_explore *e)
@@ -192,9 +194,10 @@ wl_status rep_warps(const rep_data *data, const rep_text_options *options, FILE 
     for (uint32_t i = 0; i < data->warps.count; i++)
         draw_launch_warps(&t, &data->warps.rows[i]);
     if (!data->warps.count)
-        rep_wrap(&t, 0,
-                 "The profile does not hold what warps did: 'warplens profile --set sequences' keeps "
-                 "it.");
+        rep_wrap(
+            &t, 0,
+            "The profile does not hold what warps did: 'warplens profile --set sequences' keeps "
+            "it.");
     wl_arena_free(t.arena);
     return rep_done(out, false, err);
 }

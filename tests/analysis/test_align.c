@@ -57,7 +57,8 @@ static void by_hand(void **state)
 {
     (void)state;
     /* A loop of two blocks: three rounds and five. */
-    const uint32_t three[] = {0, 4, 6, 4, 6, 4, 6, 9}, five[] = {0, 4, 6, 4, 6, 4, 6, 4, 6, 4, 6, 9};
+    const uint32_t three[] = {0, 4, 6, 4, 6, 4, 6, 9},
+                   five[] = {0, 4, 6, 4, 6, 4, 6, 4, 6, 4, 6, 9};
     aligned sum = check_runs(three, 8, five, 12, 100);
     assert_true(sum.partners == 8 && sum.alone == 4);
     sum = check_runs(three, 8, three, 8, 1);
@@ -113,7 +114,8 @@ static void long_ones_are_aligned_in_pieces(void **state)
     for (int round = 0; round < 300; round++) {
         uint32_t most = 1 + (uint32_t)random_below(&seed, 20), na = draw_keys(&seed, a, 4);
         uint32_t nb = round % 2 ? draw_keys(&seed, b, 4) : change_keys(&seed, a, na, b);
-        uint32_t best = longest_common(a, na, b, nb), partners = check_runs(a, na, b, nb, most).partners;
+        uint32_t best = longest_common(a, na, b, nb),
+                 partners = check_runs(a, na, b, nb, most).partners;
         assert_true(partners <= best);
         if (na + nb - 2 * best <= most)
             assert_int_equal(partners, best);

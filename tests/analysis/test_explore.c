@@ -64,7 +64,8 @@ static void paths_have_operations(void **state)
     assert_true(explore_path_of(&kernel.facts, &w, &path));
     const ana_warp_counts *c = &path.counts;
     assert_true(c->entries == 2 && c->operations == 5 && c->lanes == 3 * 32 + 2 * 8);
-    assert_true(c->requests == 2 && c->sectors == 5 && c->barriers == 1); /* 128 bytes from byte 16 */
+    assert_true(c->requests == 2 && c->sectors == 5 &&
+                c->barriers == 1); /* 128 bytes from byte 16 */
     assert_true(c->wavefronts == 4 && c->wavefronts_extra == 3);
     assert_true(path.visits.count == 2 && path.visits.data[1].nrequests == 1);
     assert_int_equal(path.requests.data[1].mask, 0xf);
@@ -119,7 +120,8 @@ static void requests_are_those_of_transactions(void **state)
     for (int round = 0; round < 2000; round++) {
         uint32_t bytes = 1u << random_below(&seed, 5), mask = (uint32_t)random_next(&seed) | 1;
         int64_t stride = (int64_t)random_below(&seed, 9) * 4 - 16;
-        acc_request r = {.op = ACC_LOAD, .space = ACC_GLOBAL, .bytes = bytes, .mask = mask, .addr = addr};
+        acc_request r = {
+            .op = ACC_LOAD, .space = ACC_GLOBAL, .bytes = bytes, .mask = mask, .addr = addr};
         walk_steps s;
         begin_two_blocks(1, 32);
         kernel.insns[0].c.bytes = bytes;
@@ -157,7 +159,7 @@ static void kinds_begin_alike(void **state)
     assert_true(e.kinds[1].warps == 4 && e.kinds[1].counts.sectors == 5);
     assert_true(e.representative.block == 0);
     assert_within(e.kinds[1].difference, 32 / 1024.0 / 3, 1e-12); /* one operation of three */
-    assert_int_equal(e.nclusters, 1);                              /* hardly different */
+    assert_int_equal(e.nclusters, 1);                             /* hardly different */
 }
 
 /* ---- reasons ---- */
@@ -246,14 +248,42 @@ static void other_reasons(void **state)
     } cases[] = {
         {{4, 4}, {1, 0}, {~0u, ~0u}, {4, 4}, {4, 4}, "does not enter the branch at walk.cu:109"},
         {{4, 4}, {0, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "enters the branch at walk.cu:109"},
-        {{4, 4}, {4, 2}, {~0u, ~0u}, {4, 4}, {4, 4}, "enters the branch at walk.cu:109 2 times, not 4"},
-        {{4, 9}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "makes 9 rounds of the loop at walk.cu:108, not 4"},
+        {{4, 4},
+         {4, 2},
+         {~0u, ~0u},
+         {4, 4},
+         {4, 4},
+         "enters the branch at walk.cu:109 2 times, not 4"},
+        {{4, 9},
+         {1, 1},
+         {~0u, ~0u},
+         {4, 4},
+         {4, 4},
+         "makes 9 rounds of the loop at walk.cu:108, not 4"},
         {{4, 0}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "does not enter the loop at walk.cu:108"},
-        {{0, 4}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 4}, "enters the loop at walk.cu:108, for 4 rounds"},
-        {{4, 4}, {1, 1}, {~0u, 0xff}, {0, 0}, {4, 4}, "has 8 of 32 lanes active at walk.cu:105, not 32"},
-        {{4, 4}, {1, 1}, {~0u, ~0u}, {4, 32}, {4, 4},
+        {{0, 4},
+         {1, 1},
+         {~0u, ~0u},
+         {4, 4},
+         {4, 4},
+         "enters the loop at walk.cu:108, for 4 rounds"},
+        {{4, 4},
+         {1, 1},
+         {~0u, 0xff},
+         {0, 0},
+         {4, 4},
+         "has 8 of 32 lanes active at walk.cu:105, not 32"},
+        {{4, 4},
+         {1, 1},
+         {~0u, ~0u},
+         {4, 32},
+         {4, 4},
          "moves 32 sectors a request at walk.cu:106 (data), not 4"},
-        {{4, 4}, {1, 1}, {~0u, ~0u}, {4, 4}, {4, 128},
+        {{4, 4},
+         {1, 1},
+         {~0u, ~0u},
+         {4, 4},
+         {4, 128},
          "takes 32 wavefronts a request at walk.cu:110 (tile), not 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -307,7 +337,8 @@ static explore_operation operation_of(const explore_path *p, const explore_visit
 }
 
 /* Operation by operation, from the runs. */
-static double mean_difference(const explore_path *a, const explore_path *b, const explore_runs *runs)
+static double mean_difference(const explore_path *a, const explore_path *b,
+                              const explore_runs *runs)
 {
     double sum = 0, count = 0;
     for (size_t r = 0; r < runs->count; r++) {
@@ -322,7 +353,8 @@ static double mean_difference(const explore_path *a, const explore_path *b, cons
                     continue;
                 }
                 bool either = request_of(a, x, pc) || request_of(b, y, pc);
-                explore_operation m = operation_of(a, x, pc, either), n = operation_of(b, y, pc, either);
+                explore_operation m = operation_of(a, x, pc, either),
+                                  n = operation_of(b, y, pc, either);
                 explore_difference d = explore_difference_of(&m, &n, EXPLORE_EXCLUSIVE);
                 sum += fmin(1, d.ins + d.thrd / 32 + d.glob / 1024 + d.conf / 8);
             }

@@ -13,17 +13,18 @@
 static prof_launch launch(double longest_of_mean, double busiest_of_mean)
 {
     uint64_t blocks = 264, each = 2000;
-    return (prof_launch){.id = 1,
-                         .count = 1,
-                         .process = 1,
-                         .kernel = 1,
-                         .grid = {264, 1, 1},
-                         .block = {256, 1, 1},
-                         .warp_instructions = blocks * 8 * each,
-                         .longest_warps = (uint64_t)((double)(blocks * each) * longest_of_mean),
-                         .longest_warp = (uint64_t)((double)each * longest_of_mean * busiest_of_mean),
-                         .busiest_block = (uint64_t)((double)(8 * each) * busiest_of_mean),
-                         .warps_dropped = UINT64_MAX};
+    return (prof_launch){
+        .id = 1,
+        .count = 1,
+        .process = 1,
+        .kernel = 1,
+        .grid = {264, 1, 1},
+        .block = {256, 1, 1},
+        .warp_instructions = blocks * 8 * each,
+        .longest_warps = (uint64_t)((double)(blocks * each) * longest_of_mean),
+        .longest_warp = (uint64_t)((double)each * longest_of_mean * busiest_of_mean),
+        .busiest_block = (uint64_t)((double)(8 * each) * busiest_of_mean),
+        .warps_dropped = UINT64_MAX};
 }
 
 static ana_draft told;

@@ -17,8 +17,7 @@ void walk_begin(walk_kernel *k, uint32_t blocks, uint32_t threads)
     k->file = (prof_file){.id = 1, .path = "/src/walk.cu"};
     k->objects[0] = (prof_object){
         .id = 1, .space = ACC_GLOBAL, .name = "data", .variable = "data", .base = 0x100000};
-    k->objects[1] =
-        (prof_object){.id = 2, .space = ACC_SHARED, .name = "tile", .variable = "tile"};
+    k->objects[1] = (prof_object){.id = 2, .space = ACC_SHARED, .name = "tile", .variable = "tile"};
 }
 
 uint32_t walk_block(walk_kernel *k, uint32_t ninsns, uint32_t loop)
@@ -27,8 +26,8 @@ uint32_t walk_block(walk_kernel *k, uint32_t ninsns, uint32_t loop)
     assert_true(first + ninsns <= WALK_MOST_CODE && k->facts.blocks.count < WALK_MOST_BLOCKS);
     for (uint32_t pc = first; pc < first + ninsns; pc++)
         k->code[pc] = (prof_code){.pc = pc, .op = "add.s32", .file = 1, .line = 100 + pc};
-    k->blocks[k->facts.blocks.count++] =
-        (prof_static_block){.first_pc = first, .ninsns = ninsns, .loop = loop};
+    k->blocks[k->facts.blocks.count++] = (prof_static_block){
+        .first_pc = first, .ninsns = ninsns, .loop = loop};
     k->facts.code.count += ninsns;
     return first;
 }
@@ -38,18 +37,17 @@ void walk_loop(walk_kernel *k, uint32_t header, uint32_t outer)
     uint32_t depth = 1;
     for (uint32_t i = 0; i < k->facts.loops.count; i++)
         depth += k->loops[i].header == outer ? k->loops[i].depth : 0;
-    k->loops[k->facts.loops.count++] =
-        (prof_loop){.header = header, .depth = depth, .outer = outer};
+    k->loops[k->facts.loops.count++] = (prof_loop){
+        .header = header, .depth = depth, .outer = outer};
 }
 
 void walk_insn(walk_kernel *k, uint32_t pc, uint32_t object, uint32_t bytes)
 {
-    k->insns[k->facts.insns.count++].c =
-        (obs_insn){.pc = pc,
-                   .object = object,
-                   .op = ACC_LOAD,
-                   .space = object == 1 ? ACC_GLOBAL : ACC_SHARED,
-                   .bytes = bytes};
+    k->insns[k->facts.insns.count++].c = (obs_insn){.pc = pc,
+                                                    .object = object,
+                                                    .op = ACC_LOAD,
+                                                    .space = object == 1 ? ACC_GLOBAL : ACC_SHARED,
+                                                    .bytes = bytes};
 }
 
 void walk_end(walk_kernel *k, wl_arena *arena)

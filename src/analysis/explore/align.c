@@ -20,8 +20,8 @@ typedef struct aligner {
 static void add_run(aligner *w, explore_run r)
 {
     explore_run *last = w->out->count ? &w->out->data[w->out->count - 1] : NULL;
-    bool same = last && !!last->na == !!r.na && !!last->nb == !!r.nb &&
-                last->a + last->na == r.a && last->b + last->nb == r.b;
+    bool same = last && !!last->na == !!r.na && !!last->nb == !!r.nb && last->a + last->na == r.a &&
+                last->b + last->nb == r.b;
     if (!r.na && !r.nb)
         return;
     if (same) {

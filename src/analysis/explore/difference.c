@@ -5,7 +5,7 @@
 
 /* ---- the formula ---- */
 
-static uint32_t bits_of(uint32_t lanes)
+static uint32_t count_bits(uint32_t lanes)
 {
     return (uint32_t)__builtin_popcount(lanes);
 }
@@ -28,8 +28,8 @@ explore_difference explore_difference_of(const explore_operation *a, const explo
 {
     return (explore_difference){.ins = a->pc != b->pc,
                                 .thrd = form == EXPLORE_EXCLUSIVE
-                                            ? bits_of(a->lanes ^ b->lanes)
-                                            : 32 - bits_of(a->lanes & b->lanes),
+                                            ? count_bits(a->lanes ^ b->lanes)
+                                            : 32 - count_bits(a->lanes & b->lanes),
                                 .glob = difference_of_sizes(a, b),
                                 .conf = apart(a->conflicts, b->conflicts)};
 }
@@ -61,20 +61,20 @@ static void pair_alone(const pairing *p, const explore_visit *a, const explore_v
 }
 
 /* Operations that access no memory, from `pc` up to `end`. */
-static void pair_plain(const pairing *p, const explore_visit *a, const explore_visit *b, uint32_t pc,
-                       uint32_t end)
+static void pair_plain(const pairing *p, const explore_visit *a, const explore_visit *b,
+                       uint32_t pc, uint32_t end)
 {
     if (pc < end)
         p->each(p->ctx, &(explore_pair){.a = a,
                                         .b = b,
                                         .pc = pc,
                                         .count = end - pc,
-                                        .each = {.thrd = bits_of(a->mask ^ b->mask)}});
+                                        .each = {.thrd = count_bits(a->mask ^ b->mask)}});
 }
 
 /* Lanes are those of the request where one has it: its predicate may keep others from it. */
-static explore_operation operation_at(const explore_path *path, const explore_visit *v,
-                                      const explore_request *r, uint32_t pc)
+static explore_operation operation_of_visit(const explore_path *path, const explore_visit *v,
+                                            const explore_request *r, uint32_t pc)
 {
     return (explore_operation){.pc = pc,
                                .lanes = r ? r->mask : v->mask,
@@ -86,13 +86,14 @@ static explore_operation operation_at(const explore_path *path, const explore_vi
 static void pair_requests(const pairing *p, const explore_visit *a, const explore_visit *b,
                           const explore_request *ra, const explore_request *rb, uint32_t pc)
 {
-    explore_operation x = operation_at(p->a, a, ra, pc), y = operation_at(p->b, b, rb, pc);
+    explore_operation x = operation_of_visit(p->a, a, ra, pc),
+                      y = operation_of_visit(p->b, b, rb, pc);
     if (!ra) /* it executes the instruction with no lane */
         x.lanes = 0;
     if (!rb)
         y.lanes = 0;
-    p->each(p->ctx, &(explore_pair){a, b, ra, rb, pc, 1,
-                                    explore_difference_of(&x, &y, EXPLORE_EXCLUSIVE)});
+    p->each(p->ctx,
+            &(explore_pair){a, b, ra, rb, pc, 1, explore_difference_of(&x, &y, EXPLORE_EXCLUSIVE)});
 }
 
 static const explore_request *request_at(const explore_path *path, const explore_visit *v,

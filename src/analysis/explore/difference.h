@@ -34,9 +34,9 @@ double explore_clamped(const explore_difference *d);
 /* Operations of two warps that stand side by side: of both at one instruction, or `count` one after
  * the other that only one of them executes, or that access no memory. */
 typedef struct explore_pair {
-    const explore_visit *a, *b;            /* NULL: only the other has them */
-    const explore_request *asked, *than;   /* of `a` and `b`, where count is 1; NULL: none */
-    uint32_t pc, count;                    /* pc: of the first */
+    const explore_visit *a, *b;          /* NULL: only the other has them */
+    const explore_request *asked, *than; /* of `a` and `b`, where count is 1; NULL: none */
+    uint32_t pc, count;                  /* pc: of the first */
     explore_difference each;
 } explore_pair;
 

@@ -17,9 +17,9 @@ typedef struct ana_warp_place {
 
 /* Of one warp. An operation is one instruction that it executed. */
 typedef struct ana_warp_counts {
-    uint64_t entries;           /* of basic blocks; 0: its path is not known */
-    uint64_t operations, lanes; /* lanes: active ones, summed over its operations */
-    uint64_t requests, sectors; /* sectors: of global and local memory */
+    uint64_t entries;                      /* of basic blocks; 0: its path is not known */
+    uint64_t operations, lanes;            /* lanes: active ones, summed over its operations */
+    uint64_t requests, sectors;            /* sectors: of global and local memory */
     uint64_t wavefronts, wavefronts_extra; /* of shared memory; those that bank conflicts add */
     uint64_t barriers;                     /* of its block, that it came to */
 } ana_warp_counts;
@@ -42,8 +42,8 @@ typedef struct ana_warp_cluster {
     double difference;            /* mean over its warps, 0..1 */
     ana_warp_place than;          /* what they are compared with */
     const char *which;            /* "warps 12 to 15 of blocks 0 to 3" */
-    const char *why; /* "leave the loop at haar.cu:31 after 3 of 8 rounds"; "" of the first */
-    uint32_t file, line;              /* that the reason is about; 0: not known */
+    const char *why;     /* "leave the loop at haar.cu:31 after 3 of 8 rounds"; "" of the first */
+    uint32_t file, line; /* that the reason is about; 0: not known */
     uint64_t least_operations, most_operations; /* of its warps */
 } ana_warp_cluster;
 
@@ -52,8 +52,10 @@ typedef struct ana_explore { /* of a launch */
     uint64_t blocks;       /* of the launch */
     uint64_t blocks_known; /* that have a warp here */
     uint64_t dropped;      /* warps that found no room */
-    bool paths; /* the path of each warp is known, so that `operations` are all; else only steps are */
-    bool cut;   /* there were more kinds than are compared: the rest stands with what is nearest by counts */
+    bool
+        paths; /* the path of each warp is known, so that `operations` are all; else only steps are */
+    bool
+        cut; /* there were more kinds than are compared: the rest stands with what is nearest by counts */
     prof_warp_rows warps; /* by block, number */
     uint32_t *kind_of;    /* of each */
     uint32_t nsequences;

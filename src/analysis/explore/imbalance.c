@@ -4,8 +4,8 @@
  *
  * How much longer is counted of all blocks. Which warps these are, and at which loop or branch they part
  * from the others, is told where the profile holds what warps did. */
-#include "analysis/explore/explore.h"
 #include "analysis/detect.h"
+#include "analysis/explore/explore.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -41,7 +41,7 @@ static double longest_of_block(const prof_launch *l)
     return blocks > 0 ? (double)l->longest_warps / blocks : 0;
 }
 
-static bool is_uneven(const ana_thresholds *t, const prof_launch *l)
+static bool is_uneven_launch(const ana_thresholds *t, const prof_launch *l)
 {
     double mean = mean_warp(l);
     bool warps = longest_of_block(l) >= t->uneven_work * mean,
@@ -52,7 +52,7 @@ static bool is_uneven(const ana_thresholds *t, const prof_launch *l)
 static void add_uneven(const ana_program *program, uneven *u, const prof_launch *l)
 {
     double room = ana_uneven_room(program, l);
-    if (!is_uneven(program->thresholds, l))
+    if (!is_uneven_launch(program->thresholds, l))
         return;
     u->launches += (uint32_t)l->count;
     u->room += (double)l->count * room;
@@ -96,20 +96,23 @@ static const char *summary_of(const ana_input *input, const prof_launch *l, cons
 {
     double mean = mean_warp(l), part = longest_of_block(l);
     bool blocks = (double)l->busiest_block / mean_block(l) > part / mean;
-    return blocks ? wl_arena_printf(input->arena,
-                                    "The busiest block executes %.1f times the instructions of the mean: the "
-                                    "launch waits for it.%s",
-                                    (double)l->busiest_block / mean_block(l), which)
-                  : wl_arena_printf(input->arena,
-                                    "The longest warp of a block executes %.0f instructions on "
-                                    "average, all warps %.0f: its block stays until that warp ends.%s",
-                                    part, mean, which);
+    return blocks
+               ? wl_arena_printf(
+                     input->arena,
+                     "The busiest block executes %.1f times the instructions of the mean: the "
+                     "launch waits for it.%s",
+                     (double)l->busiest_block / mean_block(l), which)
+               : wl_arena_printf(input->arena,
+                                 "The longest warp of a block executes %.0f instructions on "
+                                 "average, all warps %.0f: its block stays until that warp ends.%s",
+                                 part, mean, which);
 }
 
-static const char balance[] =
-    "Give warps, and blocks, work of the same length. Where items differ in length, let each warp take "
-    "many, every n-th or from both ends of their order, and let its lanes share each; or let warps take "
-    "the next item from a counter when they are done.";
+static const char balance[] = "Give warps, and blocks, work of the same length. Where items differ "
+                              "in length, let each warp take "
+                              "many, every n-th or from both ends of their order, and let its "
+                              "lanes share each; or let warps take "
+                              "the next item from a counter when they are done.";
 
 static wl_status draft_uneven(const ana_input *input, const uneven *u, ana_drafts *drafts,
                               wl_error *err)

@@ -30,7 +30,7 @@ static void close_seen(seen *s)
 }
 
 /* The number that the key has, or `next`, which it has from then on. */
-static uint32_t number_of(seen *s, uint64_t key, uint32_t next)
+static uint32_t number_seen(seen *s, uint64_t key, uint32_t next)
 {
     uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (s->capacity - 1);
     while (s->numbers[at] && s->keys[at] != key)
@@ -88,10 +88,10 @@ static bool find_kinds_of_warps(ana_explore *e, seen *kinds, seen *sequences)
 {
     for (uint32_t i = 0; i < e->warps.count; i++) {
         const prof_warp *w = &e->warps.rows[i];
-        uint32_t kind = number_of(kinds, key_of_warp(w), e->nkinds);
+        uint32_t kind = number_seen(kinds, key_of_warp(w), e->nkinds);
         e->kind_of[i] = kind;
         if (kind == e->nkinds) {
-            uint32_t sequence = number_of(sequences, (uintptr_t)w->pages, e->nsequences);
+            uint32_t sequence = number_seen(sequences, (uintptr_t)w->pages, e->nsequences);
             e->nsequences += sequence == e->nsequences;
             e->kinds[e->nkinds++] = (ana_warp_kind){.first = i, .sequence = sequence};
         }
@@ -122,7 +122,7 @@ static bool count_kinds(const explore_facts *facts, ana_explore *e, seen *likes,
     for (uint32_t i = 0; i < e->nkinds && all; i++) {
         ana_warp_kind *k = &e->kinds[i];
         all = explore_path_of(facts, &e->warps.rows[k->first], &path);
-        uint32_t class = number_of(likes, path.like, out->count);
+        uint32_t class = number_seen(likes, path.like, out->count);
         k->counts = path.counts;
         if (class == out->count)
             out->rows[out->count++] = (explore_class){path.like, k->first, 0, path.counts};
@@ -177,7 +177,7 @@ static bool count_shapes(block_shape *shapes, uint32_t count)
     uint32_t *same = calloc((size_t)count + 1, sizeof *same);
     bool all = same && open_seen(&likes, count);
     for (uint32_t i = 0, next = 0; all && i < count; i++) {
-        shapes[i].same = number_of(&likes, shapes[i].like, next);
+        shapes[i].same = number_seen(&likes, shapes[i].like, next);
         next += shapes[i].same == next;
         same[shapes[i].same]++;
     }

@@ -6,8 +6,8 @@
 #include "analysis/explore/path.h"
 
 typedef struct explore_class { /* of kinds */
-    uint64_t like;  /* explore_path's */
-    uint32_t first; /* the first warp, a row */
+    uint64_t like;             /* explore_path's */
+    uint32_t first;            /* the first warp, a row */
     uint32_t warps;
     ana_warp_counts counts; /* of each warp */
 } explore_class;

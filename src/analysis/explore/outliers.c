@@ -9,10 +9,10 @@
 #include <string.h>
 
 enum {
-    MOST_COMPARED = 512,      /* classes: of more, those that differ most by their counts */
-    MOST_VISITS = 20000000,   /* that are compared, of all of them together */
-    MOST_DIFFERENCES = 256,   /* explore_align's */
-    MOST_APART = 4            /* numbers of one reason that are told apart */
+    MOST_COMPARED = 512,    /* classes: of more, those that differ most by their counts */
+    MOST_VISITS = 20000000, /* that are compared, of all of them together */
+    MOST_DIFFERENCES = 256, /* explore_align's */
+    MOST_APART = 4          /* numbers of one reason that are told apart */
 };
 
 typedef struct judged { /* a class */
@@ -30,8 +30,9 @@ typedef struct rough_class {
 
 typedef struct group { /* of classes that differ alike */
     const judged *first;
-    explore_comparison c; /* of the first; of several reasons that are one but for their numbers, all */
-    uint32_t now;         /* the group that it became part of */
+    explore_comparison
+        c;        /* of the first; of several reasons that are one but for their numbers, all */
+    uint32_t now; /* the group that it became part of */
 } group;
 
 typedef struct finder {
@@ -319,7 +320,7 @@ static uint32_t *rows_by_cluster(finder *f, const ana_warp_cluster *clusters)
 }
 
 /* Those that are empty go, and the others are sorted: only the representative's keeps its place. */
-static bool number_clusters(finder *f, ana_warp_cluster *clusters)
+static bool number_warp_clusters(finder *f, ana_warp_cluster *clusters)
 {
     ana_explore *e = f->e;
     uint32_t count = 0, *now = wl_new_array(f->arena, uint32_t, e->warps.count + 1);
@@ -356,7 +357,7 @@ static bool find_clusters(finder *f)
             all = describe_cluster(f, i, rows + at, &clusters[i]);
         at += clusters[i].warps;
     }
-    return all && number_clusters(f, clusters);
+    return all && number_warp_clusters(f, clusters);
 }
 
 /* ---- all together ---- */

@@ -94,7 +94,7 @@ static explore_visit *last_visit(explore_path *p)
     return p->visits.count ? &p->visits.data[p->visits.count - 1] : NULL;
 }
 
-static void count_request(explore_path *p, const explore_request *r)
+static void count_path_request(explore_path *p, const explore_request *r)
 {
     p->counts.requests++;
     for (uint32_t i = 0; i < r->nsizes; i++)
@@ -103,7 +103,7 @@ static void count_request(explore_path *p, const explore_request *r)
     p->counts.wavefronts_extra += r->extra;
 }
 
-static int by_address(const void *a, const void *b)
+static int by_transaction_address(const void *a, const void *b)
 {
     uint64_t x = ((const ana_transaction *)a)->address, y = ((const ana_transaction *)b)->address;
     return (x > y) - (x < y);
@@ -159,7 +159,7 @@ static bool add_transactions(walk *w, explore_request *r)
     r->nsizes = (uint32_t)p->served.transactions.count;
     if (r->nsizes > 1)
         qsort(p->served.transactions.data, r->nsizes, sizeof *p->served.transactions.data,
-              by_address);
+              by_transaction_address);
     for (uint32_t i = 0; i < r->nsizes; i++)
         if (!wl_push(&p->sizes, (uint8_t)p->served.transactions.data[i].size))
             return false;
@@ -185,16 +185,15 @@ static void close_request(walk *w)
     if (!w->open)
         return;
     const acc_request *asked = w->asked;
-    explore_request r = {.pc = w->pc,
-                         .mask = asked[SHARED].mask | asked[ELSEWHERE].mask,
-                         .object = w->object};
+    explore_request r = {
+        .pc = w->pc, .mask = asked[SHARED].mask | asked[ELSEWHERE].mask, .object = w->object};
     w->open = false;
     w->failed = w->failed || !add_transactions(w, &r) || !add_passes(w, &r) ||
                 !wl_push(&p->requests, r);
     if (w->failed)
         return;
     last_visit(p)->nrequests++;
-    count_request(p, &r);
+    count_path_request(p, &r);
 }
 
 /* Where two blocks are one in the table, the first ends where the second begins. */
@@ -297,17 +296,17 @@ static void empty_path(explore_path *p)
 }
 
 /* FNV-1a of 64 bits. */
-static uint64_t mixed(uint64_t hash, uint64_t with)
+static uint64_t mixed_hash(uint64_t hash, uint64_t with)
 {
     return (hash ^ with) * 0x100000001b3u;
 }
 
 static uint64_t hash_of_request(const explore_path *p, const explore_request *r, uint64_t hash)
 {
-    hash = mixed(mixed(hash, r->pc), (uint64_t)r->extra << 32 | r->mask);
+    hash = mixed_hash(mixed_hash(hash, r->pc), (uint64_t)r->extra << 32 | r->mask);
     for (uint32_t i = 0; i < r->nsizes; i++)
-        hash = mixed(hash, p->sizes.data[r->first_size + i]);
-    return mixed(hash, 1);
+        hash = mixed_hash(hash, p->sizes.data[r->first_size + i]);
+    return mixed_hash(hash, 1);
 }
 
 static void count_operations(explore_path *p)
@@ -317,7 +316,7 @@ static void count_operations(explore_path *p)
         const explore_visit *v = &p->visits.data[i];
         p->counts.operations += v->ninsns;
         p->counts.lanes += (uint64_t)v->ninsns * (uint64_t)__builtin_popcount(v->mask);
-        hash = mixed(mixed(mixed(hash, v->pc), v->mask), v->ninsns);
+        hash = mixed_hash(mixed_hash(mixed_hash(hash, v->pc), v->mask), v->ninsns);
         for (uint32_t r = 0; r < v->nrequests; r++)
             hash = hash_of_request(p, &p->requests.data[v->first + r], hash);
     }

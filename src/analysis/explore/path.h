@@ -29,7 +29,7 @@ bool explore_prepare(explore_facts *facts, wl_arena *arena);
 /* What an operation asks of memory; transactions of global and local memory by address. */
 typedef struct explore_request {
     uint32_t pc, mask;
-    uint32_t object; /* of the first that it accesses; 0: unknown */
+    uint32_t object;             /* of the first that it accesses; 0: unknown */
     uint32_t first_size, nsizes; /* in the path's sizes: of transactions */
     uint32_t passes, extra;      /* of shared memory; those that bank conflicts add */
 } explore_request;
@@ -46,7 +46,7 @@ typedef struct explore_path { /* all zero: empty, and of no warp */
     wl_vec(explore_request) requests;
     wl_vec(uint8_t) sizes; /* bytes of transactions: 32, 64 or 128 */
     ana_warp_counts counts;
-    uint64_t like; /* equal for warps that differ in nothing that is compared */
+    uint64_t like;     /* equal for warps that differ in nothing that is compared */
     ana_served served; /* room for a request */
 } explore_path;
 

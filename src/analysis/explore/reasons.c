@@ -6,8 +6,8 @@
 
 /* What the two warps did at an instruction; [0] is of the first, [1] of the other. */
 struct explore_spot {
-    uint32_t visits[2]; /* of the basic block that begins there */
-    double alone[2];    /* operations of that block that only one of them executes */
+    uint32_t visits[2];      /* of the basic block that begins there */
+    double alone[2];         /* operations of that block that only one of them executes */
     double thrd, glob, conf; /* sums of differences, as the formula weighs them */
     double pairs, lanes[2];  /* operations that differ in lanes, and how many these are */
     double requests, bytes[2];
@@ -29,7 +29,7 @@ static uint32_t lanes_at(const explore_visit *v, const explore_request *r)
     return r ? r->mask : v->mask;
 }
 
-static double bytes_of(const explore_path *path, const explore_request *r)
+static double bytes_of_request(const explore_path *path, const explore_request *r)
 {
     double sum = 0;
     for (uint32_t i = 0; r && i < r->nsizes; i++)
@@ -38,7 +38,7 @@ static double bytes_of(const explore_path *path, const explore_request *r)
 }
 
 /* Of a request whose predicate tells lanes apart that of the instruction, else of the block. */
-static void add_lanes(adding *s, const explore_pair *p)
+static void add_differing_lanes(adding *s, const explore_pair *p)
 {
     bool alike = (!p->asked || p->asked->mask == p->a->mask) &&
                  (!p->than || p->than->mask == p->b->mask);
@@ -57,8 +57,8 @@ static void add_memory(adding *s, const explore_pair *p)
     if (p->each.glob > 0) {
         spot->glob += p->each.glob / 1024;
         spot->requests++;
-        spot->bytes[0] += bytes_of(s->paths[0], p->asked);
-        spot->bytes[1] += bytes_of(s->paths[1], p->than);
+        spot->bytes[0] += bytes_of_request(s->paths[0], p->asked);
+        spot->bytes[1] += bytes_of_request(s->paths[1], p->than);
     }
     if (p->each.conf > 0) {
         spot->conf += p->each.conf / 8;
@@ -81,7 +81,7 @@ static void add_pair(void *ctx, const explore_pair *p)
         return;
     }
     if (p->each.thrd > 0)
-        add_lanes(s, p);
+        add_differing_lanes(s, p);
     if (p->asked || p->than)
         add_memory(s, p);
 }
@@ -97,7 +97,7 @@ static void add_visits(adding *s, uint32_t which)
 /* ---- loops ---- */
 
 /* Does the instruction lie in the loop, or in one within it? `loop`: a row. */
-static bool lies_in(const explore_facts *f, uint32_t pc, uint32_t loop)
+static bool lies_in_loop(const explore_facts *f, uint32_t pc, uint32_t loop)
 {
     uint32_t at = pc < f->code.count ? f->loop_at[pc] : 0;
     for (uint32_t n = 0; at && at - 1 != loop && n <= f->loops.count; n++)
@@ -109,7 +109,7 @@ static bool has_other_blocks(const explore_facts *f, uint32_t loop)
 {
     for (uint32_t i = 0; i < f->blocks.count; i++)
         if (f->blocks.rows[i].first_pc != f->loops.rows[loop].header &&
-            lies_in(f, f->blocks.rows[i].first_pc, loop))
+            lies_in_loop(f, f->blocks.rows[i].first_pc, loop))
             return true;
     return false;
 }
@@ -122,7 +122,7 @@ uint32_t explore_rounds(const explore_facts *f, const explore_path *path, uint32
     *runs = 0;
     for (size_t i = 0; i <= path->visits.count; i++) {
         uint32_t pc = i < path->visits.count ? path->visits.data[i].pc : UINT32_MAX;
-        bool in = pc != UINT32_MAX && lies_in(f, pc, loop);
+        bool in = pc != UINT32_MAX && lies_in_loop(f, pc, loop);
         if (inside && !in)
             rounds -= several && last == header; /* it only tested whether to go on */
         *runs += in && !inside;
@@ -142,7 +142,7 @@ typedef struct choosing {
     explore_reason best[2];
 } choosing;
 
-static void offer(choosing *ch, explore_reason r)
+static void offer_reason(choosing *ch, explore_reason r)
 {
     if (r.weight > ch->best[0].weight) {
         ch->best[1] = ch->best[0];
@@ -161,7 +161,7 @@ static double alone_in_loop(const choosing *ch, uint32_t loop)
 {
     double sum = 0;
     for (uint32_t pc = 0; pc < ch->c->nspots; pc++)
-        if (alone_at(&ch->c->spots[pc]) > 0 && lies_in(ch->c->facts, pc, loop))
+        if (alone_at(&ch->c->spots[pc]) > 0 && lies_in_loop(ch->c->facts, pc, loop))
             sum += alone_at(&ch->c->spots[pc]);
     return sum;
 }
@@ -173,7 +173,7 @@ static uint32_t place_of_loop(const explore_facts *f, uint32_t loop)
     uint32_t last = f->loops.rows[loop].header;
     for (uint32_t i = 0; i < f->blocks.count; i++) {
         const prof_static_block *b = &f->blocks.rows[i];
-        if (b->first_pc + b->ninsns > last + 1 && lies_in(f, b->first_pc, loop))
+        if (b->first_pc + b->ninsns > last + 1 && lies_in_loop(f, b->first_pc, loop))
             last = b->first_pc + b->ninsns - 1;
     }
     return last < f->code.count && f->code.rows[last].line ? last : f->loops.rows[loop].header;
@@ -182,17 +182,16 @@ static uint32_t place_of_loop(const explore_facts *f, uint32_t loop)
 static explore_reason reason_of_rounds(uint32_t pc, const uint32_t rounds[2],
                                        const uint32_t runs[2])
 {
-    explore_why why = rounds[1] == 0                        ? EXPLORE_ENTERS_LOOP
-                      : rounds[0] == 0                      ? EXPLORE_SKIPS_LOOP
+    explore_why why = rounds[1] == 0                                          ? EXPLORE_ENTERS_LOOP
+                      : rounds[0] == 0                                        ? EXPLORE_SKIPS_LOOP
                       : runs[0] == 1 && runs[1] == 1 && rounds[0] < rounds[1] ? EXPLORE_LEAVES_LOOP
-                                                            : EXPLORE_ROUNDS;
-    return (explore_reason){
-        .why = why,
-        .pc = pc,
-        .least = rounds[0],
-        .most = rounds[0],
-        .than_least = rounds[1],
-        .than_most = rounds[1]};
+                                                                              : EXPLORE_ROUNDS;
+    return (explore_reason){.why = why,
+                            .pc = pc,
+                            .least = rounds[0],
+                            .most = rounds[0],
+                            .than_least = rounds[1],
+                            .than_most = rounds[1]};
 }
 
 /* The outermost loop of which they make other numbers of rounds; of several that which weighs most. */
@@ -217,7 +216,7 @@ static void offer_loops(choosing *ch)
         ch->loop = i;
     }
     if (best.weight > 0)
-        offer(ch, best);
+        offer_reason(ch, best);
 }
 
 static bool has_several_blocks(const explore_path *path, uint32_t first, uint32_t count)
@@ -261,7 +260,7 @@ static void offer_branches(choosing *ch)
     for (uint32_t pc = 0; pc < ch->c->nspots; pc++) {
         const explore_spot *s = &ch->c->spots[pc];
         double weight = alone_at(s);
-        if (!(weight > 0) || (ch->loop != UINT32_MAX && lies_in(ch->c->facts, pc, ch->loop)))
+        if (!(weight > 0) || (ch->loop != UINT32_MAX && lies_in_loop(ch->c->facts, pc, ch->loop)))
             continue;
         sum += weight;
         if (weight <= best.weight)
@@ -280,7 +279,7 @@ static void offer_branches(choosing *ch)
         best = (explore_reason){.why = EXPLORE_ENDS_EARLY, .pc = end, .weight = sum};
     best.weight = sum;
     if (sum > 0)
-        offer(ch, best);
+        offer_reason(ch, best);
 }
 
 static explore_reason reason_of_means(explore_why why, uint32_t pc, const double sums[2],
@@ -316,9 +315,9 @@ static void offer_lanes_and_memory(choosing *ch)
             conf.object = s->object;
         }
     }
-    offer(ch, lanes);
-    offer(ch, glob);
-    offer(ch, conf);
+    offer_reason(ch, lanes);
+    offer_reason(ch, glob);
+    offer_reason(ch, conf);
 }
 
 /* ---- all together ---- */
@@ -336,10 +335,12 @@ static bool prepare_spots(explore_comparer *c)
     return c->spots != NULL;
 }
 
-bool explore_compare(explore_comparer *c, const explore_path *a, const explore_path *b, uint32_t most,
-                     explore_comparison *out)
+bool explore_compare(explore_comparer *c, const explore_path *a, const explore_path *b,
+                     uint32_t most, explore_comparison *out)
 {
-    enum { TOLD_PARTS = 4 }; /* the second reason is told where it is a fourth of the first, or more */
+    enum {
+        TOLD_PARTS = 4
+    }; /* the second reason is told where it is a fourth of the first, or more */
     *out = (explore_comparison){0};
     if (!prepare_spots(c) || !explore_align_paths(a, b, most, &c->runs))
         return false;

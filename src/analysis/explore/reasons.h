@@ -13,15 +13,15 @@ typedef enum explore_why {
 
 typedef struct explore_reason {
     explore_why why;
-    uint32_t pc, object;           /* where; object: 0: none, or unknown */
-    double least, most;            /* of the warp, or of several */
-    double than_least, than_most;  /* of what it is compared with, likewise */
-    double weight;                 /* its part of the sum of differences */
+    uint32_t pc, object;          /* where; object: 0: none, or unknown */
+    double least, most;           /* of the warp, or of several */
+    double than_least, than_most; /* of what it is compared with, likewise */
+    double weight;                /* its part of the sum of differences */
 } explore_reason;
 
 typedef struct explore_comparison {
-    double difference;     /* mean over the operations of both, 0..1 */
-    uint32_t nreasons;     /* 0: they are alike */
+    double difference;         /* mean over the operations of both, 0..1 */
+    uint32_t nreasons;         /* 0: they are alike */
     explore_reason reasons[2]; /* the weightier first */
 } explore_comparison;
 
@@ -35,8 +35,8 @@ typedef struct explore_comparer { /* all zero but for `facts`: new */
 } explore_comparer;
 
 /* Compares warp `a` with `b`. False when memory is exhausted. */
-bool explore_compare(explore_comparer *c, const explore_path *a, const explore_path *b, uint32_t most,
-                     explore_comparison *out);
+bool explore_compare(explore_comparer *c, const explore_path *a, const explore_path *b,
+                     uint32_t most, explore_comparison *out);
 void explore_comparer_free(explore_comparer *c);
 
 /* Rounds of the loop (a row of them) that the path makes, each with all or some of its lanes, and how

@@ -88,7 +88,8 @@ static void say_place(text *t, const explore_facts *f, const explore_reason *r)
         snprintf(number, sizeof number, ":%u", code->line);
         say(t, file);
     } else {
-        snprintf(number, sizeof number, "instruction %u (%.40s)", r->pc, code ? code->op : "unknown");
+        snprintf(number, sizeof number, "instruction %u (%.40s)", r->pc,
+                 code ? code->op : "unknown");
     }
     say(t, number);
 }
