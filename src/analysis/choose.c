@@ -225,17 +225,25 @@ static bool mark_mended(const chooser *c)
 /* ---- what must gain ---- */
 
 /* Patterns that are no fault in themselves: they are told where a change of them saves time. */
-static bool must_gain(ana_pattern p)
+static bool must_gain(const ana_finding *f)
 {
-    return p == ANA_SHARED_USED_ONCE || p == ANA_PROMOTE || p == ANA_SUPERFLUOUS_BARRIER ||
-           p == ANA_UNUSED_SHARED || p == ANA_SWAP_ARRAYS || p == ANA_IMBALANCE;
+    switch (f->pattern) {
+    case ANA_SHARED_USED_ONCE:
+    case ANA_PROMOTE:
+    case ANA_SUPERFLUOUS_BARRIER:
+    case ANA_UNUSED_SHARED:
+    case ANA_SWAP_ARRAYS:
+    case ANA_IMBALANCE: return true;
+    case ANA_DIVERGENT: return f->cost.unit == ANA_INSTRUCTIONS;
+    default: return false;
+    }
 }
 
 static void mark_costs(const chooser *c)
 {
     for (size_t i = 0; i < c->count && c->k->model; i++) {
         ana_finding *f = &c->rows[i];
-        f->costs = must_gain(f->pattern) &&
+        f->costs = must_gain(f) &&
                    f->remedies[0].worth.of_full < c->in->thresholds->least_gain;
     }
 }

@@ -174,17 +174,17 @@ static void changes_of_one_instruction_add_up(void **state)
     fixture *f = *state;
     const model_change a = {.nedits = 1, .edits = &half, .shared = 1024},
                        b = {.nedits = 1, .edits = &quarter},
-                       c = {.nedits = 1, .edits = &elsewhere, .fill = true, .even = true, .shared = 512};
+                       c = {.nedits = 1, .edits = &elsewhere, .fill = true, .even = true, .packed = true, .shared = 512};
     model_change both;
     assert_true(remedy_overlap(&a, &b));
     assert_false(remedy_overlap(&a, &c));
     assert_true(remedy_join(f->arena, &a, &b, &both));
     assert_int_equal(both.nedits, 1);
-    assert_false(both.even);
+    assert_false(both.even || both.packed);
     assert_float_equal(both.edits[0].sectors, 0.25, 1e-9);
     assert_true(remedy_join(f->arena, &both, &c, &both));
     assert_int_equal(both.nedits, 2);
-    assert_true(both.fill && both.even);
+    assert_true(both.fill && both.even && both.packed);
     assert_int_equal(both.shared, 1536);
 }
 

@@ -938,6 +938,30 @@ static void trials_of_more_blocks(void **state)
     ASSERT_NEAR(m.resources[MODEL_BLOCKS], before.resources[MODEL_BLOCKS] * 132 / 4);
 }
 
+static void launch_of_few_lanes(prof_builder *builder)
+{
+    cap_record launch = story_launch(1, 0, 0x7f0000000000);
+    obs_mix *mix = &launch.launch.summary.mix;
+    for (uint32_t cost = 0; cost < IR_COST_COUNT; cost++)
+        mix->thread_instructions[cost] = 8 * mix->warp_instructions[cost];
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
+/* A fourth of the lanes is active: full warps would execute a fourth of the instructions, each after
+ * as many others as before. */
+static void trials_of_full_warps(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(launch_of_few_lanes);
+    model_change change = {.packed = true};
+    ana_model before = model_try(lab, 1, NULL, MODEL_AS_RUN),
+              m = model_try(lab, 1, &change, MODEL_AS_RUN);
+    assert_true(before.resources[MODEL_ISSUE] > 0);
+    ASSERT_NEAR(m.resources[MODEL_ISSUE], before.resources[MODEL_ISSUE] / 4);
+    ASSERT_NEAR(m.resources[MODEL_LATENCY], before.resources[MODEL_LATENCY]);
+    ASSERT_NEAR(m.resources[MODEL_SHARED], before.resources[MODEL_SHARED]);
+}
+
 static void uneven_launch(prof_builder *builder)
 {
     cap_record launch = story_launch(1, 0, 0x7f0000000000);
@@ -1001,6 +1025,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(trials_that_take_shared_memory, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_more_blocks, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_even_work, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_full_warps, arena_set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include "analysis/explore/outliers.h"
 
-enum { WALK_MOST_CODE = 64, WALK_MOST_BLOCKS = 16, WALK_MOST_LOOPS = 8, WALK_MOST_PAGES = 4096 };
+enum { WALK_MOST_CODE = 64, WALK_MOST_BLOCKS = 16, WALK_MOST_LOOPS = 8, WALK_MOST_PAGES = 8 };
 
 /* A kernel: basic blocks one after the other, loops, memory instructions; line 100 + pc of "walk.cu".
  * Object 1 is "data" in global memory at 0x100000, 2 "tile" in shared memory. */

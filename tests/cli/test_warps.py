@@ -63,8 +63,8 @@ class Warps(case.Case):
                     ("all warps of block 7", f"do not enter the branch at {line_of('guard: where')}"))
 
     def test_transposes_of_the_paper(self):
-        # 1,024 blocks of 8 warps that all do alike. Of a tile of 16 x 16, a warp is two rows: it loads four sectors, and stores
-        # to as many, or to one for each column.
+        # 1,024 blocks of 8 warps that all do alike. Of a tile of 16 x 16, a warp is two rows: it
+        # loads four sectors, and stores to as many, or to one for each column.
         all_launches = self.launches()
         for name, sectors, wavefronts in (("transpose_naive", 4 + TILE, 0), ("transpose_tile<16>", 8, passes(TILE)),
                                           ("transpose_tile<17>", 8, passes(TILE + 1))):

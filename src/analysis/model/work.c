@@ -115,6 +115,18 @@ static void balance_work(model_work *w)
     w->longest = w->longest_of_block = w->busiest = 1;
 }
 
+/* Where their lanes make up full warps, so many instructions of a class remain. */
+static void pack_work(const prof_launch *l, model_work *w)
+{
+    enum { CLASSES = sizeof l->mix->warp_instructions / sizeof *l->mix->warp_instructions };
+    double lanes = (double)l->block[0] * l->block[1] * l->block[2] / w->warps;
+    for (uint32_t cost = 0; cost < IR_COST_COUNT && cost < CLASSES; cost++) {
+        double all = lanes * (double)l->mix->warp_instructions[cost];
+        if (all > 0)
+            w->machine[cost] *= at_most((double)l->mix->thread_instructions[cost] / all, 1);
+    }
+}
+
 static void add_work(const prof_work *rows, uint32_t count, model_work *w)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -178,6 +190,8 @@ bool model_work_of(model_rows *rows, const model_device *device, const prof_laun
         spread_work(out, device->sms);
     if (change && change->even)
         balance_work(out);
+    if (change && change->packed)
+        pack_work(launch, out);
     return true;
 }
 

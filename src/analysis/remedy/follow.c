@@ -137,6 +137,7 @@ bool remedy_follow(const ana_draft *d, wl_arena *arena, ana_remedy *out)
     out->change.warp_barriers = d->warp_barriers;
     out->change.shared = d->shared;
     out->change.even = out->kind == REMEDY_BALANCE;
+    out->change.packed = out->kind == REMEDY_TOGETHER && d->unit == ANA_INSTRUCTIONS;
     for (uint32_t i = 0; i < d->ninsns; i++) {
         if (!(d->insn_excess[i] > 0))
             continue;

@@ -83,6 +83,7 @@ bool remedy_join(wl_arena *arena, const model_change *a, const model_change *b, 
     model_change both = {.edits = edits,
                          .fill = a->fill || b->fill,
                          .even = a->even || b->even,
+                         .packed = a->packed || b->packed,
                          .shared = a->shared + b->shared,
                          .barriers = greater(a->barriers, b->barriers),
                          .warp_barriers = greater(a->warp_barriers, b->warp_barriers)};
