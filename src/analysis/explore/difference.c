@@ -53,11 +53,14 @@ typedef struct pairing {
     void *ctx;
 } pairing;
 
-static void pair_alone(const pairing *p, const explore_visit *a, const explore_visit *b)
+/* `first`: only the first warp has it. */
+static void pair_alone(const pairing *p, const explore_visit *v, bool first)
 {
-    const explore_visit *v = a ? a : b;
-    p->each(p->ctx,
-            &(explore_pair){.a = a, .b = b, .pc = v->pc, .count = v->ninsns, .each = {.ins = 1}});
+    p->each(p->ctx, &(explore_pair){.a = first ? v : NULL,
+                                    .b = first ? NULL : v,
+                                    .pc = v->pc,
+                                    .count = v->ninsns,
+                                    .each = {.ins = 1}});
 }
 
 /* Operations that access no memory, from `pc` up to `end`. */
@@ -131,8 +134,10 @@ void explore_walk(const explore_path *a, const explore_path *b, const explore_ru
             const explore_visit *y = i < run->nb ? &b->visits.data[run->b + i] : NULL;
             if (x && y)
                 pair_visits(&p, x, y);
-            else
-                pair_alone(&p, x, y);
+            else if (x)
+                pair_alone(&p, x, true);
+            else if (y)
+                pair_alone(&p, y, false);
         }
     }
 }

@@ -67,7 +67,7 @@ static int most_warps_first(const void *a, const void *b)
 /* Numbers them by how many warps they have. */
 static bool sort_kinds(ana_explore *e)
 {
-    uint32_t *now = malloc(((size_t)e->nkinds + 1) * sizeof *now);
+    uint32_t *now = calloc((size_t)e->nkinds + 1, sizeof *now);
     if (!now)
         return false;
     for (uint32_t i = 0; i < e->nkinds; i++)
