@@ -243,8 +243,7 @@ static void mark_costs(const chooser *c)
 {
     for (size_t i = 0; i < c->count && c->k->model; i++) {
         ana_finding *f = &c->rows[i];
-        f->costs = must_gain(f) &&
-                   f->remedies[0].worth.of_full < c->in->thresholds->least_gain;
+        f->costs = must_gain(f) && f->remedies[0].worth.of_full < c->in->thresholds->least_gain;
     }
 }
 

@@ -43,9 +43,9 @@ const ana_explore *rep_explored_launch(const rep_data *d, uint32_t launch)
 
 json_t *rep_warps_json(const rep_data *d, const ana_explore *e)
 {
-    const ana_warp_kind *own = &e->kinds[e->kind_of[e->representative_row]];
+    const ana_warp_kind *own = &e->kinds[e->representative_kind];
     json_t *row = json_object(), *outliers = json_array();
-    rep_put_count(row, K(launch_warps, count), e->warps.count);
+    rep_put_count(row, K(launch_warps, count), e->nwarps);
     rep_put_count(row, K(launch_warps, blocks), e->blocks_known);
     rep_put_count(row, K(launch_warps, sequences), e->nsequences);
     rep_put_count(row, K(launch_warps, kinds), e->nkinds);
@@ -119,7 +119,7 @@ static void draw_outliers(const rep_terminal *t, const ana_explore *e)
 /* "235 operations with 23.1 of 32 lanes active on average, 12 requests, 40 sectors, 8 wavefronts" */
 static const char *counts_text(const rep_terminal *t, const ana_explore *e)
 {
-    const ana_warp_counts *own = &e->kinds[e->kind_of[e->representative_row]].counts;
+    const ana_warp_counts *own = &e->kinds[e->representative_kind].counts;
     const char *lanes = rep_ratio(t->arena, (double)own->lanes, (double)own->operations);
     const char *memory = wl_arena_printf(t->arena, "%s, %s, %s",
                                          rep_plural(t->arena, own->requests, "request", "requests"),
@@ -140,7 +140,7 @@ static const char *representative_text(const rep_terminal *t, const ana_explore 
     return wl_arena_printf(t->arena, "Warp %u of %s stands for %s of the %s of %s: %s.%s",
                            e->representative.warp, block_text(t, &e->representative, l->grid),
                            rep_count(t->arena, e->clusters[0].warps),
-                           rep_plural(t->arena, e->warps.count, "warp", "warps"),
+                           rep_plural(t->arena, e->nwarps, "warp", "warps"),
                            rep_plural(t->arena, e->blocks_known, "block", "blocks"),
                            counts_text(t, e),
                            e->paths ? ""

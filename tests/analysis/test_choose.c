@@ -174,7 +174,12 @@ static void changes_of_one_instruction_add_up(void **state)
     fixture *f = *state;
     const model_change a = {.nedits = 1, .edits = &half, .shared = 1024},
                        b = {.nedits = 1, .edits = &quarter},
-                       c = {.nedits = 1, .edits = &elsewhere, .fill = true, .even = true, .packed = true, .shared = 512};
+                       c = {.nedits = 1,
+                            .edits = &elsewhere,
+                            .fill = true,
+                            .even = true,
+                            .packed = true,
+                            .shared = 512};
     model_change both;
     assert_true(remedy_overlap(&a, &b));
     assert_false(remedy_overlap(&a, &c));

@@ -81,15 +81,63 @@ wl_status ana_explore_launch(prof_db *profile, uint32_t launch, wl_arena *arena,
     return status == WL_OK ? explore_one(profile, l, arena, out, err) : status;
 }
 
+/* ---- many launches ---- */
+
+enum { MOST_STEPS = 50000000 /* of kinds, over all launches of a table: ten seconds, or less */ };
+
 static bool has_sequences(const prof_launch *l)
 {
     return l->id == l->rows_of && l->warps_dropped != UINT64_MAX;
+}
+
+static uint64_t steps_of_kinds(const ana_explore *e)
+{
+    uint64_t steps = 0;
+    for (uint32_t i = 0; i < e->nkinds; i++)
+        steps += e->kinds[i].counts.entries + e->kinds[i].counts.requests;
+    return steps;
+}
+
+static bool keep_texts(ana_warp_cluster *c, wl_arena *arena)
+{
+    c->which = wl_arena_strdup(arena, c->which);
+    c->why = wl_arena_strdup(arena, c->why);
+    return c->which && c->why;
+}
+
+/* A copy of what is known of the launch, but for its warps. */
+static bool keep_result(const ana_explore *e, wl_arena *arena, ana_explore *out)
+{
+    *out = *e;
+    out->warps = (prof_warp_rows){0};
+    out->kind_of = NULL;
+    out->kinds = wl_arena_copy(arena, e->kinds, e->nkinds * sizeof *e->kinds);
+    out->clusters = wl_arena_copy(arena, e->clusters, e->nclusters * sizeof *e->clusters);
+    bool all = out->kinds && out->clusters;
+    for (uint32_t i = 0; i < out->nclusters && all; i++)
+        all = keep_texts(&out->clusters[i], arena);
+    return all;
+}
+
+static wl_status add_to_table(prof_db *db, const prof_launch *l, wl_arena *arena,
+                              ana_explore_rows *out, uint64_t *steps, wl_error *err)
+{
+    ana_explore e;
+    wl_arena *scratch = wl_arena_new();
+    wl_status status = scratch ? explore_one(db, l, scratch, &e, err) : fail_explore(err);
+    if (status == WL_OK && e.nwarps) {
+        *steps += steps_of_kinds(&e);
+        status = keep_result(&e, arena, &out->rows[out->count++]) ? WL_OK : fail_explore(err);
+    }
+    wl_arena_free(scratch);
+    return status;
 }
 
 wl_status ana_explore_table(prof_db *profile, uint32_t most, wl_arena *arena, ana_explore_rows *out,
                             wl_error *err)
 {
     prof_launch_rows kinds;
+    uint64_t steps = 0;
     *out = (ana_explore_rows){0};
     wl_status status = prof_load_launch_kinds(profile, PROF_ALL, arena, &kinds, err);
     if (status != WL_OK)
@@ -97,12 +145,8 @@ wl_status ana_explore_table(prof_db *profile, uint32_t most, wl_arena *arena, an
     out->rows = wl_new_array(arena, ana_explore, kinds.count + 1);
     if (!out->rows)
         return fail_explore(err);
-    for (uint32_t i = 0; i < kinds.count && out->count < most && status == WL_OK; i++) {
-        if (!has_sequences(&kinds.rows[i]))
-            continue;
-        ana_explore *e = &out->rows[out->count];
-        status = explore_one(profile, &kinds.rows[i], arena, e, err);
-        out->count += status == WL_OK && e->warps.count;
-    }
+    for (uint32_t i = 0; i < kinds.count && out->count < most && steps < MOST_STEPS; i++)
+        if (status == WL_OK && has_sequences(&kinds.rows[i]))
+            status = add_to_table(profile, &kinds.rows[i], arena, out, &steps, err);
     return status;
 }

@@ -56,13 +56,14 @@ typedef struct ana_explore { /* of a launch */
         paths; /* the path of each warp is known, so that `operations` are all; else only steps are */
     bool
         cut; /* there were more kinds than are compared: the rest stands with what is nearest by counts */
-    prof_warp_rows warps; /* by block, number */
+    uint32_t nwarps;
+    prof_warp_rows warps; /* by block, number; this and the next: empty in a table */
     uint32_t *kind_of;    /* of each */
     uint32_t nsequences;
     uint32_t nkinds;
     ana_warp_kind *kinds; /* most warps first, then by first */
     ana_warp_place representative;
-    uint32_t representative_row; /* of `warps` */
+    uint32_t representative_row, representative_kind; /* of `warps`, of `kinds` */
     uint32_t nclusters;
     /* The representative's first, then the outliers: most different first. */
     ana_warp_cluster *clusters;
@@ -77,7 +78,8 @@ typedef struct ana_explore_rows {
     ana_explore *rows; /* by launch */
 } ana_explore_rows;
 
-/* Of the launches that have sequences, `most` at most: the first ones of each kernel. */
+/* Of the launches that have sequences the first ones, `most` at most, and no more of them than take a
+ * few seconds. Without the warps themselves. */
 wl_status ana_explore_table(prof_db *profile, uint32_t most, wl_arena *arena, ana_explore_rows *out,
                             wl_error *err);
 

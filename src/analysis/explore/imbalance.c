@@ -69,7 +69,7 @@ static const ana_warp_cluster *telling_cluster(const ana_explore *e)
 {
     for (uint32_t i = 1; i < e->nclusters; i++) {
         const ana_warp_cluster *c = &e->clusters[i];
-        uint64_t own = e->kinds[e->kind_of[e->representative_row]].counts.operations;
+        uint64_t own = e->kinds[e->representative_kind].counts.operations;
         if (c->line && (c->most_operations > own || c->least_operations < own))
             return c;
     }

@@ -51,10 +51,11 @@ static bool is_told_already(const ana_input *input, const ana_drafts *drafts)
     return false;
 }
 
-static const char together[] =
-    "Give the lanes of a warp work of the same kind and length: sort items by these, let the lanes of a "
-    "warp share each item, or collect the items that have something to do (a ballot tells which) before "
-    "whole warps do it.";
+static const char together[] = "Give the lanes of a warp work of the same kind and length: sort "
+                               "items by these, let the lanes of a "
+                               "warp share each item, or collect the items that have something to "
+                               "do (a ballot tells which) before "
+                               "whole warps do it.";
 
 static bool draft_idling(const ana_input *input, const idling *s, ana_drafts *drafts)
 {
@@ -70,11 +71,11 @@ static bool draft_idling(const ana_input *input, const idling *s, ana_drafts *dr
     ana_add_evidence(d, "warp_instructions", "executed by warps",
                      (double)s->worst->warp_instructions, "instructions");
     ana_add_evidence(d, "launches", "launches", s->launches, "");
-    d->summary = wl_arena_printf(
-        input->arena,
-        "Of the %.3g threads of a warp, %.1f are active on average: the others wait, while the warp "
-        "executes the instructions of these.",
-        of, lanes);
+    d->summary = wl_arena_printf(input->arena,
+                                 "Of the %.3g threads of a warp, %.1f are active on average: the "
+                                 "others wait, while the warp "
+                                 "executes the instructions of these.",
+                                 of, lanes);
     d->kind = REMEDY_TOGETHER;
     d->remedy = together;
     return d->summary != NULL;

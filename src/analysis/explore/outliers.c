@@ -385,6 +385,7 @@ bool explore_find_outliers(const explore_facts *facts, const explore_classes *cl
     bool all = f.all && f.order && (!e->warps.count || find_all(&f));
     if (all && e->warps.count) {
         e->representative_row = classes->warp;
+        e->representative_kind = e->kind_of[classes->warp];
         e->representative = place_of_row(&f, classes->warp);
     }
     explore_comparer_free(&f.comparer);
@@ -398,6 +399,7 @@ bool explore_find_outliers(const explore_facts *facts, const explore_classes *cl
 static void note_blocks(const explore_facts *facts, ana_explore *e)
 {
     const uint32_t *grid = facts->grid;
+    e->nwarps = e->warps.count;
     e->blocks = (uint64_t)grid[0] * grid[1] * grid[2];
     for (uint32_t i = 0; i < e->warps.count; i++)
         e->blocks_known += i == 0 || e->warps.rows[i].block != e->warps.rows[i - 1].block;
