@@ -117,7 +117,7 @@ typedef struct model_change {
     bool fill;      /* the work is shared out over at least as many blocks as multiprocessors */
     int64_t shared; /* bytes of shared memory that a block takes beside its own; fewer: negative */
     bool even;      /* all warps and blocks do as much as the mean */
-    bool packed;    /* the lanes that are active make up full warps, as far as blocks have threads */
+    bool packed; /* the lanes that are active make up full warps, as far as blocks have threads */
     /* Of the barriers: the part that goes, and the part in the place of which lanes of a warp wait for
      * each other alone. */
     double barriers, warp_barriers;
