@@ -31,9 +31,10 @@ static void open_in_browser(const char *path)
 /* The parts of the profile that the report holds; 0 where `maps` is no word for them. */
 static unsigned parts_for(const char *maps)
 {
+    const unsigned others = REP_PART_SOURCES | REP_PART_COURSES | REP_PART_WARPS;
     if (!maps || strcmp(maps, "some") == 0)
-        return REP_PART_HEATS | REP_PART_SOURCES | REP_PART_COURSES;
-    return strcmp(maps, "all") == 0 ? REP_PART_ALL_HEATS | REP_PART_SOURCES | REP_PART_COURSES : 0;
+        return REP_PART_HEATS | others;
+    return strcmp(maps, "all") == 0 ? REP_PART_ALL_HEATS | others : 0;
 }
 
 /* Refuses what is not allowed, and what would have no effect. */

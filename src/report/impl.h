@@ -246,6 +246,7 @@ typedef struct rep_parts { /* the JSON text's part first, then those of kernels 
     uint64_t room;       /* bytes that the heat maps may still take */
     uint64_t code_room;  /* likewise the kernels' instructions */
     uint64_t phase_room; /* likewise the phases of shared arrays */
+    uint64_t explore_room; /* likewise what warps did */
     bool failed;
 } rep_parts;
 
@@ -285,6 +286,12 @@ json_t *rep_pack_course(const rep_data *data, const ana_course *course, wl_arena
 /* A row of the payload's "phases" (phasepack.c), whose columns become a part; phases that find no room
  * are left out. NULL where none finds any, or without memory. */
 json_t *rep_pack_phases(const ana_phases *phases, rep_parts *parts);
+
+/* A row of the payload's "explore" (explorepack.c), whose steps and warps become parts; where these find
+ * no room the row says so. NULL without memory. */
+json_t *rep_pack_explored(const rep_data *data, const rep_explored *explored, rep_parts *parts);
+/* The index of a kernel's first instruction; the code is sorted by kernel. */
+uint32_t rep_first_code_of(const rep_data *data, uint32_t kernel);
 
 /* Caller frees with rep_free_parts, also after an error. */
 wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err);

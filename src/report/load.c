@@ -157,5 +157,7 @@ wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned part
         status = ana_phase_table(profile, MOST_BLOCKS, arena, &out->phases, err);
     if (status == WL_OK && (parts & REP_PART_HEATS))
         status = ana_strip_table(profile, arena, &out->strips, err);
+    if (status == WL_OK && (parts & REP_PART_WARPS))
+        status = rep_load_explored(profile, NULL, 0, arena, out, err);
     return status;
 }

@@ -16,9 +16,10 @@ enum {
     CONTEXT = 30,
     BRIEF = 80, /* columns of a kernel's name in coverage */
     /* compressed; a third more in the file, which stays below 20 MB */
-    MAPS_BYTES = 12000000,
+    MAPS_BYTES = 10000000,
     CODE_BYTES = 1000000,
-    PHASES_BYTES = 2000000
+    PHASES_BYTES = 2000000,
+    EXPLORE_BYTES = 2000000
 };
 
 /* ---- program and device ---- */
@@ -189,8 +190,7 @@ static json_t *mix_json(const rep_data *d, uint32_t kernel)
     return mix;
 }
 
-/* The index of a kernel's first instruction; the code is sorted by kernel. */
-static uint32_t first_code_of(const rep_data *d, uint32_t kernel)
+uint32_t rep_first_code_of(const rep_data *d, uint32_t kernel)
 {
     uint32_t low = 0, high = d->code.count;
     while (low < high) {
@@ -219,7 +219,7 @@ static json_t *code_json(const prof_code *code)
 static void put_code(json_t *row, const rep_data *d, uint32_t kernel, rep_parts *parts)
 {
     json_t *code = json_array();
-    for (uint32_t i = first_code_of(d, kernel);
+    for (uint32_t i = rep_first_code_of(d, kernel);
          i < d->code.count && d->code.rows[i].kernel == kernel; i++)
         json_array_append_new(code, code_json(&d->code.rows[i]));
     char *text = json_array_size(code) ? json_dumps(code, JSON_COMPACT) : NULL;
@@ -806,6 +806,18 @@ static void put_page_uses(rep_json_out *j, const rep_data *d, rep_parts *parts)
     rep_json_array_end(j);
 }
 
+static void put_explored(rep_json_out *j, const rep_data *d, rep_parts *parts)
+{
+    rep_json_array(j, K(page, explore));
+    for (uint32_t i = 0; i < d->nexplored; i++) {
+        json_t *row = rep_pack_explored(d, &d->explored[i], parts);
+        parts->failed |= !row;
+        if (row)
+            rep_json_row(j, row);
+    }
+    rep_json_array_end(j);
+}
+
 static void put_tables(rep_json_out *j, const rep_data *d, rep_parts *parts)
 {
     rep_json_array(j, K(page, files));
@@ -828,6 +840,7 @@ static void put_tables(rep_json_out *j, const rep_data *d, rep_parts *parts)
         rep_json_row(j, object_json(d, &d->objects.rows[i]));
     rep_json_array_end(j);
     put_page_uses(j, d, parts);
+    put_explored(j, d, parts);
     rep_json_array(j, K(page, findings));
     for (uint32_t i = 0; i < d->findings->count; i++)
         rep_json_row(j, page_finding_json(d, &d->findings->rows[i]));
@@ -869,7 +882,8 @@ wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err)
     FILE *stream = arena ? open_memstream(&text, &length) : NULL;
     *out = (rep_parts){.room = data->all_heats ? UINT64_MAX : MAPS_BYTES,
                        .code_room = CODE_BYTES,
-                       .phase_room = PHASES_BYTES};
+                       .phase_room = PHASES_BYTES,
+                       .explore_room = EXPLORE_BYTES + (data->nheats ? 0 : MAPS_BYTES)};
     rep_add_part(out, (rep_part){0}); /* the text's, which names the others */
     bool done = stream && put_document(data, out, arena, stream);
     done = stream && fclose(stream) == 0 && done;

@@ -33,6 +33,13 @@ typedef struct rep_failure {
     uint32_t line;
 } rep_failure;
 
+/* What the warps of a launch did, step by step. */
+typedef struct rep_explored {
+    uint32_t launch, kernel;
+    uint64_t dropped; /* warps whose steps found no room in the profile */
+    prof_warp_rows warps;
+} rep_explored;
+
 /* Everything that the reporters draw. Rows lie in the arena given to rep_load; `findings` is the
  * caller's. */
 typedef struct rep_data {
@@ -79,6 +86,8 @@ typedef struct rep_data {
     uint64_t heats_left_out; /* maps of the profile that were not chosen */
     ana_phases_rows phases;  /* of shared arrays; this and the next: none without REP_PART_HEATS */
     ana_strips strips;       /* of what was counted by element */
+    uint32_t nexplored;      /* this and the next: none without REP_PART_WARPS */
+    rep_explored *explored;
     ana_explore_rows warps;  /* compared, of launches; none without REP_PART_COMPARED */
 } rep_data;
 
@@ -92,12 +101,17 @@ enum {
     /* rep_html, with all heat maps of the profile: without it those of a launch or two of each
      * kernel and object, so that the file can be mailed */
     REP_PART_ALL_HEATS = REP_PART_HEATS | 8,
+    REP_PART_WARPS = 64, /* rep_html: what warps did, for its explorer */
     REP_PART_TIMELINE = 32,  /* rep_perfetto */
     REP_PART_COMPARED = 128, /* rep_json, rep_warps: what warps of launches have in common */
 };
 
 wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned parts, wl_arena *arena,
                    rep_data *out, wl_error *err);
+
+/* What the warps of these kernels did, for rep_html(); NULL: of all. As REP_PART_WARPS, after rep_load(). */
+wl_status rep_load_explored(prof_db *profile, const uint32_t *kernels, uint32_t nkernels,
+                            wl_arena *arena, rep_data *data, wl_error *err);
 
 typedef struct rep_text_options {
     unsigned width;          /* columns of the terminal; 0: unlimited */

@@ -507,6 +507,37 @@ export interface Phases {
   columns: PhaseColumns;
 }
 
+/** The columns are explained in docs/report-payload.md. */
+export interface ExploreColumns {
+  pages: Column; // Of each sequence.
+  page_bytes: Column;
+  page_part: Column; // Index in the row's `pages`.
+  page_steps: Column;
+  group_sequence: Column;
+  group_slots: Column;
+  group_pages: Column; // Of warps.
+  warp_page_bytes: Column;
+  slot_space: Column; // In the order of the vocabulary.
+  slot_object: Column;
+  block_pc: Column; // The first instruction of each basic block.
+  block_insns: Column;
+}
+
+/** What the warps of a launch did, step by step: docs/report-payload.md. */
+export interface Explore {
+  launch: number; // Id.
+  kernel: number;
+  warps: number; // Whose steps are known.
+  dropped?: number; // Other warps, whose steps found no room in the profile.
+  sequences: number; // Distinct ones.
+  /** Compressed bytes that found no room in the report; the keys below are absent then. */
+  left_out?: number;
+  pages?: number[]; // The parts that hold the pages of steps.
+  members?: number; // The part that holds the pages of warps.
+  part?: number; // That holds the columns.
+  columns?: ExploreColumns;
+}
+
 /** A predicted gain. */
 export interface Saving {
   /** Saved of all observed launches together: of their measured time where there is one, else of
@@ -895,6 +926,7 @@ export interface Payload {
   objects: MemoryObject[];
   uses: KernelUse[]; // How often each kernel accessed the elements of each object.
   phases: Phases[]; // What sampled blocks did to shared arrays, phase after phase.
+  explore: Explore[]; // What the warps of launches did, step by step.
   findings: Finding[]; // Group after group.
   /** Those worth fixing first, what saves most time first where that is predicted; else the
    * costliest first. */
