@@ -2,6 +2,7 @@ import type { HeatTable } from "./heat";
 import type { Model } from "./model";
 import type { HeatMap } from "./payload";
 import { readMap } from "./read";
+import { startWorker } from "./worker";
 
 /** What the worker is sent and what it answers. */
 export interface Question {
@@ -9,18 +10,6 @@ export interface Question {
   map: HeatMap;
 }
 export type Answer = { table: HeatTable } | { error: string };
-
-declare const WORKER_SOURCE: string; // worker/main.ts, put here by build.mjs
-
-/** A worker made of the page's own text, as the file may come with nothing else; undefined where the browser forbids it. */
-function startWorker(): Worker | undefined {
-  try {
-    const url = URL.createObjectURL(new Blob([WORKER_SOURCE], { type: "text/javascript" }));
-    return new Worker(url);
-  } catch {
-    return undefined;
-  }
-}
 
 function inWorker(question: Question): Promise<HeatTable> {
   return new Promise((resolve, reject) => {

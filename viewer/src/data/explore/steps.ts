@@ -3,8 +3,8 @@
 import type { Step } from "./types";
 
 export const LANES = 32;
-const BARRIER = 0;
-const FIRST_SLOT = 1; // numbers from here on are slots
+const KINDS = ["barrier", "entry"] as const; // numbers in place of a slot
+const FIRST_SLOT = KINDS.length;
 
 const DAMAGED = "The report's steps of warps cannot be read.";
 
@@ -57,14 +57,15 @@ export function stepsOf(page: Uint8Array): Step[] {
   while (!r.done) {
     pc += r.signed();
     mask = (mask ^ r.number()) >>> 0;
-    const slot = r.number() - FIRST_SLOT;
+    const what = r.number();
     if (mask === 0 || pc < 0) throw new Error(DAMAGED);
-    if (slot + FIRST_SLOT === BARRIER) {
-      steps.push({ kind: "barrier", pc, mask, slot: -1, offsets: [] });
+    if (what < FIRST_SLOT) {
+      steps.push({ kind: KINDS[what] ?? "barrier", pc, mask, slot: -1, offsets: [] });
       continue;
     }
     offset += r.signed();
-    steps.push({ kind: "access", pc, mask, slot, offsets: lanesOf(r, mask, offset) });
+    const offsets = lanesOf(r, mask, offset);
+    steps.push({ kind: "access", pc, mask, slot: what - FIRST_SLOT, offsets });
   }
   return steps;
 }

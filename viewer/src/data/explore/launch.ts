@@ -1,0 +1,189 @@
+/** A launch as the explorer's views ask about it: its warps, their kinds, and how much they differ. */
+import type { Model } from "../model";
+import type { Explore } from "../payload";
+import { startWorker } from "../worker";
+import type { Ask, Numbered, Reply } from "./ask";
+import { reply } from "./ask";
+import { type Access, accessKey, type Costs } from "./cost";
+import type { Curve } from "./difference";
+import { blocksOf, Engine, type Pair, type Source, Steps } from "./engine";
+import { operationsOf } from "./operations";
+import type { Opened } from "./table";
+import type { Operation, Step, WarpData } from "./types";
+
+const PERIOD = 256; // allocations begin at multiples of it
+
+export function sourceOf(m: Model, row: Explore): Source {
+  const part = (number: number | undefined) => m.report.parts[number ?? -1] ?? "";
+  const accesses = m.payload.instructions
+    .filter((i) => i.kernel === row.kernel)
+    .map((i): [string, Access] => [accessKey(i.pc, i.space), { op: i.op, bytes: i.bytes }]);
+  const bases = m.payload.objects.flatMap((o): [number, number][] =>
+    o.base === undefined ? [] : [[o.id, o.space === "shared" ? o.base : o.base % PERIOD]],
+  );
+  return {
+    row,
+    columns: part(row.part),
+    members: part(row.members),
+    pages: (row.pages ?? []).map(part),
+    accesses,
+    bases,
+  };
+}
+
+/** Sends questions to an engine in a worker; where there is none it works in the page. */
+class Remote {
+  private readonly worker = startWorker();
+  private readonly waiting = new Map<number, [(r: Reply) => void, (e: Error) => void]>();
+  private engine: Promise<Engine> | undefined;
+  private next = 0;
+
+  constructor(private readonly source: Source) {
+    if (!this.worker) return;
+    this.worker.onmessage = ({
+      data,
+    }: MessageEvent<Numbered<Reply> & { error?: string }>) => {
+      const [resolve, reject] = this.waiting.get(data.id) ?? [];
+      this.waiting.delete(data.id);
+      if (data.error === undefined) resolve?.(data.explore);
+      else reject?.(new Error(data.error));
+    };
+    this.worker.onerror = () => {
+      for (const [, reject] of this.waiting.values()) reject(new Error("The worker has failed."));
+      this.waiting.clear();
+    };
+  }
+
+  async open(): Promise<Opened> {
+    if (this.worker) {
+      const r = await this.ask({ open: this.source });
+      if ("opened" in r) return r.opened;
+    }
+    this.engine = Engine.open(this.source);
+    return (await this.engine).opened;
+  }
+
+  async ask(ask: Ask): Promise<Reply> {
+    const { worker } = this;
+    if (!worker || this.engine) {
+      if ("open" in ask || !this.engine) throw new Error("The launch is not open.");
+      return reply(await this.engine, ask);
+    }
+    return new Promise((resolve, reject) => {
+      const id = this.next++;
+      this.waiting.set(id, [resolve, reject]);
+      worker.postMessage({ id, explore: ask });
+    });
+  }
+}
+
+const KEPT = 4; // sequences whose steps are kept
+
+export class LaunchData {
+  private readonly steps: Steps;
+  private readonly kept = new Map<number, { steps: Step[]; operations: Operation[] }>();
+  readonly firstOf = new Map<number, number>(); // of a block: its first warp
+  readonly blocks: number[] = []; // that have warps here, ascending
+  private readonly curves = new Map<string, Curve>();
+
+  private constructor(
+    readonly row: Explore,
+    private readonly remote: Remote,
+    readonly opened: Opened,
+    source: Source,
+  ) {
+    this.steps = new Steps(source.pages, opened.table);
+    const { warps } = opened;
+    for (let i = 0; i < warps.count; i++) {
+      const block = warps.block[i] as number;
+      if (this.firstOf.has(block)) continue;
+      this.firstOf.set(block, i);
+      this.blocks.push(block);
+    }
+  }
+
+  static async load(m: Model, row: Explore): Promise<LaunchData> {
+    const source = sourceOf(m, row);
+    const remote = new Remote(source);
+    return new LaunchData(row, remote, await remote.open(), source);
+  }
+
+  /** Kinds of the block's warps by number; -1 where nothing is known of one. */
+  kindsOf(block: number): Int32Array {
+    const { warps } = this.opened;
+    const kinds: number[] = [];
+    let i = this.firstOf.get(block) ?? warps.count;
+    for (; i < warps.count && warps.block[i] === block; i++) {
+      while (kinds.length < (warps.number[i] as number)) kinds.push(-1);
+      kinds.push(warps.kind[i] as number);
+    }
+    return Int32Array.from(kinds);
+  }
+
+  indexOf(block: number, warp: number): number | undefined {
+    const { warps } = this.opened;
+    let i = this.firstOf.get(block) ?? warps.count;
+    for (; i < warps.count && warps.block[i] === block; i++) if (warps.number[i] === warp) return i;
+    return undefined;
+  }
+
+  /** A warp with its steps at hand; undefined where nothing is known of it. */
+  async warp(block: number, number: number): Promise<WarpData | undefined> {
+    const i = this.indexOf(block, number);
+    if (i === undefined) return undefined;
+    const { warps, table } = this.opened;
+    const group = table.groups[warps.group[i] as number];
+    if (!group) return undefined;
+    const from = warps.beginAt[i] as number;
+    const did = await this.did(group.sequence);
+    return {
+      block,
+      warp: number,
+      kind: warps.kind[i] as number,
+      begins: Array.from(warps.begins.subarray(from, from + group.slots.length)),
+      slots: group.slots,
+      steps: () => did.steps,
+      operations: () => did.operations,
+    };
+  }
+
+  private async did(sequence: number) {
+    const known = this.kept.get(sequence);
+    if (known) return known;
+    const steps = await this.steps.of(sequence);
+    const did = { steps, operations: operationsOf(steps, blocksOf(this.opened.table)) };
+    if (this.kept.size >= KEPT) this.kept.delete([...this.kept.keys()][0] as number);
+    this.kept.set(sequence, did);
+    return did;
+  }
+
+  async costsOf(kinds: number[], arch: string): Promise<Costs[]> {
+    const r = await this.remote.ask({ costs: kinds, arch });
+    return "costs" in r ? r.costs : [];
+  }
+
+  /** The curves of kinds; `than` of another launch: its costs by kind, and what it is called. */
+  async curvesOf(pairs: Pair[], arch: string, than?: { name: string; costs: Costs[] }) {
+    const key = (p: Pair) => `${arch} ${than?.name ?? ""} ${p.kind} ${p.than}`;
+    const wanted = pairs.filter((p) => !this.curves.has(key(p)));
+    for (let at = 0; at < wanted.length; at += 64) {
+      const some = wanted.slice(at, at + 64);
+      const r = await this.remote.ask({
+        curves: some,
+        arch,
+        ...(than && { than: than.costs }),
+      });
+      if ("curves" in r) some.forEach((p, i) => this.curves.set(key(p), r.curves[i] as Curve));
+    }
+    return pairs.map((p) => this.curves.get(key(p)) as Curve);
+  }
+}
+
+const loaded = new WeakMap<Explore, Promise<LaunchData>>();
+
+/** Unpacked when it is first asked for. */
+export function loadLaunch(m: Model, row: Explore): Promise<LaunchData> {
+  const known = loaded.get(row) ?? LaunchData.load(m, row);
+  loaded.set(row, known);
+  return known;
+}
