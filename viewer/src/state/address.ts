@@ -8,6 +8,7 @@ export const VIEWS = [
   "object",
   "memory",
   "overview",
+  "explore",
   "file",
   "glossary",
 ] as const;

@@ -1,6 +1,7 @@
 /** What the operations of a warp cost in one architecture: what moves for its requests, and what collides. */
-import { LANES } from "./steps";
+
 import { type Moved, moved } from "./moved";
+import { LANES } from "./steps";
 import type { Operation, Request, Slot, Step } from "./types";
 
 /** What the page knows of a kernel's memory instructions, by pc and space. */

@@ -6,6 +6,8 @@ import type { Costs } from "./cost";
 /** What each operation differs by, summed up: of operations a to b it is sum[b] - sum[a]. */
 export interface Curve {
   ops: number;
+  pc: Uint32Array; // of each operation
+  barriers: Uint32Array; // operations that are some
   total: Float64Array; // ops + 1; each operation at most 1
   threads: Float64Array;
   shared: Float64Array;
@@ -54,6 +56,8 @@ export function curveOf(a: Costs, b: Costs): Curve {
   const { match, missed } = align(a.pc, b.pc);
   const curve: Curve = {
     ops: n,
+    pc: a.pc,
+    barriers: a.barriers,
     total: new Float64Array(n + 1),
     threads: new Float64Array(n + 1),
     shared: new Float64Array(n + 1),

@@ -40,9 +40,7 @@ class Remote {
 
   constructor(private readonly source: Source) {
     if (!this.worker) return;
-    this.worker.onmessage = ({
-      data,
-    }: MessageEvent<Numbered<Reply> & { error?: string }>) => {
+    this.worker.onmessage = ({ data }: MessageEvent<Numbered<Reply> & { error?: string }>) => {
       const [resolve, reject] = this.waiting.get(data.id) ?? [];
       this.waiting.delete(data.id);
       if (data.error === undefined) resolve?.(data.explore);
@@ -173,7 +171,8 @@ export class LaunchData {
         arch,
         ...(than && { than: than.costs }),
       });
-      if ("curves" in r) some.forEach((p, i) => this.curves.set(key(p), r.curves[i] as Curve));
+      if (!("curves" in r)) continue;
+      for (const [i, p] of some.entries()) this.curves.set(key(p), r.curves[i] as Curve);
     }
     return pairs.map((p) => this.curves.get(key(p)) as Curve);
   }
