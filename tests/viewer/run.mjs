@@ -1,4 +1,4 @@
-// Runs one of the suites: node run.mjs unit|schema|browser|demo|large|replay. Status 77: skipped.
+// Runs one of the suites: node run.mjs unit|explore|schema|browser|demo|large|replay. Status 77: skipped.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
