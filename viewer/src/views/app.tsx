@@ -5,6 +5,7 @@ import { go, href, type Route, route, type View } from "../state/route";
 import { shown, toggleTheme } from "../state/theme";
 import { baseName, exact } from "../widgets/format";
 import { CoveragePanel } from "./coverage";
+import { ExploreView } from "./explore/page";
 import { FileView, rankedFiles, stepHotLine } from "./file";
 import { FindingsView, listedGroups } from "./finding";
 import { GlossaryView } from "./glossary";
@@ -23,7 +24,11 @@ const TABS: { view: View; label: string; count: (m: Model) => number | undefined
   { view: "object", label: "Objects", count: (m) => rankedObjects(m).length },
   { view: "overview", label: "Overview", count: () => undefined },
   { view: "memory", label: "Memory", count: () => undefined },
+  { view: "explore", label: "Explorer", count: () => undefined },
 ];
+
+/** Whether warps' steps were kept, so that there is something to explore. */
+const hasSteps = (m: Model): boolean => m.payload.explore.length > 0;
 
 function Brand() {
   return (
@@ -54,7 +59,7 @@ function TopBar({ m }: { m: Model }) {
     <header class="top">
       <Brand />
       <nav aria-label="Views">
-        {TABS.map((tab) => {
+        {TABS.filter((tab) => tab.view !== "explore" || hasSteps(m)).map((tab) => {
           const n = tab.count(m);
           return (
             <a
@@ -110,12 +115,17 @@ const KEYS: [string, string][] = [
   ["/", "search"],
   ["j, k", "next and previous in the list"],
   ["n, p", "in a source file: the next hot line, and the one before"],
-  ["1 – 5", "findings, kernels, objects, overview, memory"],
+  ["1 – 6", "findings, kernels, objects, overview, memory, explorer"],
   ["t", "light or dark"],
   ["arrows", "on a heat map: move the selected cell; page up, page down, home, end, too"],
   ["+, −", "on a heat map, on memory: zoom, as the wheel does with ctrl"],
   ["arrows, 0, p", "on memory: select a call or an object; all of it; the peak"],
   ["arrows, page up, page down", "on the banks of a shared array: select a word; change the phase"],
+  [
+    "arrows, Enter, Esc",
+    "in the explorer: select a block, a warp, an operation; open it; one level up",
+  ],
+  ["r, +, −, 0", "in the explorer: compare with what is selected; zoom; show all"],
   ["?", "this list"],
   ["Esc", "empty the search; close"],
 ];
@@ -217,6 +227,8 @@ function Page({ m }: { m: Model }) {
       return <FileView m={m} id={id} />;
     case "memory":
       return <MemoryView m={m} />;
+    case "explore":
+      return <ExploreView m={m} id={id} />;
     case "overview":
       return <OverviewView m={m} />;
     case "glossary":

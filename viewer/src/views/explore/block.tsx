@@ -11,9 +11,24 @@ import { select, show, type Where } from "./where";
 
 /** What the three columns of a warp tell. */
 export const COLUMNS = [
-  { key: "threads", short: "T", name: "active threads", of: "threads that are active in one only, of 32" },
-  { key: "shared", short: "S", name: "shared memory", of: "bank conflicts, up to 8 passes more or fewer" },
-  { key: "global", short: "G", name: "global memory", of: "bytes moved, up to 1,024 more or fewer" },
+  {
+    key: "threads",
+    short: "T",
+    name: "active threads",
+    of: "threads that are active in one only, of 32",
+  },
+  {
+    key: "shared",
+    short: "S",
+    name: "shared memory",
+    of: "bank conflicts, up to 8 passes more or fewer",
+  },
+  {
+    key: "global",
+    short: "G",
+    name: "global memory",
+    of: "bytes moved, up to 1,024 more or fewer",
+  },
 ] as const;
 
 interface Props {
@@ -61,7 +76,7 @@ function paint(c: CanvasRenderingContext2D, p: Props, s: Shape, first: number, i
     c.fillStyle = ink.muted;
     c.textAlign = "right";
     c.textBaseline = "middle";
-    c.fillText(String(bundle * p.bundle), AXIS - 10, y + s.row / 2);
+    c.fillText(String(bundle * p.bundle + 1), AXIS - 10, y + s.row / 2);
     p.curves.forEach((curve, warp) => {
       cells(c, p, s, curve, leftOf(s, warp), y, bundle, ink);
     });
@@ -241,16 +256,19 @@ export function Block(p: Props) {
   };
   const grid = p.side.launch.grid as Dim;
   return (
-    <div class="blockbox">
+    <div
+      class="blockbox"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: an application, which keys move about in
+      tabIndex={0}
+      role="application"
+      aria-roledescription="warps of a block"
+      aria-label={`${blockName(p.where.block ?? 0, grid)}, ${plural(p.curves.length, "warp")}: arrow keys move the selection, Enter opens the warp`}
+      onKeyDown={key}
+    >
       <canvas
         ref={canvas}
         class="blockcanvas"
         style={{ width: `${all}px`, height: `${height}px` }}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move the cursor over the warps
-        tabIndex={0}
-        role="application"
-        aria-label={`${blockName(p.where.block ?? 0, grid)}: ${plural(p.curves.length, "warp")}; arrows move, Enter opens the warp`}
-        onKeyDown={key}
         onPointerMove={(e) => {
           const spot = spotOf(e);
           p.point(spot?.warp, spot?.bundle);

@@ -22,11 +22,9 @@ interface Props {
   most: number;
   bundle: number;
   camera: { value: Camera };
-  alone: boolean; // no other grid beside it
   point: (side: Side, spot: Spot | undefined) => void;
 }
 
-const CELL = 10; // what a tile is thought to be made of when a row of blocks is broken: pixels
 const STEP = 0.8;
 
 export function sceneOf(side: Side, most: number, bundle: number, width: number): Scene {
@@ -40,9 +38,9 @@ export function sceneOf(side: Side, most: number, bundle: number, width: number)
   return { layout, looks: side.looks, curves: side.curves, most, bundle, nameOf };
 }
 
-/** "operations 20 to 39" */
+/** "operations 21 to 40": they are counted from 1. */
 export const bundleName = (bundle: number, size: number, ops: number): string => {
-  const [from, to] = [bundle * size, Math.min(ops, (bundle + 1) * size) - 1];
+  const [from, to] = [bundle * size + 1, Math.min(ops, (bundle + 1) * size)];
   return to > from ? `operations ${exact(from)} to ${exact(to)}` : `operation ${exact(from)}`;
 };
 
@@ -81,7 +79,9 @@ export function Grid(p: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const hover = useSignal<Spot | undefined>(undefined);
   const size = useSignal({ width: 0, height: 0 });
-  const drag = useRef<{ x: number; y: number; from: Camera; moved: boolean } | undefined>(undefined);
+  const drag = useRef<{ x: number; y: number; from: Camera; moved: boolean } | undefined>(
+    undefined,
+  );
   const ratio = globalThis.devicePixelRatio || 1;
   const scene = useMemo(
     () => sceneOf(side, most, bundle, size.value.width || 800),
@@ -203,39 +203,44 @@ export function Grid(p: Props) {
     e.stopPropagation();
   };
   return (
-    <canvas
-      ref={canvas}
-      class={`gridcanvas${p.alone ? "" : " half"}`}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move the cursor over the blocks
+    <div
+      class="gridbox"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: an application, which keys move about in
       tabIndex={0}
       role="application"
-      aria-label={`Grid of ${plural(side.data.blocks.length, "block")}; arrows move, Enter opens the block`}
+      aria-roledescription="grid of blocks"
+      aria-label={`${plural(side.data.blocks.length, "block")}: arrow keys move the selection, Enter opens the block`}
       onKeyDown={key}
-      onPointerMove={(e) => {
-        const d = drag.current;
-        if (d && e.buttons & 1) {
-          const [dx, dy] = [(e.clientX - d.x) * ratio, (e.clientY - d.y) * ratio];
-          d.moved ||= Math.abs(dx) + Math.abs(dy) > 4 * ratio;
-          if (d.moved) camera.value = { scale, x: d.from.x - dx, y: d.from.y - dy };
-        } else pointAt(spotOf(e));
-      }}
-      onPointerLeave={() => pointAt(undefined)}
-      onPointerDown={(e) => {
-        if (e.button !== 0) return;
-        try {
-          e.currentTarget.setPointerCapture(e.pointerId);
-        } catch {
-          // no real pointer
-        }
-        drag.current = { x: e.clientX, y: e.clientY, from: { scale, x, y }, moved: false };
-      }}
-      onPointerUp={(e) => {
-        const moved = drag.current?.moved;
-        drag.current = undefined;
-        const spot = spotOf(e);
-        if (!moved && spot && side.data.firstOf.has(spot.block)) open(spot);
-      }}
-    />
+    >
+      <canvas
+        ref={canvas}
+        class="gridcanvas"
+        onPointerMove={(e) => {
+          const d = drag.current;
+          if (d && e.buttons & 1) {
+            const [dx, dy] = [(e.clientX - d.x) * ratio, (e.clientY - d.y) * ratio];
+            d.moved ||= Math.abs(dx) + Math.abs(dy) > 4 * ratio;
+            if (d.moved) camera.value = { scale, x: d.from.x - dx, y: d.from.y - dy };
+          } else pointAt(spotOf(e));
+        }}
+        onPointerLeave={() => pointAt(undefined)}
+        onPointerDown={(e) => {
+          if (e.button !== 0) return;
+          try {
+            e.currentTarget.setPointerCapture(e.pointerId);
+          } catch {
+            // no real pointer
+          }
+          drag.current = { x: e.clientX, y: e.clientY, from: { scale, x, y }, moved: false };
+        }}
+        onPointerUp={(e) => {
+          const moved = drag.current?.moved;
+          drag.current = undefined;
+          const spot = spotOf(e);
+          if (!moved && spot && side.data.firstOf.has(spot.block)) open(spot);
+        }}
+      />
+    </div>
   );
 }
 

@@ -127,7 +127,8 @@ export class GridPainter {
   spotAt(x: number, y: number): Spot | undefined {
     const { g, s } = this;
     const [column, row] = [Math.floor(x / g.pitchX), Math.floor(y / g.pitchY)];
-    if (column < 0 || column >= s.layout.columns || row < 0 || row >= s.layout.rows) return undefined;
+    if (column < 0 || column >= s.layout.columns || row < 0 || row >= s.layout.rows)
+      return undefined;
     const block = s.layout.blockOf(row * s.layout.columns + column);
     if (block === undefined) return undefined;
     const [inX, inY] = [x - column * g.pitchX, y - row * g.pitchY - g.label];

@@ -1,6 +1,6 @@
+import type { Curve } from "../../data/explore/difference";
 import { type LaunchData, loadLaunch } from "../../data/explore/launch";
 import { commonestBlock, type Dim, type Looks, looksOf, placeOf } from "../../data/explore/tiles";
-import type { Curve } from "../../data/explore/difference";
 import type { Model } from "../../data/model";
 import type { Explore, Launch } from "../../data/payload";
 

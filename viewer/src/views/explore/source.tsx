@@ -75,7 +75,11 @@ export function SourcePane({ m, kernel, pcs, what }: Props) {
             <p class="hint">The report does not hold this kernel's instructions.</p>
           )}
           {near.map((c) => (
-            <div key={c.pc} class={`insn${on.has(c.pc) ? " on" : ""}`} title={place(m, c.file, c.line)}>
+            <div
+              key={c.pc}
+              class={`insn${on.has(c.pc) ? " on" : ""}`}
+              title={place(m, c.file, c.line)}
+            >
               <span class="number">{c.pc}</span>
               <Code text={c.text} />
             </div>

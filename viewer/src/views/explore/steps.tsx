@@ -1,8 +1,8 @@
-import { useEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { popcount, ranges } from "../../data/heat";
-import type { Operation, WarpData } from "../../data/explore/types";
+import { useEffect, useRef } from "preact/hooks";
 import { activeLanes } from "../../data/explore/cost";
+import type { Operation, WarpData } from "../../data/explore/types";
+import { popcount, ranges } from "../../data/heat";
 import type { Model } from "../../data/model";
 import type { Code as Instruction, Kernel } from "../../data/payload";
 import { exact } from "../../widgets/format";

@@ -1,0 +1,232 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { ARCHS } from "../../data/explore/archs";
+import type { Dim } from "../../data/explore/tiles";
+import type { Model } from "../../data/model";
+import type { Explore } from "../../data/payload";
+import { exact, middle, plural, shapeOf } from "../../widgets/format";
+import { blockName, curveAt, type Side } from "./side";
+import { select, show, type Where } from "./where";
+
+interface Props {
+  m: Model;
+  side: Side;
+  where: Where;
+  bundle: number;
+  arch: string;
+  rows: Explore[];
+}
+
+const nameOf = (m: Model, row: Explore): string =>
+  `${middle(m.kernelById.get(row.kernel)?.short_name ?? "kernel", 36)}, launch ${row.launch}`;
+
+function LaunchChoice({ m, rows, where, side }: Props) {
+  if (rows.length < 2)
+    return <b class="mono">{middle(m.kernelById.get(side.row.kernel)?.short_name ?? "", 40)}</b>;
+  return (
+    <>
+      <label>
+        Launch{" "}
+        <select
+          value={side.row.launch}
+          onChange={(e) => {
+            const none = { block: undefined, warp: undefined, step: undefined, rep: undefined };
+            const launch = Number(e.currentTarget.value);
+            show({ ...none, than: undefined, level: "grid", launch, beside: undefined });
+          }}
+        >
+          {rows.map((row) => (
+            <option key={row.launch} value={row.launch}>
+              {nameOf(m, row)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {where.level === "grid" && (
+        <label>
+          beside{" "}
+          <select
+            value={where.beside ?? ""}
+            onChange={(e) => {
+              const launch = Number.parseInt(e.currentTarget.value, 10);
+              select({ beside: Number.isFinite(launch) ? launch : undefined });
+            }}
+          >
+            <option value="">nothing</option>
+            {rows
+              .filter((row) => row !== side.row)
+              .map((row) => (
+                <option key={row.launch} value={row.launch}>
+                  {nameOf(m, row)}
+                </option>
+              ))}
+          </select>
+        </label>
+      )}
+    </>
+  );
+}
+
+/** Sizes of bundles that the buttons go through. */
+function nextBundle(bundle: number, up: boolean): number {
+  const steps = [1, 2, 5];
+  const power = 10 ** Math.floor(Math.log10(bundle));
+  const all = [power / 10, power, power * 10].flatMap((p) => steps.map((s) => s * p));
+  const wanted = all.filter((n) => n >= 1 && (up ? n > bundle : n < bundle));
+  return (up ? wanted[0] : wanted[wanted.length - 1]) ?? bundle;
+}
+
+function BundleChoice({ bundle }: { bundle: number }) {
+  return (
+    <span class="bundle" title="How many consecutive operations a row stands for">
+      Row:{" "}
+      <button
+        type="button"
+        aria-label="Fewer operations a row"
+        disabled={bundle <= 1}
+        onClick={() => select({ bundle: nextBundle(bundle, false) })}
+      >
+        −
+      </button>{" "}
+      <span class="num">{plural(bundle, "operation")}</span>{" "}
+      <button
+        type="button"
+        aria-label="More operations a row"
+        onClick={() => select({ bundle: nextBundle(bundle, true) })}
+      >
+        +
+      </button>
+    </span>
+  );
+}
+
+/** Which block the others are compared with, and who chose it. */
+function RepChoice({ side, where }: { side: Side; where: Where }) {
+  const grid = side.launch.grid as Dim;
+  const at = where.block;
+  return (
+    <span class="rep">
+      Compared with <b class="repname">{blockName(side.rep, grid)}</b>
+      <span class="muted">{side.chosen ? " (your choice)" : " (the most common)"}</span>{" "}
+      {at !== undefined && at !== side.rep && (
+        <button type="button" title="r" onClick={() => select({ rep: at })}>
+          Compare with {blockName(at, grid)}
+        </button>
+      )}
+      {side.chosen && (
+        <button type="button" onClick={() => select({ rep: undefined })}>
+          Choose by itself
+        </button>
+      )}
+    </span>
+  );
+}
+
+function WarpChoice({ where }: { where: Where }) {
+  return (
+    <span class="rep">
+      {where.warp !== undefined && (
+        <button type="button" title="r" onClick={() => select({ than: where.warp })}>
+          Compare with warp {where.warp}
+        </button>
+      )}
+      {where.than !== undefined && (
+        <button type="button" onClick={() => select({ than: undefined })}>
+          Choose by itself
+        </button>
+      )}
+    </span>
+  );
+}
+
+export function Tools(p: Props) {
+  const { side, where, bundle, arch } = p;
+  const few = where.level === "grid" || where.level === "block";
+  return (
+    <>
+      <div class="exploretools">
+        <LaunchChoice {...p} />
+        <span class="muted">
+          {shapeOf(side.launch.grid, side.launch.block)}; {plural(side.row.warps, "warp")} of{" "}
+          {plural(side.data.blocks.length, "block")} known
+          {side.row.dropped ? `, ${exact(side.row.dropped)} had no room` : ""}
+        </span>
+      </div>
+      <div class="exploretools">
+        {few && <BundleChoice bundle={bundle} />}
+        {where.level === "grid" && <RepChoice side={side} where={where} />}
+        {where.level === "block" && <WarpChoice where={where} />}
+        <label title="What requests cost, on other generations of GPUs">
+          Costs as on{" "}
+          <select value={arch} onChange={(e) => select({ arch: e.currentTarget.value })}>
+            {ARCHS.map((a) => (
+              <option key={a.id} value={a.id}>
+                {a.name}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+    </>
+  );
+}
+
+const MILLISECONDS = 120; // of a step, when it plays
+const STEPS = 200; // so many at most from begin to end
+
+/** Goes through the operations: by hand, or by itself. */
+export function Player({ side, where, most }: { side: Side; where: Where; most: number }) {
+  const playing = useSignal(false);
+  const one = where.level === "warp" || where.level === "operation";
+  const curve = one ? curveAt(side, where.block ?? 0, where.warp ?? 0) : undefined;
+  const last = Math.max(0, (curve?.ops ?? most) - 1);
+  const step = Math.min(last, where.step ?? (one ? 0 : last));
+  const by = one ? 1 : Math.max(1, Math.round(last / STEPS));
+  const to = (next: number) =>
+    select({ level: where.level, step: Math.max(0, Math.min(last, next)) });
+  useEffect(() => {
+    if (!playing.value) return undefined;
+    const timer = setTimeout(() => {
+      if (step >= last) playing.value = false;
+      else to(step + by);
+    }, MILLISECONDS);
+    return () => clearTimeout(timer);
+  });
+  return (
+    <div class="player">
+      <button
+        type="button"
+        aria-label={playing.value ? "Pause" : "Play"}
+        title={playing.value ? "Pause" : "Play: let the operations go by, one after another"}
+        onClick={() => {
+          if (!playing.value && step >= last) to(0);
+          playing.value = !playing.value;
+        }}
+      >
+        {playing.value ? "❚❚" : "►"}
+      </button>
+      <button type="button" aria-label="Step back" title="Step back" onClick={() => to(step - 1)}>
+        ‹
+      </button>
+      <input
+        type="range"
+        min={0}
+        max={last}
+        value={step}
+        aria-label="Operation"
+        onInput={(e) => to(Number(e.currentTarget.value))}
+      />
+      <button type="button" aria-label="Step" title="Step" onClick={() => to(step + 1)}>
+        ›
+      </button>
+      <span class="num muted">
+        operation {exact(step + 1)} of {exact(last + 1)}
+      </span>
+      {!one && where.step !== undefined && (
+        <button type="button" onClick={() => select({ level: where.level, step: undefined })}>
+          Show all
+        </button>
+      )}
+    </div>
+  );
+}
