@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { type Curve, meanOf } from "../../data/explore/difference";
 import { type Dim, differenceCode, ENDED, UNKNOWN } from "../../data/explore/tiles";
 import { shown } from "../../state/theme";
-import { plural } from "../../widgets/format";
+import { exact, plural } from "../../widgets/format";
 import { cssOf } from "./colors";
 import { bundleName } from "./grid";
 import { blockName, type Side } from "./side";
@@ -44,7 +44,7 @@ const HEAD = 34; // pixels above the rows
 const AXIS = 58; // beside them
 const GAP = 12; // between warps
 const LEAST = 4; // width of a cell
-const MOST = 18;
+const MOST = 28;
 const ROW = 12;
 const VIEW = 560; // height of the rows
 
@@ -76,11 +76,14 @@ function paint(c: CanvasRenderingContext2D, p: Props, s: Shape, first: number, i
     c.fillStyle = ink.muted;
     c.textAlign = "right";
     c.textBaseline = "middle";
-    c.fillText(String(bundle * p.bundle + 1), AXIS - 10, y + s.row / 2);
+    c.fillText(exact(bundle * p.bundle + 1), AXIS - 10, y + s.row / 2);
     p.curves.forEach((curve, warp) => {
       cells(c, p, s, curve, leftOf(s, warp), y, bundle, ink);
     });
   }
+  c.textAlign = "right";
+  c.fillStyle = ink.muted;
+  c.fillText("operation", AXIS - 4, 24);
   p.curves.forEach((curve, warp) => {
     head(c, p, s, curve, warp, ink);
   });

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { meanOf } from "../../data/explore/difference";
-import { type Dim, type Layout, layoutOf } from "../../data/explore/tiles";
+import { type Dim, type Layout, layoutOf, placeOf as placeAt } from "../../data/explore/tiles";
 import { shown } from "../../state/theme";
 import { exact, plural } from "../../widgets/format";
 import { place } from "../source";
-import { fitting, GridPainter, geometryOf, SCALES, type Scene, type Spot } from "./gridpaint";
+import { EDGE, fitting, GridPainter, geometryOf, SCALES, type Scene, type Spot } from "./gridpaint";
 import { blockName, curveAt, type Side } from "./side";
 import { select, show, type Where } from "./where";
 
@@ -27,15 +27,30 @@ interface Props {
 
 const STEP = 0.8;
 
-export function sceneOf(side: Side, most: number, bundle: number, width: number): Scene {
+export function sceneOf(
+  side: Side,
+  most: number,
+  bundle: number,
+  width: number,
+  height: number,
+): { scene: Scene; fit: number } {
   const grid = side.launch.grid as Dim;
   const warps = Math.max(1, side.looks.warps);
   const tall = Math.ceil(most / bundle) * STEP;
   const columnsFor = (tiles: number) =>
-    Math.max(1, Math.ceil(Math.sqrt((tiles * (tall + 3) * (width / 560)) / (warps + 1))));
+    Math.max(1, Math.ceil(Math.sqrt((tiles * (tall + 3) * (width / height)) / (warps + 1))));
   const layout: Layout = layoutOf(grid, side.data.blocks, columnsFor);
   const nameOf = (block: number) => blockName(block, grid).replace("block ", "");
-  return { layout, looks: side.looks, curves: side.curves, most, bundle, nameOf };
+  const rowName = (block: number) => {
+    const [, y, z] = placeAt(block, grid);
+    return grid[2] > 1 ? `${y}, ${z}` : String(y);
+  };
+  const axes = layout.how !== "grid" ? "block" : grid[2] > 1 ? "y, z\\x" : "y\\x";
+  const { looks, curves } = side;
+  const scene = { layout, looks, curves, most, bundle, nameOf, rowName, axes };
+  const ratio = globalThis.devicePixelRatio || 1;
+  const { scale, aspect } = fitting(scene, ratio, width * ratio, height * ratio);
+  return { scene: { ...scene, aspect }, fit: scale };
 }
 
 /** "operations 21 to 40": they are counted from 1. */
@@ -83,13 +98,17 @@ export function Grid(p: Props) {
     undefined,
   );
   const ratio = globalThis.devicePixelRatio || 1;
-  const scene = useMemo(
-    () => sceneOf(side, most, bundle, size.value.width || 800),
-    [side, most, bundle, size.value.width > 0],
+  const room = {
+    width: Math.max(0, size.value.width - EDGE.left),
+    height: Math.max(0, size.value.height - EDGE.top),
+  };
+  const [edgeX, edgeY] = [EDGE.left * ratio, EDGE.top * ratio];
+  const { scene, fit } = useMemo(
+    () => sceneOf(side, most, bundle, room.width || 800, room.height || 500),
+    [side, most, bundle, room.width, room.height],
   );
-  const [width, height] = [size.value.width * ratio, size.value.height * ratio];
-  const scale =
-    camera.value.scale ?? (width > 0 ? fitting(scene, ratio, width, height) : SCALES.length - 1);
+  const [width, height] = [room.width * ratio, room.height * ratio];
+  const scale = camera.value.scale ?? fit;
   const painter = useMemo(
     () => new GridPainter(scene, SCALES[scale] as number, ratio),
     [scene, scale, ratio, shown.value],
@@ -117,9 +136,9 @@ export function Grid(p: Props) {
   useEffect(() => {
     const element = canvas.current;
     if (!element || width === 0) return;
-    if (element.width !== width) element.width = width;
-    if (element.height !== height) element.height = height;
-    painter.draw(element, x, y, {
+    if (element.width !== width + edgeX) element.width = width + edgeX;
+    if (element.height !== height + edgeY) element.height = height + edgeY;
+    painter.draw(element, x - edgeX, y - edgeY, {
       cursor,
       hover: hover.value,
       rep: side.repOf === side.row.launch ? side.rep : undefined,
@@ -142,12 +161,17 @@ export function Grid(p: Props) {
   const spotOf = (e: { clientX: number; clientY: number }): Spot | undefined => {
     const box = canvas.current?.getBoundingClientRect();
     if (!box) return undefined;
-    return painter.spotAt(x + (e.clientX - box.left) * ratio, y + (e.clientY - box.top) * ratio);
+    const [px, py] = [
+      (e.clientX - box.left) * ratio - edgeX,
+      (e.clientY - box.top) * ratio - edgeY,
+    ];
+    return px < 0 || py < 0 ? undefined : painter.spotAt(x + px, y + py);
   };
   const zoomTo = (next: number, at?: { clientX: number; clientY: number }) => {
     const box = canvas.current?.getBoundingClientRect();
     const wanted = Math.max(0, Math.min(SCALES.length - 1, next));
-    const [px, py] = at && box ? [at.clientX - box.left, at.clientY - box.top] : [0, 0];
+    const [px, py] =
+      at && box ? [at.clientX - box.left - EDGE.left, at.clientY - box.top - EDGE.top] : [0, 0];
     const after = geometryOf(scene, SCALES[wanted] as number, ratio);
     camera.value = {
       scale: wanted,

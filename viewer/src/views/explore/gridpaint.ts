@@ -33,7 +33,6 @@ export const SCALES = [
   20,
   24,
 ];
-const ASPECT = 0.8; // of a cell: its height
 const LABELLED = 46; // width from which on tiles have names
 
 export interface Scene {
@@ -42,7 +41,29 @@ export interface Scene {
   curves: Curve[];
   most: number; // operations, of whatever is shown side by side
   bundle: number;
+  aspect: number; // of a cell: its height, its width being 1
   nameOf: (block: number) => string; // short
+  rowName: (block: number) => string; // of the row that it begins
+  axes: string; // what the numbers at the edges are
+}
+
+/** Room for the numbers at the edges, in pixels of the page. */
+export const EDGE = { left: 44, top: 20 };
+
+const ASPECTS = [1.5, 1.2, 1, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2];
+
+/** The scale, and the height of cells, with which tiles are largest while all of them are in sight. */
+export function fitting(s: Omit<Scene, "aspect">, ratio: number, width: number, height: number) {
+  const best = { scale: 0, aspect: 0.8, area: 0 };
+  for (const aspect of ASPECTS)
+    for (let scale = SCALES.length - 1; scale >= 0; scale--) {
+      const g = geometryOf({ ...s, aspect }, SCALES[scale] as number, ratio);
+      if (g.worldWidth > width || g.worldHeight > height) continue;
+      const area = g.width * g.height;
+      if (area > best.area) Object.assign(best, { scale, aspect, area });
+      break;
+    }
+  return best;
 }
 
 export interface Geometry extends TileShape {
@@ -58,10 +79,10 @@ export function geometryOf(s: Scene, scale: number, ratio: number): Geometry {
   const bundles = Math.max(1, Math.ceil(s.most / s.bundle));
   const cell = scale * ratio;
   const width = cell >= 1 ? warps * Math.round(cell) : Math.max(1, Math.round(warps * cell));
-  const tall = bundles * cell * ASPECT;
+  const tall = bundles * cell * s.aspect;
   const height =
     tall >= bundles
-      ? bundles * Math.max(1, Math.round(cell * ASPECT))
+      ? bundles * Math.max(1, Math.round(cell * s.aspect))
       : Math.max(1, Math.round(tall));
   const gap = width >= 24 ? 8 : width >= 8 ? 3 : width >= 4 ? 1 : 0;
   const label = width >= LABELLED * ratio ? Math.round(15 * ratio) : 0;
@@ -78,15 +99,6 @@ export function geometryOf(s: Scene, scale: number, ratio: number): Geometry {
     worldWidth: s.layout.columns * pitchX - gap,
     worldHeight: s.layout.rows * pitchY - gap,
   };
-}
-
-/** Which of the scales shows all, or the smallest. */
-export function fitting(s: Scene, ratio: number, width: number, height: number): number {
-  for (let i = SCALES.length - 1; i > 0; i--) {
-    const g = geometryOf(s, SCALES[i] as number, ratio);
-    if (g.worldWidth <= width && g.worldHeight <= height) return i;
-  }
-  return 0;
 }
 
 /** A cell of the grid. */
@@ -228,10 +240,54 @@ export class GridPainter {
       }
     c.translate(-x, -y);
     const style = getComputedStyle(canvas);
-    const ink = style.getPropertyValue("--text").trim() || "#000";
-    if (this.g.label) this.labels(c, x, y, width, height, style.getPropertyValue("--muted"));
+    const of = (name: string) => style.getPropertyValue(name).trim() || "#000";
+    if (this.g.label) this.labels(c, x, y, width, height, of("--muted"));
     if (marks.step !== undefined) this.veil(c, x, y, width, height, marks.step);
-    this.mark(c, marks, ink, style.getPropertyValue("--accent"));
+    this.mark(c, marks, of("--text"), of("--accent"));
+    this.edges(c, x, y, width, height, of("--muted"));
+  }
+
+  /** Numbers of columns and rows of the grid, which stay at the edges. */
+  private edges(
+    c: CanvasRenderingContext2D,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    ink: string,
+  ): void {
+    const { g, s, ratio } = this;
+    const [left, top] = [EDGE.left * ratio, EDGE.top * ratio];
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.fillStyle = cssOf(GAP);
+    c.fillRect(0, 0, width, top);
+    c.fillRect(0, 0, left, height);
+    c.fillStyle = ink;
+    c.font = `${Math.round(11 * ratio)}px system-ui, sans-serif`;
+    c.textBaseline = "middle";
+    const every = (pitch: number, room: number) => {
+      const least = room / pitch;
+      return [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128].find((n) => n >= least) ?? 200;
+    };
+    if (s.layout.how === "grid") {
+      c.textAlign = "center";
+      const step = every(g.pitchX, 34 * ratio);
+      for (let col = 0; col < s.layout.columns; col += step) {
+        const at = col * g.pitchX + g.width / 2 - x;
+        if (at >= left && at <= width) c.fillText(String(col), at, top / 2);
+      }
+    }
+    c.textAlign = "right";
+    const step = every(g.pitchY, 16 * ratio);
+    for (let row = 0; row < s.layout.rows; row += step) {
+      const at = row * g.pitchY + g.label + Math.min(g.height, 16 * ratio) / 2 - y;
+      const block = s.layout.blockOf(row * s.layout.columns);
+      if (at < top || at > height || block === undefined) continue;
+      const name = s.layout.how === "grid" ? s.rowName(block) : s.nameOf(block);
+      c.fillText(name, left - 6 * ratio, at, left - 8 * ratio);
+    }
+    c.textAlign = "left";
+    c.fillText(s.axes, 4 * ratio, top / 2, left - 6 * ratio);
   }
 
   /** Calls with each block that is in sight and its corner. */

@@ -12,7 +12,7 @@ import { Block, COLUMNS, cellText } from "./block";
 import { type Camera, Grid, spotText } from "./grid";
 import type { Spot } from "./gridpaint";
 import { Legend } from "./legend";
-import { blockName, curveAt, type Side, sideOf } from "./side";
+import { blockName, comparedWarp, curveAt, type Side, sideOf } from "./side";
 import { SourcePane, useCode } from "./source";
 import { Lanes, Steps } from "./steps";
 import { Player, Tools } from "./tools";
@@ -106,25 +106,10 @@ interface LevelProps {
 const pcsOf = (curve: Curve | undefined, from: number, n: number): number[] =>
   curve ? [...new Set(curve.pc.subarray(from, from + n))] : [];
 
-/** The most common kind's first warp: what the warps of a block are compared with. */
-function typicalWarp(side: Side, block: number): number {
-  const kinds = side.data.kindsOf(block);
-  const count = (kind: number) => kinds.reduce((n, k) => n + (k === kind ? 1 : 0), 0);
-  let best = 0;
-  kinds.forEach((kind, w) => {
-    const known = kinds[best] as number;
-    if (kind >= 0 && (known < 0 || count(kind) > count(known))) best = w;
-  });
-  return best;
-}
-
 function BlockLevel({ side, where, bundle, arch, pointed }: LevelProps) {
   const block = where.block ?? 0;
   const kinds = useMemo(() => side.data.kindsOf(block), [side, block]);
-  const than =
-    where.than !== undefined && (kinds[where.than] ?? -1) >= 0
-      ? where.than
-      : typicalWarp(side, block);
+  const than = comparedWarp(side, where);
   const loaded = useLoaded(async () => {
     const pairs = [...kinds].map((kind) => ({ kind, than: kinds[than] as number }));
     const known = pairs.filter((p) => p.kind >= 0);

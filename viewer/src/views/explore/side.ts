@@ -77,3 +77,25 @@ export function blockName(block: number, grid: Dim): string {
   const n = grid[2] > 1 ? 3 : grid[1] > 1 ? 2 : 1;
   return n === 1 ? `block ${place[0]}` : `block (${place.slice(0, n).join(", ")})`;
 }
+
+/** The most common kind's first warp: what the warps of a block are compared with. */
+function typicalWarp(side: Side, block: number): number {
+  const kinds = side.data.kindsOf(block);
+  const count = (kind: number) => kinds.reduce((n, k) => n + (k === kind ? 1 : 0), 0);
+  let best = 0;
+  kinds.forEach((kind, w) => {
+    const known = kinds[best] as number;
+    if (kind >= 0 && (known < 0 || count(kind) > count(known))) best = w;
+  });
+  return best;
+}
+
+/** The warp that those of the block are compared with: chosen by hand, or the typical one. */
+export function comparedWarp(
+  side: Side,
+  where: { block: number | undefined; than: number | undefined },
+) {
+  const block = where.block ?? 0;
+  const chosen = where.than !== undefined && side.data.indexOf(block, where.than) !== undefined;
+  return chosen ? (where.than as number) : typicalWarp(side, block);
+}

@@ -5,7 +5,7 @@ import type { Dim } from "../../data/explore/tiles";
 import type { Model } from "../../data/model";
 import type { Explore } from "../../data/payload";
 import { exact, middle, plural, shapeOf } from "../../widgets/format";
-import { blockName, curveAt, type Side } from "./side";
+import { blockName, comparedWarp, curveAt, type Side } from "./side";
 import { select, show, type Where } from "./where";
 
 interface Props {
@@ -122,10 +122,16 @@ function RepChoice({ side, where }: { side: Side; where: Where }) {
   );
 }
 
-function WarpChoice({ where }: { where: Where }) {
+/** Likewise of the warps of a block. */
+function WarpChoice({ side, where }: { side: Side; where: Where }) {
+  const than = comparedWarp(side, where);
   return (
     <span class="rep">
-      {where.warp !== undefined && (
+      Compared with <b class="repname">warp {than}</b>
+      <span class="muted">
+        {than === where.than ? " (your choice)" : " (the most common of the block)"}
+      </span>{" "}
+      {where.warp !== than && where.warp !== undefined && (
         <button type="button" title="r" onClick={() => select({ than: where.warp })}>
           Compare with warp {where.warp}
         </button>
@@ -155,7 +161,7 @@ export function Tools(p: Props) {
       <div class="exploretools">
         {few && <BundleChoice bundle={bundle} />}
         {where.level === "grid" && <RepChoice side={side} where={where} />}
-        {where.level === "block" && <WarpChoice where={where} />}
+        {where.level === "block" && <WarpChoice side={side} where={where} />}
         <label title="What requests cost, on other generations of GPUs">
           Costs as on{" "}
           <select value={arch} onChange={(e) => select({ arch: e.currentTarget.value })}>
