@@ -46,6 +46,31 @@ export async function report(folder, name, change = (data) => data) {
   return path;
 }
 
+/** A page of the views of one warp, on warps made by hand. */
+export async function warpPage(folder) {
+  const { stories } = await load("test/fixture/warps.ts", folder);
+  const { pack } = await load("test/fixture/container.ts", folder);
+  const packed = (story) => pack(Buffer.from(JSON.stringify(story.code), "utf8"));
+  const code = Object.fromEntries(stories().map((story) => [story.name, packed(story)]));
+  const bundled = async (entry, define = {}) => {
+    const options = { bundle: true, write: false, absWorkingDir: viewer, logLevel: "error" };
+    const result = await build({ ...options, entryPoints: [join(viewer, entry)], define });
+    return result.outputFiles[0].text;
+  };
+  const script = await bundled("test/fixture/warppage.tsx", {
+    CODE: JSON.stringify(code),
+    GLOSSARY: "[]",
+    WORKER_SOURCE: '""',
+  });
+  const path = join(folder, "warps.html");
+  const style = await bundled("src/style.css");
+  writeFileSync(
+    path,
+    `<!doctype html><meta charset="utf-8"><title>Warps</title><style>${style}</style><div id="app"></div><script>${script.replaceAll("</script", "<\\/script")}</script>`,
+  );
+  return path;
+}
+
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
 
 /** The browser's path, or undefined: then say so and skip. */

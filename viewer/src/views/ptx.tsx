@@ -29,7 +29,7 @@ function notesOf(m: Model, kernel: Kernel): Map<number, string> {
 }
 
 /** The instructions of a kernel, unpacked; undefined until they are there. */
-function useCode(m: Model, kernel: Kernel): Instruction[] | undefined {
+export function useCode(m: Model, kernel: Kernel): Instruction[] | undefined {
   const code = useSignal<{ of: Kernel; code: Instruction[] } | undefined>(undefined);
   useEffect(() => {
     let current = true;

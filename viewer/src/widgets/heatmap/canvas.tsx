@@ -1,8 +1,9 @@
-import { effect, type Signal, useSignal } from "@preact/signals";
+import { effect, type Signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { pyramid } from "../../data/pyramid";
 import type { Summary } from "../../data/summary";
 import { shown } from "../../state/theme";
+import { useWidth } from "../width";
 import { type Geometry, geometry, STRIP } from "./geometry";
 import { Hand } from "./hand";
 import { type Cell, HEAD, Painter } from "./painter";
@@ -21,21 +22,6 @@ interface Props {
 }
 
 type Ref<T> = { current: T | null };
-
-/** The width that the element gets. */
-function useWidth(box: Ref<HTMLElement>): number {
-  const width = useSignal(0);
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => {
-      width.value = Math.floor(element.clientWidth);
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [box, width]);
-  return width.value;
-}
 
 /** Keeps the picture as it should be: each change waits for the browser's next frame, however many there are. A new
  * sight brings signals of its own, so that the effect that listens to them is made anew with it. */
