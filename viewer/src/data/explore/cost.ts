@@ -1,7 +1,6 @@
 /** What the operations of a warp cost in one architecture: what moves for its requests, and what collides. */
 
 import { type Moved, moved } from "./moved";
-import { LANES } from "./steps";
 import type { Operation, Request, Slot, Step } from "./types";
 
 /** What the page knows of a kernel's memory instructions, by pc and space. */
@@ -75,6 +74,3 @@ export function costsOf(
   costs.sizes = Uint16Array.from(sizes);
   return costs;
 }
-
-export const activeLanes = (mask: number): number[] =>
-  Array.from({ length: LANES }, (_, lane) => lane).filter((lane) => (mask >>> lane) & 1);

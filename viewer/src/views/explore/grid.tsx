@@ -49,7 +49,12 @@ export function sceneOf(
   const { looks, curves } = side;
   const scene = { layout, looks, curves, most, bundle, nameOf, rowName, axes };
   const ratio = globalThis.devicePixelRatio || 1;
-  const { scale, aspect } = fitting(scene, ratio, width * ratio, height * ratio);
+  const { scale, aspect } = fitting(
+    scene,
+    ratio,
+    width * ratio - 2 * MARGIN,
+    height * ratio - 2 * MARGIN,
+  );
   return { scene: { ...scene, aspect }, fit: scale };
 }
 
@@ -85,8 +90,10 @@ export function spotText(side: Side, spot: Spot, bundle: number): string {
   return `${who}, ${bundleName(spot.bundle, bundle, curve.ops)}: ${by}${line ? ` · ${line}` : ""}`;
 }
 
+const MARGIN = 4; // pixels around the tiles, for the frame of those at the edges
+
 const clampTo = (value: number, world: number, view: number): number =>
-  world <= view ? 0 : Math.max(-20, Math.min(world - view + 20, value));
+  world <= view ? -MARGIN : Math.max(-MARGIN, Math.min(world - view + MARGIN, value));
 
 /** One launch: a tile a block, a column a warp, a row a bundle of operations. */
 export function Grid(p: Props) {

@@ -12,10 +12,11 @@ import { Block, COLUMNS, cellText } from "./block";
 import { type Camera, Grid, spotText } from "./grid";
 import type { Spot } from "./gridpaint";
 import { Legend } from "./legend";
+import { OperationView } from "./operation";
 import { blockName, comparedWarp, curveAt, type Side, sideOf } from "./side";
-import { SourcePane, useCode } from "./source";
-import { Lanes, Steps } from "./steps";
+import { SourcePane } from "./source";
 import { Player, Tools } from "./tools";
+import { WarpView } from "./warp";
 import { here, select, show, up, type Where } from "./where";
 
 const ROWS = 24; // of a tile, about
@@ -129,33 +130,45 @@ function BlockLevel({ side, where, bundle, arch, pointed }: LevelProps) {
   return <Block {...props} point={point} />;
 }
 
-interface WarpLevelProps extends LevelProps {
-  kernel: Kernel;
-}
-
-function WarpLevel({ side, where, kernel }: WarpLevelProps) {
+function WarpLevel({ side, where, arch }: LevelProps) {
   const loaded = useLoaded(
     () => side.data.warp(where.block ?? 0, where.warp ?? 0),
     [side, where.block, where.warp],
   );
-  const code = useCode(side.m, kernel);
   const warp: WarpData | undefined = loaded.value;
+  const last = (warp?.operations().length ?? 1) - 1;
+  const step = Math.min(where.step ?? 0, last);
+  const open = () => show({ level: "operation", step });
+  useEnterKey(where.level === "warp", open);
   if (loaded.error) return <p class="hint">{loaded.error}</p>;
   if (!warp || warp.block !== where.block || warp.warp !== where.warp)
     return <p class="muted">Unpacking the warp's steps …</p>;
-  const step = Math.min(where.step ?? 0, warp.operations().length - 1);
-  if (where.level === "operation") return <Lanes m={side.m} warp={warp} step={step} />;
+  const props = { m: side.m, launch: side.launch, warp, step, arch };
+  const to = (next: number) => select({ level: where.level, step: next });
+  if (where.level === "operation") return <OperationView {...props} onStep={to} />;
   return (
-    <Steps
-      m={side.m}
-      kernel={kernel}
-      code={code}
-      warp={warp}
-      step={step}
-      onStep={(next) => select({ level: "warp", step: next })}
-      onOpen={() => show({ level: "operation", step })}
-    />
+    <>
+      <button type="button" class="openstep" onClick={open}>
+        Open operation {exact(step + 1)} <kbd>Enter</kbd>
+      </button>
+      <WarpView {...props} onStep={(next) => (next === step ? open() : to(next))} />
+    </>
   );
+}
+
+/** Enter opens what is selected, wherever the focus is, unless it is on something that Enter presses. */
+function useEnterKey(on: boolean, open: () => void): void {
+  useEffect(() => {
+    const key = (e: KeyboardEvent) => {
+      const pressed =
+        e.target instanceof HTMLElement && e.target.matches("a, button, input, select");
+      if (!on || e.key !== "Enter" || pressed || e.defaultPrevented) return;
+      e.preventDefault();
+      open();
+    };
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  });
 }
 
 /** Esc and backspace go one level up, wherever the focus is. */
@@ -231,7 +244,9 @@ function Explorer({ m, row }: { m: Model; row: Explore }) {
   }, [row.launch, where.beside]);
   useEffect(() => {
     status.value = { text: "", pcs: [] };
-    box.current?.querySelector<HTMLElement>("[tabindex='0']")?.focus({ preventScroll: true });
+    box.current
+      ?.querySelector<HTMLElement>(".exploremain [tabindex='0']")
+      ?.focus({ preventScroll: true });
   }, [where.level, side !== undefined]);
   useUpKeys(where.level);
   if (main.error) return <p class="hint">{main.error}</p>;
@@ -255,9 +270,7 @@ function Explorer({ m, row }: { m: Model; row: Explore }) {
           <GridLevel {...level} beside={beside.value} most={most} point={point} />
         )}
         {where.level === "block" && <BlockLevel {...level} />}
-        {(where.level === "warp" || where.level === "operation") && (
-          <WarpLevel {...level} kernel={kernel} />
-        )}
+        {(where.level === "warp" || where.level === "operation") && <WarpLevel {...level} />}
         <p class="pointed" aria-live="polite">
           {status.value.text || <Said {...level} />}
         </p>

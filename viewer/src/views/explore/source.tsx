@@ -1,26 +1,8 @@
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { loadCode } from "../../data/code";
 import type { Model } from "../../data/model";
 import type { Code as Instruction, Kernel } from "../../data/payload";
 import { plural } from "../../widgets/format";
+import { useCode } from "../ptx";
 import { Code, Excerpt, type Mark, place } from "../source";
-
-/** The instructions of a kernel, unpacked; undefined until they are there. */
-export function useCode(m: Model, kernel: Kernel | undefined): Instruction[] | undefined {
-  const code = useSignal<{ of: Kernel; code: Instruction[] } | undefined>(undefined);
-  useEffect(() => {
-    let current = true;
-    const take = (loaded: Instruction[]) => {
-      if (current && kernel) code.value = { of: kernel, code: loaded };
-    };
-    if (kernel) loadCode(m, kernel).then(take, () => take([]));
-    return () => {
-      current = false;
-    };
-  }, [m, kernel]);
-  return code.value?.of === kernel ? code.value?.code : undefined;
-}
 
 const AROUND = 7; // instructions before and after
 
