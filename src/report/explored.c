@@ -1,37 +1,29 @@
 /* Loads what warps did, for the HTML report's explorer. */
+#include "base/vec.h"
 #include "report/impl.h"
 
-#include "base/vec.h"
+enum {
+    MOST_LAUNCHES = 4 /* of a kernel: two are compared, and the first is often unlike the rest */
+};
 
-enum { MOST_LAUNCHES = 4 /* of a kernel: two are compared, and the first are often unlike the rest */ };
-
-typedef wl_vec(rep_explored) explored_launches;
+typedef wl_vec(ana_explore) explored_launches;
 
 static wl_status fail_explored(wl_error *err)
 {
     return wl_fail(err, WL_NOMEM, "not enough memory for what the warps of the profile did");
 }
 
-static wl_status load_explored_launch(prof_db *db, const rep_data *d, uint32_t kernel,
-                                      uint32_t launch, wl_arena *arena, explored_launches *out,
-                                      wl_error *err)
-{
-    const prof_launch *l = prof_find_launch(&d->launches, launch);
-    rep_explored row = {.launch = launch, .kernel = kernel};
-    wl_status status = prof_load_warps(db, launch, arena, &row.warps, err);
-    if (status != WL_OK || !row.warps.count)
-        return status;
-    row.dropped = l && l->warps_dropped != UINT64_MAX ? l->warps_dropped : 0;
-    return wl_push(out, row) ? WL_OK : fail_explored(err);
-}
-
-static wl_status load_explored_kernel(prof_db *db, const rep_data *d, uint32_t kernel,
-                                      wl_arena *arena, explored_launches *out, wl_error *err)
+static wl_status load_explored_kernel(prof_db *db, uint32_t kernel, wl_arena *arena,
+                                      explored_launches *out, wl_error *err)
 {
     uint32_t count = 0, *launches = NULL;
     wl_status status = prof_load_warp_launches(db, kernel, arena, &count, &launches, err);
-    for (uint32_t i = 0; i < count && i < MOST_LAUNCHES && status == WL_OK; i++)
-        status = load_explored_launch(db, d, kernel, launches[i], arena, out, err);
+    for (uint32_t i = 0; i < count && i < MOST_LAUNCHES && status == WL_OK; i++) {
+        ana_explore row = {0};
+        status = ana_explore_launch(db, launches[i], arena, &row, err);
+        if (status == WL_OK && row.warps.count && !wl_push(out, row))
+            status = fail_explored(err);
+    }
     return status;
 }
 
@@ -50,9 +42,9 @@ wl_status rep_load_explored(prof_db *db, const uint32_t *kernels, uint32_t nkern
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < d->kernel_table.count && status == WL_OK; i++)
         if (is_wanted_kernel(kernels, nkernels, d->kernel_table.rows[i].kernel))
-            status = load_explored_kernel(db, d, d->kernel_table.rows[i].kernel, arena, &all, err);
-    d->nexplored = (uint32_t)all.count;
-    d->explored = wl_arena_copy(arena, all.data, all.count * sizeof *all.data);
+            status = load_explored_kernel(db, d->kernel_table.rows[i].kernel, arena, &all, err);
+    d->warps.count = (uint32_t)all.count;
+    d->warps.rows = wl_arena_copy(arena, all.data, all.count * sizeof *all.data);
     wl_vec_free(&all);
-    return status == WL_OK && !d->explored ? fail_explored(err) : status;
+    return status == WL_OK && !d->warps.rows ? fail_explored(err) : status;
 }

@@ -29,7 +29,7 @@ typedef struct seen_pointer { /* what warps of a launch share is told apart by i
 
 typedef struct explore_packing {
     const rep_data *data;
-    const rep_explored *of;
+    const ana_explore *of;
     wl_arena *arena;
     seen_pointer *seen_sequences, *seen_groups;
     wl_vec(const prof_warp *) sequences; /* a warp that took it */
@@ -40,7 +40,7 @@ typedef struct explore_packing {
     wl_vec(uint8_t) bytes;       /* of the part that is being filled */
     wl_vec(rep_part) parts;      /* of steps; then of warps, then of columns */
     uint32_t npages;             /* parts of steps */
-    uint64_t size; /* of the parts */
+    uint64_t size;               /* of the parts */
     json_t *columns;
     bool failed;
 } explore_packing;
@@ -118,8 +118,8 @@ static void put_warp_to_group(explore_packing *p, uint32_t i)
     bool is_new;
     uint32_t index = index_of_pointer(p, &p->seen_groups, warp->slots, p->groups.count, &is_new);
     if (is_new)
-        p->failed |=
-            p->failed || !wl_push(&p->groups, (warps_group){.first = warp, .sequence = sequence});
+        p->failed |= p->failed ||
+                     !wl_push(&p->groups, (warps_group){.first = warp, .sequence = sequence});
     if (p->failed)
         return;
     p->group_of[i] = index;
@@ -193,24 +193,22 @@ static uint32_t count_slots(const explore_packing *p)
     return count;
 }
 
-#define EXPLORE_COLUMN(to, name, count, width, expression)  \
-    do {                                                    \
-        for (size_t i = 0; i < (count); i++)                \
+#define EXPLORE_COLUMN(to, name, count, width, expression)    \
+    do {                                                      \
+        for (size_t i = 0; i < (count); i++)                  \
             rep_put_element(to, count, width, i, expression); \
-        rep_end_column(to, name, count, width);             \
+        rep_end_column(to, name, count, width);               \
     } while (0)
 
 static void put_sequence_columns(const explore_packing *p, rep_columns *to)
 {
     size_t nsequences = p->sequences.count, npages = p->pages.count, at = 0;
-    EXPLORE_COLUMN(to, K(page_explore_columns, pages), nsequences, 4,
-                   p->sequences.data[i]->npages);
+    EXPLORE_COLUMN(to, K(page_explore_columns, pages), nsequences, 4, p->sequences.data[i]->npages);
     EXPLORE_COLUMN(to, K(page_explore_columns, page_bytes), npages, 4, p->pages.data[i].bytes);
     EXPLORE_COLUMN(to, K(page_explore_columns, page_part), npages, 4, p->pages.data[i].part);
     for (size_t i = 0; i < nsequences; i++)
         for (uint32_t k = 0; k < p->sequences.data[i]->npages; k++)
-            rep_put_element(to, npages, 4, at++,
-                            count_page_steps(p->sequences.data[i]->pages[k]));
+            rep_put_element(to, npages, 4, at++, count_page_steps(p->sequences.data[i]->pages[k]));
     rep_end_column(to, K(page_explore_columns, page_steps), npages, 4);
 }
 
@@ -301,9 +299,9 @@ static json_t *explore_head_json(const explore_packing *p)
     rep_put_count(row, K(page_explore, launch), p->of->launch);
     rep_put_count(row, K(page_explore, kernel), p->of->kernel);
     rep_put_count(row, K(page_explore, warps), p->of->warps.count);
-    if (p->of->dropped)
-        rep_put_count(row, K(page_explore, dropped), p->of->dropped);
-    rep_put_count(row, K(page_explore, sequences), p->sequences.count);
+    if (p->of->paths)
+        rep_put(row, K(page_explore, paths), json_true());
+    rep_put(row, K(page_explore, compared), rep_warps_json(p->data, p->of));
     return row;
 }
 
@@ -339,7 +337,7 @@ static void free_explore_packing(explore_packing *p)
     wl_arena_free(p->arena);
 }
 
-json_t *rep_pack_explored(const rep_data *data, const rep_explored *explored, rep_parts *parts)
+json_t *rep_pack_explored(const rep_data *data, const ana_explore *explored, rep_parts *parts)
 {
     explore_packing p = {.data = data, .of = explored};
     pack_explored(&p);

@@ -243,9 +243,9 @@ typedef struct rep_part { /* compressed by gzip, which a browser undoes by itsel
 typedef struct rep_parts { /* the JSON text's part first, then those of kernels and heat maps */
     uint32_t count, capacity;
     rep_part *rows;
-    uint64_t room;       /* bytes that the heat maps may still take */
-    uint64_t code_room;  /* likewise the kernels' instructions */
-    uint64_t phase_room; /* likewise the phases of shared arrays */
+    uint64_t room;         /* bytes that the heat maps may still take */
+    uint64_t code_room;    /* likewise the kernels' instructions */
+    uint64_t phase_room;   /* likewise the phases of shared arrays */
     uint64_t explore_room; /* likewise what warps did */
     bool failed;
 } rep_parts;
@@ -289,7 +289,7 @@ json_t *rep_pack_phases(const ana_phases *phases, rep_parts *parts);
 
 /* A row of the payload's "explore" (explorepack.c), whose steps and warps become parts; where these find
  * no room the row says so. NULL without memory. */
-json_t *rep_pack_explored(const rep_data *data, const rep_explored *explored, rep_parts *parts);
+json_t *rep_pack_explored(const rep_data *data, const ana_explore *explored, rep_parts *parts);
 /* The index of a kernel's first instruction; the code is sorted by kernel. */
 uint32_t rep_first_code_of(const rep_data *data, uint32_t kernel);
 

@@ -809,8 +809,8 @@ static void put_page_uses(rep_json_out *j, const rep_data *d, rep_parts *parts)
 static void put_explored(rep_json_out *j, const rep_data *d, rep_parts *parts)
 {
     rep_json_array(j, K(page, explore));
-    for (uint32_t i = 0; i < d->nexplored; i++) {
-        json_t *row = rep_pack_explored(d, &d->explored[i], parts);
+    for (uint32_t i = 0; i < d->warps.count; i++) {
+        json_t *row = rep_pack_explored(d, &d->warps.rows[i], parts);
         parts->failed |= !row;
         if (row)
             rep_json_row(j, row);

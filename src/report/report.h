@@ -33,13 +33,6 @@ typedef struct rep_failure {
     uint32_t line;
 } rep_failure;
 
-/* What the warps of a launch did, step by step. */
-typedef struct rep_explored {
-    uint32_t launch, kernel;
-    uint64_t dropped; /* warps whose steps found no room in the profile */
-    prof_warp_rows warps;
-} rep_explored;
-
 /* Everything that the reporters draw. Rows lie in the arena given to rep_load; `findings` is the
  * caller's. */
 typedef struct rep_data {
@@ -86,9 +79,7 @@ typedef struct rep_data {
     uint64_t heats_left_out; /* maps of the profile that were not chosen */
     ana_phases_rows phases;  /* of shared arrays; this and the next: none without REP_PART_HEATS */
     ana_strips strips;       /* of what was counted by element */
-    uint32_t nexplored;      /* this and the next: none without REP_PART_WARPS */
-    rep_explored *explored;
-    ana_explore_rows warps;  /* compared, of launches; none without REP_PART_COMPARED */
+    ana_explore_rows warps;  /* compared, of launches; none without REP_PART_COMPARED or _WARPS */
 } rep_data;
 
 enum { REP_MOST_LAUNCHES = 10000 }; /* that are listed one by one */
@@ -101,9 +92,9 @@ enum {
     /* rep_html, with all heat maps of the profile: without it those of a launch or two of each
      * kernel and object, so that the file can be mailed */
     REP_PART_ALL_HEATS = REP_PART_HEATS | 8,
-    REP_PART_WARPS = 64, /* rep_html: what warps did, for its explorer */
     REP_PART_TIMELINE = 32,  /* rep_perfetto */
     REP_PART_COMPARED = 128, /* rep_json, rep_warps: what warps of launches have in common */
+    REP_PART_WARPS = 64, /* rep_html: likewise of some launches of each kernel, for its explorer */
 };
 
 wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned parts, wl_arena *arena,

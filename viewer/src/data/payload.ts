@@ -507,6 +507,51 @@ export interface Phases {
   columns: PhaseColumns;
 }
 
+/** A warp of a launch. */
+export interface WarpPlace {
+  block: [number, number, number]; // Its block, by x, y, z.
+  warp: number; // Its number in the block.
+}
+
+/** Warps of a launch that differ alike from others. */
+export interface Outlier {
+  block: [number, number, number]; // Its block, by x, y, z.
+  warp: number; // Its number in the block.
+  warps: number; // How many; block and warp are the first's.
+  which: string; // As "warps 12 to 15 of every block".
+  difference: number; // Mean over their operations of how much these differ, 0 to 1.
+  why: string; // As "leave the loop at haar.cu:31 after 3 of 8 rounds".
+  /** What they are compared with: the representative; of warps that do what no warp of its block
+   * does the warp of the same number there. */
+  than: WarpPlace;
+  file?: string; // That the reason is about.
+  line?: number;
+  operations?: number; // The fewest that one of them executed.
+  operations_most?: number; // The most.
+}
+
+/** The warps of a launch compared: docs/comparing-warps.md. */
+export interface ComparedWarps {
+  count: number; // Warps whose steps are known.
+  blocks: number; // Blocks that these are of.
+  sequences: number; // Distinct sequences of steps among them.
+  /** Sequences, told apart by where warps begin modulo 128 bytes: warps of a kind cost the same. */
+  kinds: number;
+  dropped?: number; // Other warps, whose steps found no room.
+  /** Instructions that the representative executed; absent where some of its basic blocks are
+   * not known. */
+  operations?: number;
+  lanes?: number; // Active ones of these, on average; absent likewise.
+  requests: number; // Of the representative.
+  sectors: number; // Likewise: of global and local memory.
+  wavefronts: number; // Likewise: of shared memory.
+  alike: number; // Warps that the representative stands for.
+  cut?: true; // There were too many kinds to compare all step by step.
+  representative: WarpPlace; // The warp that most are like, of a block that most are like.
+  /** Warps that differ, those that differ alike in one row; most different first. */
+  outliers: Outlier[];
+}
+
 /** The columns are explained in docs/report-payload.md. */
 export interface ExploreColumns {
   pages: Column; // Of each sequence.
@@ -528,8 +573,9 @@ export interface Explore {
   launch: number; // Id.
   kernel: number;
   warps: number; // Whose steps are known.
-  dropped?: number; // Other warps, whose steps found no room in the profile.
-  sequences: number; // Distinct ones.
+  /** All instructions that they executed are known; else of some basic blocks only the accesses. */
+  paths?: true;
+  compared: ComparedWarps;
   /** Compressed bytes that found no room in the report; the keys below are absent then. */
   left_out?: number;
   pages?: number[]; // The parts that hold the pages of steps.

@@ -179,15 +179,3 @@ export function tileCodes(curves: (Curve | number)[], s: TileShape): Uint8Array 
   }
   return codes;
 }
-
-/** The block most of whose warps are of kinds that many warps are of; the first such one. */
-export function commonestBlock(data: LaunchData): number {
-  const { kinds } = data.opened;
-  let [best, most] = [data.blocks[0] ?? 0, -1];
-  for (const block of data.blocks) {
-    let score = 0;
-    for (const kind of data.kindsOf(block)) score += kinds[kind]?.warps ?? 0;
-    if (score > most) [best, most] = [block, score];
-  }
-  return best;
-}

@@ -13,6 +13,7 @@ import { type Camera, Grid, spotText } from "./grid";
 import type { Spot } from "./gridpaint";
 import { Legend } from "./legend";
 import { OperationView } from "./operation";
+import { Outliers } from "./outliers";
 import { blockName, comparedWarp, curveAt, type Side, sideOf } from "./side";
 import { SourcePane } from "./source";
 import { Player, Tools } from "./tools";
@@ -278,6 +279,7 @@ function Explorer({ m, row }: { m: Model; row: Explore }) {
         {(where.level === "grid" || where.level === "block") && (
           <Legend level={where.level} columns={COLUMNS} />
         )}
+        {where.level === "grid" && <Outliers m={m} side={side} />}
       </div>
       <Pane
         m={m}

@@ -1,6 +1,6 @@
 import type { Curve } from "../../data/explore/difference";
 import { type LaunchData, loadLaunch } from "../../data/explore/launch";
-import { commonestBlock, type Dim, type Looks, looksOf, placeOf } from "../../data/explore/tiles";
+import { type Dim, indexOf, type Looks, looksOf, placeOf } from "../../data/explore/tiles";
 import type { Model } from "../../data/model";
 import type { Explore, Launch } from "../../data/payload";
 
@@ -47,7 +47,8 @@ export async function sideOf(a: Asked): Promise<Side> {
   const launch = a.m.launchById.get(a.row.launch);
   if (!launch) throw new Error(`The report does not list launch ${a.row.launch}.`);
   const data = await loadLaunch(a.m, a.row);
-  const own = a.rep !== undefined && data.firstOf.has(a.rep) ? a.rep : commonestBlock(data);
+  const typical = indexOf(a.row.compared.representative.block, launch.grid);
+  const own = a.rep !== undefined && data.firstOf.has(a.rep) ? a.rep : typical;
   const rep = a.than?.rep ?? own;
   const { looks, curves } = await compared(data, a, rep);
   return {

@@ -155,7 +155,8 @@ export function Tools(p: Props) {
         <span class="muted">
           {shapeOf(side.launch.grid, side.launch.block)}; {plural(side.row.warps, "warp")} of{" "}
           {plural(side.data.blocks.length, "block")} known
-          {side.row.dropped ? `, ${exact(side.row.dropped)} had no room` : ""}
+          {side.row.compared.dropped ? `; ${exact(side.row.compared.dropped)} found no room` : ""}
+          {side.row.paths ? "" : "; of some basic blocks only the accesses are known"}
         </span>
       </div>
       <div class="exploretools">
