@@ -101,6 +101,13 @@ FILE *cli_create(const char *path, bool force, wl_error *err);
 /* Flushes, closes and publishes; returns an exit status, having said what went wrong. */
 int cli_finish(FILE *file, const char *path, wl_status status, wl_error *err);
 
+/* "a/b.wlprof" with another end: "a/b.html"; malloc'ed, NULL without memory. */
+char *cli_html_path(const char *profile, const char *end);
+/* Whether HTML can be written; else says what is missing. */
+bool cli_has_page(void);
+/* Where that fails it says so. */
+void cli_open_in_browser(const char *path);
+
 /* ---- profiles ---- */
 
 typedef struct cli_profile {
@@ -116,6 +123,8 @@ typedef struct cli_profile {
 bool cli_profile_open(const char *path, const ana_thresholds *thresholds, unsigned parts,
                       cli_profile *out);
 void cli_profile_close(cli_profile *profile);
+/* The *count kernels that the pattern fits, in the arena; NULL with a message where there are none. */
+const uint32_t *cli_find_kernels(const cli_profile *profile, const char *pattern, uint32_t *count);
 /* What was written is opened as `stats` and `report` will, before it counts as a profile. */
 wl_status cli_profile_check(const char *path, wl_error *err);
 

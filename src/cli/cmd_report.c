@@ -4,29 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-/* "a/b.wlprof" -> "a/b.html" */
-static char *default_output(const char *profile)
-{
-    const char *dot = strrchr(profile, '.'), *slash = strrchr(profile, '/');
-    int stem = dot && (!slash || dot > slash) ? (int)(dot - profile) : (int)strlen(profile);
-    char *path;
-    return asprintf(&path, "%.*s.html", stem, profile) < 0 ? NULL : path;
-}
-
-static void open_in_browser(const char *path)
-{
-    pid_t child = fork();
-    if (child == 0) {
-        execlp("xdg-open", "xdg-open", path, (char *)NULL);
-        _exit(127);
-    }
-    int status;
-    if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
-        wl_log(WL_LOG_WARN, "cannot start a browser here; open %s by hand", path);
-}
 
 /* The parts of the profile that the report holds; 0 where `maps` is no word for them. */
 static unsigned parts_for(const char *maps)
@@ -53,12 +30,7 @@ static int write_report(const char *path, const ana_thresholds *thresholds, unsi
 {
     cli_profile profile;
     wl_error err = {0};
-    if (!rep_html_available()) {
-        wl_log(WL_LOG_ERROR, "this warplens was built without its report page; install nodejs and "
-                             "npm and build again");
-        return CLI_FAILED;
-    }
-    if (!cli_profile_open(path, thresholds, parts, &profile))
+    if (!cli_has_page() || !cli_profile_open(path, thresholds, parts, &profile))
         return CLI_FAILED;
     FILE *file = cli_create(output, force, &err);
     int status = file ? cli_finish(file, output, rep_html(&profile.data, file, &err), &err)
@@ -90,13 +62,13 @@ int cmd_report(int argc, const char **argv)
         status = check_report_options(maps, output, force, view);
     if (path && status == CLI_OK) {
         if (!output)
-            output = default_output(path);
+            output = cli_html_path(path, ".html");
         status = output ? write_report(path, &thresholds, parts_for(maps), output, force)
                         : CLI_FAILED;
         if (status == CLI_OK && strcmp(output, "-") != 0)
             wl_log(WL_LOG_INFO, "report: %s", output);
         if (status == CLI_OK && view)
-            open_in_browser(output);
+            cli_open_in_browser(output);
     }
     poptFreeContext(context);
     free(output), free(maps);

@@ -1,6 +1,5 @@
 /* `warplens stats`: what a profile says, as text or JSON. */
 #include "base/log.h"
-#include "base/nearest.h"
 #include "cli/cli.h"
 #include "program/kernel_name.h"
 
@@ -21,29 +20,6 @@ static bool find_stats_table(const char *name, rep_table *out)
             return true;
     }
     return false;
-}
-
-/* Kernels that the pattern fits, in the arena; NULL with a message where there are none. */
-static const uint32_t *find_kernels(const cli_profile *profile, const char *pattern,
-                                    uint32_t *count)
-{
-    const prof_kernel_rows *all = &profile->data.kernels;
-    uint32_t *ids = wl_new_array(profile->arena, uint32_t, (size_t)all->count + 1);
-    wl_nearest meant = {.typed = pattern};
-    *count = 0;
-    for (uint32_t i = 0; ids && i < all->count; i++) {
-        if (prog_pattern_matches(pattern, all->rows[i].mangled))
-            ids[(*count)++] = all->rows[i].id;
-        wl_nearest_try(&meant, all->rows[i].short_name);
-    }
-    if (*count)
-        return ids;
-    wl_log(WL_LOG_ERROR,
-           "no kernel of the profile is called '%s'%s%s%s; -k 'regex:%s' looks for "
-           "it in longer names",
-           pattern, meant.word ? "; did you mean '" : "", meant.word ? meant.word : "",
-           meant.word ? "'?" : "", pattern);
-    return NULL;
 }
 
 static rep_text_options text_options(const stats_options *o)
@@ -70,7 +46,7 @@ static int list_thresholds(poptContext context, const stats_options *o)
 static int show_text(const cli_profile *profile, const stats_options *o, wl_error *err)
 {
     rep_text_options text = text_options(o);
-    if (o->kernel && !(text.kernels = find_kernels(profile, o->kernel, &text.nkernels)))
+    if (o->kernel && !(text.kernels = cli_find_kernels(profile, o->kernel, &text.nkernels)))
         return CLI_NOT_MEASURED;
     if (o->finding > 0 && (unsigned)o->finding > profile->findings.ngroups) {
         wl_log(WL_LOG_ERROR, "there is no finding %d; the profile has %u", o->finding,

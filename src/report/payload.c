@@ -864,6 +864,8 @@ static bool put_document(const rep_data *d, rep_parts *parts, wl_arena *arena, F
     rep_json_value(&j, K(page, failures), rep_failures_json(d));
     if (d->devices.count > 0)
         rep_json_value(&j, K(page, device), page_device_json(d));
+    if (d->explorer)
+        rep_json_value(&j, K(page, explorer), json_true());
     put_tables(&j, d, parts);
     uint64_t launches_left_out = put_page_launches(&j, d, arena);
     uint64_t maps_left_out = d->heats_left_out + put_maps(&j, d, parts);

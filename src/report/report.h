@@ -79,6 +79,7 @@ typedef struct rep_data {
     uint64_t heats_left_out; /* maps of the profile that were not chosen */
     ana_phases_rows phases;  /* of shared arrays; this and the next: none without REP_PART_HEATS */
     ana_strips strips;       /* of what was counted by element */
+    bool explorer;           /* rep_html: the report opens there */
     ana_explore_rows warps;  /* compared, of launches; none without REP_PART_COMPARED or _WARPS */
 } rep_data;
 

@@ -52,13 +52,13 @@ class Usage(Case):
     def test_help_lists_every_command(self):
         done = run(WARPLENS, "--help")
         self.assertEqual(done.returncode, 0)
-        for name in ("profile", "stats", "report", "export", "import", "devices", "doctor"):
+        for name in ("profile", "stats", "report", "explore", "export", "import", "devices", "doctor"):
             self.assertIn(f"  {name} ", done.stdout)
             self.assertEqual(run(WARPLENS, name, "--help").returncode, 0)
 
     def test_man_pages_name_every_option(self):
         man = os.path.join(HERE, "..", "..", "docs", "man")
-        for name in ("profile", "stats", "report", "export", "import", "devices", "doctor"):
+        for name in ("profile", "stats", "report", "explore", "export", "import", "devices", "doctor"):
             with open(os.path.join(man, f"warplens-{name}.1")) as f:
                 page = f.read().replace("\\-", "-")
             for word in run(WARPLENS, name, "--help").stdout.split():
@@ -705,6 +705,37 @@ class CudaPrograms(Case):
         done = run(WARPLENS, "report", "--open", "-f", "-o", html, self.wlprof, env=dict(os.environ, PATH=tools))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("by hand", done.stderr)
+
+    def test_explorer_opens(self):
+        self.profile(compile_program("simple"), "--set", "sequences")
+        tools = os.path.join(self.folder, "tools")
+        os.makedirs(tools)
+        with open(os.path.join(tools, "xdg-open"), "w") as f:
+            f.write('#!/bin/sh\necho "$1" > "$0.was-given"\n')
+        os.chmod(f.name, 0o755)
+        environment = dict(os.environ, PATH=tools + ":" + os.environ["PATH"])
+        for _ in range(2):  # its own file is replaced
+            done = run(WARPLENS, "explore", "-k", "scale", self.wlprof, env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        html = os.path.join(self.folder, "p.explore.html")
+        with open(f.name + ".was-given") as given:
+            self.assertEqual(given.read().strip(), html)
+        self.assertGreater(os.path.getsize(html), 10000)
+        refused = run(WARPLENS, "explore", "--no-open", "-o", html, self.wlprof)
+        self.assertEqual(refused.returncode, 1, refused.stderr)
+        self.assertEqual(run(WARPLENS, "explore", "--no-open", "-f", "-o", html, self.wlprof).returncode, 0)
+        for command, status, says in ((["-f"], 2, "-f has no effect"), (["--no-open", "-o", "-"], 2, "--no-open has no effect"),
+                                      (["--no-open", "-k", "scle"], 3, "did you mean"), (["-k", "regex:("], 2, "-k regex:(")):
+            wrong = run(WARPLENS, "explore", *command, self.wlprof)
+            self.assertEqual(wrong.returncode, status, (command, wrong.stderr))
+            self.assertIn(says, wrong.stderr)
+
+    def test_explorer_needs_steps(self):
+        self.profile(compile_program("simple"))
+        done = run(WARPLENS, "explore", "--no-open", self.wlprof)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("--set sequences", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "p.explore.html")))
 
     def test_crash_keeps_finished_launches(self):
         done = self.profile(compile_program("crash"))

@@ -24,7 +24,8 @@ async function start(root: HTMLElement): Promise<void> {
     const text = document.getElementById("payload")?.textContent ?? "";
     const m = buildModel(await decode(text));
     document.title = `${baseName(m.payload.program.executable)} – warplens`;
-    if (m.payload.groups.length > 0) home.value = { view: "finding", id: 1, query: {} };
+    if (m.payload.explorer) home.value = { view: "explore", id: undefined, query: {} };
+    else if (m.payload.groups.length > 0) home.value = { view: "finding", id: 1, query: {} };
     root.replaceChildren();
     render(<App m={m} />, root);
   } catch (error) {

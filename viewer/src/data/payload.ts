@@ -972,6 +972,7 @@ export interface Payload {
   objects: MemoryObject[];
   uses: KernelUse[]; // How often each kernel accessed the elements of each object.
   phases: Phases[]; // What sampled blocks did to shared arrays, phase after phase.
+  explorer?: true; // The report opens at what warps did.
   explore: Explore[]; // What the warps of launches did, step by step.
   findings: Finding[]; // Group after group.
   /** Those worth fixing first, what saves most time first where that is predicted; else the

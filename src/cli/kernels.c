@@ -1,0 +1,26 @@
+/* Kernels of a profile by the names that users give. */
+#include "base/log.h"
+#include "base/nearest.h"
+#include "cli/cli.h"
+#include "program/kernel_name.h"
+
+const uint32_t *cli_find_kernels(const cli_profile *profile, const char *pattern, uint32_t *count)
+{
+    const prof_kernel_rows *all = &profile->data.kernels;
+    uint32_t *ids = wl_new_array(profile->arena, uint32_t, (size_t)all->count + 1);
+    wl_nearest meant = {.typed = pattern};
+    *count = 0;
+    for (uint32_t i = 0; ids && i < all->count; i++) {
+        if (prog_pattern_matches(pattern, all->rows[i].mangled))
+            ids[(*count)++] = all->rows[i].id;
+        wl_nearest_try(&meant, all->rows[i].short_name);
+    }
+    if (*count)
+        return ids;
+    wl_log(WL_LOG_ERROR,
+           "no kernel of the profile is called '%s'%s%s%s; -k 'regex:%s' looks for "
+           "it in longer names",
+           pattern, meant.word ? "; did you mean '" : "", meant.word ? meant.word : "",
+           meant.word ? "'?" : "", pattern);
+    return NULL;
+}
