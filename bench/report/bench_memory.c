@@ -192,6 +192,6 @@ int main(int argc, char **argv)
     make_profile(profile, operations, objects);
     printf("%u operations, %u objects: profile %.2f s, %.1f MB\n", operations, objects,
            clock_seconds(CLOCK_MONOTONIC) - start, megabytes(profile));
-    draw_report(profile, html);
+    draw_report(profile, html, REP_PART_HEATS | REP_PART_SOURCES | REP_PART_COURSES);
     return 0;
 }

@@ -185,6 +185,6 @@ int main(int argc, char **argv)
     make_profile(profile, source, sectors);
     printf("%u sectors a map, %d maps: profile %.2f s, %.1f MB\n", sectors, MAPS,
            clock_seconds(CLOCK_MONOTONIC) - start, megabytes(profile));
-    draw_report(profile, html);
+    draw_report(profile, html, REP_PART_HEATS | REP_PART_SOURCES | REP_PART_COURSES);
     return 0;
 }

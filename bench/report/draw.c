@@ -60,7 +60,7 @@ double megabytes(const char *path)
     return stat(path, &file) == 0 ? (double)file.st_size / 1e6 : 0;
 }
 
-void draw_report(const char *profile, const char *html)
+void draw_report(const char *profile, const char *html, unsigned parts)
 {
     wl_error err = {0};
     wl_arena *arena = wl_arena_new();
@@ -68,7 +68,6 @@ void draw_report(const char *profile, const char *html)
     ana_findings findings;
     rep_data data;
     ana_thresholds thresholds = ana_thresholds_default();
-    unsigned parts = REP_PART_HEATS | REP_PART_SOURCES | REP_PART_COURSES;
     must(prof_open(profile, &db, &err), &err);
     double start = clock_seconds(CLOCK_MONOTONIC);
     must(ana_find(db, &thresholds, arena, &findings, &err), &err);

@@ -11,7 +11,7 @@ void add(prof_builder *builder, cap_record record);
 prof_builder *begin_profile(const char *path, const char *executable);
 void end_profile(prof_builder *builder);
 double megabytes(const char *path);
-/* Draws the report of a profile, and prints what that took. */
-void draw_report(const char *profile, const char *html);
+/* Draws the report of a profile with these parts (rep_load), and prints what that took. */
+void draw_report(const char *profile, const char *html, unsigned parts);
 
 #endif

@@ -707,7 +707,7 @@ class CudaPrograms(Case):
         self.assertIn("by hand", done.stderr)
 
     def test_explorer_opens(self):
-        self.profile(compile_program("simple"), "--set", "sequences")
+        self.profile(compile_program("simple"), options=("--set", "sequences"))
         tools = os.path.join(self.folder, "tools")
         os.makedirs(tools)
         with open(os.path.join(tools, "xdg-open"), "w") as f:

@@ -1,5 +1,5 @@
 /** Unpacks heat maps, and compares the warps of a launch, off the main thread: one question, one answer. */
-import { type Ask, answer, type Numbered, type Reply } from "../data/explore/ask";
+import { type Ask, answer, handedOver, type Numbered, type Reply } from "../data/explore/ask";
 import { buffersOf } from "../data/heat";
 import type { Answer, Question } from "../data/maps";
 import { readMap } from "../data/read";
@@ -28,7 +28,7 @@ scope.onmessage = ({ data }) => {
     return;
   }
   answer(data.explore).then(
-    (explore) => scope.postMessage({ id: data.id, explore }, []),
+    (explore) => scope.postMessage({ id: data.id, explore }, handedOver(explore)),
     (error: unknown) => scope.postMessage({ id: data.id, error: textOf(error) }, []),
   );
 };

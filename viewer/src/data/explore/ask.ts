@@ -7,9 +7,76 @@ import type { Opened } from "./table";
 export type Ask =
   | { open: Source }
   | { costs: number[]; arch: string } // kinds
+  | { paths: true }
   | { curves: Pair[]; arch: string; than?: Costs[] }; // than: by Pair.than
 
-export type Reply = { opened: Opened } | { costs: Costs[] } | { curves: Curve[] };
+export type Reply =
+  | { opened: Opened }
+  | { costs: Costs[] }
+  | { paths: Paths }
+  | { curves: Float64Array; ops: Uint32Array };
+
+/** What the warps of each kind executed, one after another. */
+export interface Paths {
+  from: Uint32Array; // by kind: its first operation in `pc`; one more at the end
+  pc: Uint32Array;
+  barriersFrom: Uint32Array; // likewise in `barriers`
+  barriers: Uint32Array; // operations that are some
+}
+
+const PLANES = ["total", "threads", "shared", "global"] as const;
+
+/** Curves in one array, which a worker can hand over as it is. */
+function packed(curves: Curve[]): { curves: Float64Array; ops: Uint32Array } {
+  const ops = Uint32Array.from(curves, (c) => c.ops);
+  const all = new Float64Array(PLANES.length * ops.reduce((sum, n) => sum + n + 1, 0));
+  let at = 0;
+  for (const c of curves)
+    for (const plane of PLANES) {
+      all.set(c[plane], at);
+      at += c.ops + 1;
+    }
+  return { curves: all, ops };
+}
+
+export function unpacked({ curves, ops }: { curves: Float64Array; ops: Uint32Array }): Curve[] {
+  let at = 0;
+  return Array.from(ops, (n) => {
+    const of = (plane: number) => curves.subarray(at + plane * (n + 1), at + (plane + 1) * (n + 1));
+    const curve = { ops: n, total: of(0), threads: of(1), shared: of(2), global: of(3) };
+    at += PLANES.length * (n + 1);
+    return curve;
+  });
+}
+
+async function pathsOf(of: Engine): Promise<Paths> {
+  const costs: Costs[] = [];
+  for (let kind = 0; kind < of.opened.kinds.length; kind++) costs.push(await of.costsOf(kind));
+  const starts = (length: (c: Costs) => number) => {
+    const from = new Uint32Array(costs.length + 1);
+    for (const [i, c] of costs.entries()) from[i + 1] = (from[i] as number) + length(c);
+    return from;
+  };
+  const paths: Paths = {
+    from: starts((c) => c.pc.length),
+    pc: new Uint32Array(costs.reduce((n, c) => n + c.pc.length, 0)),
+    barriersFrom: starts((c) => c.barriers.length),
+    barriers: new Uint32Array(costs.reduce((n, c) => n + c.barriers.length, 0)),
+  };
+  for (const [i, c] of costs.entries()) {
+    paths.pc.set(c.pc, paths.from[i]);
+    paths.barriers.set(c.barriers, paths.barriersFrom[i]);
+  }
+  return paths;
+}
+
+/** What a reply may hand over rather than copy. */
+export function handedOver(r: Reply): Transferable[] {
+  if ("curves" in r) return [r.curves.buffer as ArrayBuffer, r.ops.buffer as ArrayBuffer];
+  if (!("paths" in r)) return [];
+  const { from, pc, barriersFrom, barriers } = r.paths;
+  return [from, pc, barriersFrom, barriers].map((a) => a.buffer as ArrayBuffer);
+}
 
 export interface Numbered<T> {
   id: number;
@@ -34,7 +101,8 @@ export async function reply(of: Engine, ask: Exclude<Ask, { open: Source }>): Pr
     for (const kind of ask.costs) costs.push(await of.costsOf(kind, ask.arch));
     return { costs };
   }
+  if ("paths" in ask) return { paths: await pathsOf(of) };
   const curves: Curve[] = [];
   for (const pair of ask.curves) curves.push(await of.curve(pair, ask.arch, ask.than?.[pair.than]));
-  return { curves };
+  return packed(curves);
 }

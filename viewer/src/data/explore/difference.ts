@@ -6,13 +6,10 @@ import type { Costs } from "./cost";
 /** What each operation differs by, summed up: of operations a to b it is sum[b] - sum[a]. */
 export interface Curve {
   ops: number;
-  pc: Uint32Array; // of each operation
-  barriers: Uint32Array; // operations that are some
   total: Float64Array; // ops + 1; each operation at most 1
   threads: Float64Array;
   shared: Float64Array;
   global: Float64Array;
-  missed: number; // operations that the other has and this one has not
 }
 
 const LANES = 32;
@@ -56,13 +53,10 @@ export function curveOf(a: Costs, b: Costs): Curve {
   const { match, missed } = align(a.pc, b.pc);
   const curve: Curve = {
     ops: n,
-    pc: a.pc,
-    barriers: a.barriers,
     total: new Float64Array(n + 1),
     threads: new Float64Array(n + 1),
     shared: new Float64Array(n + 1),
     global: new Float64Array(n + 1),
-    missed: missed.reduce((sum, m) => sum + m, 0),
   };
   for (let i = 0; i < n; i++) {
     const j = match[i] as number;

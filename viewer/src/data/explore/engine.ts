@@ -66,6 +66,7 @@ export class Engine {
   private readonly bases: Bases;
   private readonly costs = new Map<string, Costs>();
   private kept = 0;
+  private arch = "";
 
   private constructor(
     source: Source,
@@ -81,8 +82,9 @@ export class Engine {
     return new Engine(source, await openLaunch(source.row, source.columns, source.members));
   }
 
-  /** What the operations of a kind cost. */
-  async costsOf(kind: number, arch: string): Promise<Costs> {
+  /** What the operations of a kind cost; whatever row of the table was asked for last, where none is named. */
+  async costsOf(kind: number, arch = this.arch): Promise<Costs> {
+    this.arch = arch;
     const key = `${arch} ${kind}`;
     const known = this.costs.get(key);
     if (known) return known;

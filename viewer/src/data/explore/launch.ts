@@ -3,7 +3,7 @@ import type { Model } from "../model";
 import type { Explore } from "../payload";
 import { startWorker } from "../worker";
 import type { Ask, Numbered, Reply } from "./ask";
-import { reply } from "./ask";
+import { type Paths, reply, unpacked } from "./ask";
 import { type Access, accessKey, type Costs } from "./cost";
 import type { Curve } from "./difference";
 import { blocksOf, Engine, type Pair, type Source, Steps } from "./engine";
@@ -75,6 +75,7 @@ class Remote {
   }
 }
 
+const BATCH = 1024; // curves that are asked for at once
 const KEPT = 4; // sequences whose steps are kept
 
 export class LaunchData {
@@ -155,6 +156,34 @@ export class LaunchData {
     return did;
   }
 
+  private known: Paths | undefined;
+
+  /** What kinds executed is there when this is done. */
+  async loadPaths(): Promise<void> {
+    if (this.known) return;
+    const r = await this.remote.ask({ paths: true });
+    if ("paths" in r) this.known = r.paths;
+  }
+
+  /** What the warps of the kind executed. */
+  pcsOf(kind: number): Uint32Array {
+    const p = this.known;
+    return p ? p.pc.subarray(p.from[kind], p.from[kind + 1]) : new Uint32Array(0);
+  }
+
+  /** Their operations that are barriers, ascending. */
+  barriersOf(kind: number): Uint32Array {
+    const p = this.known;
+    if (!p) return new Uint32Array(0);
+    return p.barriers.subarray(p.barriersFrom[kind], p.barriersFrom[kind + 1]);
+  }
+
+  /** -1 where nothing is known of it. */
+  kindOf(block: number, warp: number): number {
+    const i = this.indexOf(block, warp);
+    return i === undefined ? -1 : (this.opened.warps.kind[i] as number);
+  }
+
   async costsOf(kinds: number[], arch: string): Promise<Costs[]> {
     const r = await this.remote.ask({ costs: kinds, arch });
     return "costs" in r ? r.costs : [];
@@ -164,15 +193,16 @@ export class LaunchData {
   async curvesOf(pairs: Pair[], arch: string, than?: { name: string; costs: Costs[] }) {
     const key = (p: Pair) => `${arch} ${than?.name ?? ""} ${p.kind} ${p.than}`;
     const wanted = pairs.filter((p) => !this.curves.has(key(p)));
-    for (let at = 0; at < wanted.length; at += 64) {
-      const some = wanted.slice(at, at + 64);
+    for (let at = 0; at < wanted.length; at += BATCH) {
+      const some = wanted.slice(at, at + BATCH);
       const r = await this.remote.ask({
         curves: some,
         arch,
         ...(than && { than: than.costs }),
       });
       if (!("curves" in r)) continue;
-      for (const [i, p] of some.entries()) this.curves.set(key(p), r.curves[i] as Curve);
+      const curves = unpacked(r);
+      for (const [i, p] of some.entries()) this.curves.set(key(p), curves[i] as Curve);
     }
     return pairs.map((p) => this.curves.get(key(p)) as Curve);
   }

@@ -135,47 +135,83 @@ export interface TileShape {
 
 const WITH_GAP = 4; // pixels of a cell that has one to the next
 
-function codeOf(curves: (Curve | number)[], from: number, to: number): number {
-  let [sum, n, ended, alone] = [0, 0, 0, 0];
-  for (const curve of curves) {
-    if (typeof curve === "number") {
-      alone += curve === -2 ? 1 : 0;
-      continue;
-    }
-    const mean = meanOf(curve.total, curve.ops, from, Math.max(to, from + 1));
-    if (Number.isNaN(mean)) ended++;
-    else {
-      sum += mean;
-      n++;
-    }
-  }
-  if (n > 0) return differenceCode(sum / n);
-  return ended > 0 ? ENDED : alone > 0 ? ALONE : UNKNOWN;
-}
+/** How the rows and columns of a tile lie in its pixels. Where a cell is smaller than a pixel, the pixel is the mean of its cells. */
+export class TileRaster {
+  readonly across: number; // columns that are told apart
+  readonly down: number;
+  private readonly columns = new Map<number, Float32Array>(); // by pair: the mean of each row; NaN: it has ended
 
-/** The codes of a tile's pixels, row by row. Where a cell is smaller than a pixel, the pixel is the mean of its cells. */
-export function tileCodes(curves: (Curve | number)[], s: TileShape): Uint8Array {
-  const codes = new Uint8Array(s.width * s.height).fill(GAP);
-  const [cellWidth, cellHeight] = [s.width / s.warps, s.height / s.bundles];
-  const across = Math.min(s.width, s.warps);
-  const down = Math.min(s.height, s.bundles);
-  const columns = Array.from({ length: across }, (_, c) => {
-    const from = Math.floor((c * s.warps) / across);
-    return Array.from(
-      { length: Math.max(1, Math.floor(((c + 1) * s.warps) / across) - from) },
-      (_, k) => curves[from + k] ?? -1,
-    );
-  });
-  const [w, h] = [Math.max(1, cellWidth), Math.max(1, cellHeight)];
-  const [gapX, gapY] = [w >= WITH_GAP ? 1 : 0, h >= WITH_GAP ? 1 : 0];
-  for (let row = 0; row < down; row++) {
-    const from = Math.floor((row * s.bundles * s.bundle) / down);
-    const to = Math.floor(((row + 1) * s.bundles * s.bundle) / down);
-    for (let c = 0; c < across; c++) {
-      const code = codeOf(columns[c] as (Curve | number)[], from, to);
-      for (let y = row * h; y < (row + 1) * h - gapY; y++)
-        codes.fill(code, y * s.width + c * w, y * s.width + (c + 1) * w - gapX);
+  constructor(
+    readonly shape: TileShape,
+    private readonly curves: Curve[],
+  ) {
+    this.across = Math.min(shape.width, shape.warps);
+    this.down = Math.min(shape.height, shape.bundles);
+  }
+
+  private column(pair: number): Float32Array {
+    const known = this.columns.get(pair);
+    if (known) return known;
+    const { bundles, bundle } = this.shape;
+    const curve = this.curves[pair] as Curve;
+    const all = bundles * bundle;
+    const column = Float32Array.from({ length: this.down }, (_, row) => {
+      const from = Math.floor((row * all) / this.down);
+      const to = Math.floor(((row + 1) * all) / this.down);
+      return meanOf(curve.total, curve.ops, from, Math.max(to, from + 1));
+    });
+    this.columns.set(pair, column);
+    return column;
+  }
+
+  /** Of one column and row of a tile whose warps are compared as `pairs` have it. */
+  private code(pairs: ArrayLike<number>, first: number, end: number, row: number): number {
+    let [sum, n, ended, alone] = [0, 0, 0, 0];
+    for (let w = first; w < end; w++) {
+      const pair = pairs[w] ?? -1;
+      if (pair < 0) {
+        if (pair === -2) alone++;
+        continue;
+      }
+      const mean = this.column(pair)[row] as number;
+      if (Number.isNaN(mean)) ended++;
+      else {
+        sum += mean;
+        n++;
+      }
+    }
+    if (n > 0) return differenceCode(sum / n);
+    return ended > 0 ? ENDED : alone > 0 ? ALONE : UNKNOWN;
+  }
+
+  /** Draws the tile with its corner at left, top, as far as it lies in an image of so many pixels a side. */
+  draw(
+    pairs: ArrayLike<number>,
+    left: number,
+    top: number,
+    size: number,
+    to: Uint32Array,
+    colors: Uint32Array,
+  ): void {
+    const { width, height, warps } = this.shape;
+    const [w, h] = [width / this.across, height / this.down];
+    const [gapX, gapY] = [w >= WITH_GAP ? 1 : 0, h >= WITH_GAP ? 1 : 0];
+    for (let c = 0; c < this.across; c++) {
+      const x0 = Math.max(0, left + c * w);
+      const x1 = Math.min(size, left + (c + 1) * w - gapX);
+      if (x0 >= x1) continue;
+      const first = Math.floor((c * warps) / this.across);
+      const end = Math.max(first + 1, Math.floor(((c + 1) * warps) / this.across));
+      for (let row = 0; row < this.down; row++) {
+        const y0 = Math.max(0, top + row * h);
+        const y1 = Math.min(size, top + (row + 1) * h - gapY);
+        if (y0 >= y1) continue;
+        const color = colors[this.code(pairs, first, end, row)] as number;
+        for (let y = y0; y < y1; y++) {
+          const at = y * size;
+          for (let x = x0; x < x1; x++) to[at + x] = color;
+        }
+      }
     }
   }
-  return codes;
 }

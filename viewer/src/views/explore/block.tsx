@@ -35,7 +35,8 @@ interface Props {
   side: Side;
   where: Where;
   bundle: number;
-  curves: (Curve | undefined)[]; // of each warp, compared with warp `than`
+  kinds: Int32Array; // of each warp; -1: not known
+  curves: (Curve | undefined)[]; // likewise, compared with warp `than`
   than: number;
   point: (warp: number | undefined, bundle: number | undefined) => void;
 }
@@ -77,8 +78,8 @@ function paint(c: CanvasRenderingContext2D, p: Props, s: Shape, first: number, i
     c.textAlign = "right";
     c.textBaseline = "middle";
     c.fillText(exact(bundle * p.bundle + 1), AXIS - 10, y + s.row / 2);
-    p.curves.forEach((curve, warp) => {
-      cells(c, p, s, curve, leftOf(s, warp), y, bundle, ink);
+    p.curves.forEach((_, warp) => {
+      cells(c, p, s, warp, y, bundle, ink);
     });
   }
   c.textAlign = "right";
@@ -107,26 +108,29 @@ function cells(
   c: CanvasRenderingContext2D,
   p: Props,
   s: Shape,
-  curve: Curve | undefined,
-  left: number,
+  warp: number,
   y: number,
   bundle: number,
   ink: Ink,
 ): void {
   const from = bundle * p.bundle;
+  const [curve, left] = [p.curves[warp], leftOf(s, warp)];
   COLUMNS.forEach(({ key }, k) => {
     const mean = curve ? meanOf(curve[key], curve.ops, from, from + p.bundle) : Number.NaN;
     const code = Number.isNaN(mean) ? (curve ? ENDED : UNKNOWN) : differenceCode(mean);
     c.fillStyle = cssOf(code);
     c.fillRect(left + k * s.cell, y, s.cell - 1, s.row - 1);
   });
-  if (!curve || !hasBarrier(curve, from, from + p.bundle)) return;
+  if (!curve || !hasBarrier(barriersOf(p, warp), from, from + p.bundle)) return;
   c.fillStyle = ink.text;
   c.fillRect(left - 3, y + s.row - 2, COLUMNS.length * s.cell + 5, 2);
 }
 
+const barriersOf = (p: Props, warp: number): Uint32Array =>
+  p.side.data.barriersOf(p.kinds[warp] ?? -1);
+
 /** Whether an operation from..to is a barrier. */
-export function hasBarrier({ barriers }: Curve, from: number, to: number): boolean {
+export function hasBarrier(barriers: Uint32Array, from: number, to: number): boolean {
   let [low, high] = [0, barriers.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -174,7 +178,7 @@ export function cellText(p: Props, warp: number, bundle: number): string {
     const mean = meanOf(curve[key], curve.ops, from, from + p.bundle);
     return `${name} ${mean === 0 ? "as there" : mean.toFixed(2)}`;
   });
-  const barrier = hasBarrier(curve, from, from + p.bundle) ? "; with a barrier" : "";
+  const barrier = hasBarrier(barriersOf(p, warp), from, from + p.bundle) ? "; with a barrier" : "";
   const what = warp === p.than ? "the others are compared with it" : of.join(", ");
   return `warp ${warp}, ${bundleName(bundle, p.bundle, curve.ops)}: ${what}${barrier}`;
 }

@@ -81,7 +81,9 @@ export function spotText(side: Side, spot: Spot, bundle: number): string {
   if (from >= curve.ops) return `${who}: has ended, after ${plural(curve.ops, "operation")}`;
   const mean = meanOf(curve.total, curve.ops, from, from + bundle);
   const i = side.m.payload.instructions.find(
-    (x) => x.kernel === side.row.kernel && x.pc === curve.pc[from],
+    (x) =>
+      x.kernel === side.row.kernel &&
+      x.pc === side.data.pcsOf(side.data.kindOf(spot.block, spot.warp))[from],
   );
   const line = place(side.m, i?.file, i?.line);
   const than = `warp ${spot.warp} of ${blockName(side.rep, grid)}`;
@@ -151,6 +153,7 @@ export function Grid(p: Props) {
       rep: side.repOf === side.row.launch ? side.rep : undefined,
       step: where.step,
     });
+    element.dataset.drawn = `${SCALES[scale]}`;
   });
   // The cursor stays in sight.
   useEffect(() => {
@@ -264,11 +267,14 @@ export function Grid(p: Props) {
           }
           drag.current = { x: e.clientX, y: e.clientY, from: { scale, x, y }, moved: false };
         }}
+        onPointerCancel={() => {
+          drag.current = undefined;
+        }}
         onPointerUp={(e) => {
-          const moved = drag.current?.moved;
+          const clicked = drag.current && !drag.current.moved;
           drag.current = undefined;
           const spot = spotOf(e);
-          if (!moved && spot && side.data.firstOf.has(spot.block)) open(spot);
+          if (clicked && spot && side.data.firstOf.has(spot.block)) open(spot);
         }}
       />
     </div>

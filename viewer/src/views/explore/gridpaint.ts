@@ -1,12 +1,5 @@
 import type { Curve } from "../../data/explore/difference";
-import {
-  GAP,
-  type Layout,
-  type Looks,
-  type TileShape,
-  tileCodes,
-  UNKNOWN,
-} from "../../data/explore/tiles";
+import { GAP, type Layout, type Looks, TileRaster, type TileShape } from "../../data/explore/tiles";
 import { cssOf, pixels } from "./colors";
 
 /** Widths of a cell, in pixels of the screen: what one may zoom to. */
@@ -117,14 +110,13 @@ export interface Marks {
 
 const CHUNK = 512;
 const MOST_CHUNKS = 64;
-const MOST_IMAGE_BYTES = 64 << 20;
+const NONE: number[] = []; // of a block of which nothing is known
 
 /** Draws a grid of tiles at one zoom. The world is painted in chunks when they come into sight, and kept. */
 export class GridPainter {
   readonly g: Geometry;
   private readonly chunks = new Map<string, OffscreenCanvas>();
-  private readonly images = new Map<number, Uint32Array>();
-  private imageBytes = 0;
+  private readonly raster: TileRaster;
   private readonly colors = pixels();
 
   constructor(
@@ -133,6 +125,7 @@ export class GridPainter {
     private readonly ratio: number,
   ) {
     this.g = geometryOf(s, scale, ratio);
+    this.raster = new TileRaster(this.g, s.curves);
   }
 
   /** Of the tile in which a point of the world lies; the bundle and warp that are nearest. */
@@ -162,40 +155,6 @@ export class GridPainter {
     ];
   }
 
-  private image(look: number): Uint32Array {
-    const known = this.images.get(look);
-    if (known) return known;
-    const pairs = this.s.looks.pairs[look] ?? [];
-    const curves = Array.from(
-      { length: this.g.warps },
-      (_, w) => this.s.curves[pairs[w] ?? -1] ?? pairs[w] ?? -1,
-    );
-    const image = Uint32Array.from(tileCodes(curves, this.g), (c) => this.colors[c] as number);
-    this.imageBytes += image.byteLength;
-    if (this.imageBytes > MOST_IMAGE_BYTES) {
-      this.images.clear();
-      this.imageBytes = image.byteLength;
-    }
-    this.images.set(look, image);
-    return image;
-  }
-
-  /** Copies a tile's rows as far as they lie in the chunk. */
-  private put(to: Uint32Array, image: Uint32Array | undefined, left: number, top: number): void {
-    const { width, height } = this.g;
-    const [x0, x1] = [Math.max(0, left), Math.min(CHUNK, left + width)];
-    const [y0, y1] = [Math.max(0, top), Math.min(CHUNK, top + height)];
-    if (x0 >= x1) return;
-    const unknown = this.colors[UNKNOWN] as number;
-    for (let y = y0; y < y1; y++) {
-      if (!image) to.fill(unknown, y * CHUNK + x0, y * CHUNK + x1);
-      else {
-        const from = (y - top) * width - left;
-        to.set(image.subarray(from + x0, from + x1), y * CHUNK + x0);
-      }
-    }
-  }
-
   private chunk(cx: number, cy: number): OffscreenCanvas {
     const key = `${cx} ${cy}`;
     const known = this.chunks.get(key);
@@ -213,8 +172,9 @@ export class GridPainter {
         const block = s.layout.blockOf(row * s.layout.columns + col);
         if (block === undefined) continue;
         const look = s.looks.of.get(block);
-        const image = look === undefined ? undefined : this.image(look);
-        this.put(to, image, col * g.pitchX - left, row * g.pitchY + g.label - top);
+        const pairs = (look === undefined ? undefined : s.looks.pairs[look]) ?? NONE;
+        const corner = [col * g.pitchX - left, row * g.pitchY + g.label - top] as const;
+        this.raster.draw(pairs, ...corner, CHUNK, to, this.colors);
       }
     }
     c?.putImageData(data, 0, 0);

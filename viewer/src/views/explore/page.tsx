@@ -1,7 +1,6 @@
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { ARCHS } from "../../data/explore/archs";
-import type { Curve } from "../../data/explore/difference";
 import { bundleFor, type Dim } from "../../data/explore/tiles";
 import { archOfDevice } from "../../data/explore/transactions";
 import type { WarpData } from "../../data/explore/types";
@@ -14,7 +13,7 @@ import type { Spot } from "./gridpaint";
 import { Legend } from "./legend";
 import { OperationView } from "./operation";
 import { Outliers } from "./outliers";
-import { blockName, comparedWarp, curveAt, type Side, sideOf } from "./side";
+import { blockName, comparedWarp, type Side, sideOf } from "./side";
 import { SourcePane } from "./source";
 import { Player, Tools } from "./tools";
 import { WarpView } from "./warp";
@@ -105,8 +104,8 @@ interface LevelProps {
   pointed: (text: string, pcs: number[]) => void;
 }
 
-const pcsOf = (curve: Curve | undefined, from: number, n: number): number[] =>
-  curve ? [...new Set(curve.pc.subarray(from, from + n))] : [];
+const pcsOf = (side: Side, kind: number, from: number, n: number): number[] =>
+  kind < 0 ? [] : [...new Set(side.data.pcsOf(kind).subarray(from, from + n))];
 
 function BlockLevel({ side, where, bundle, arch, pointed }: LevelProps) {
   const block = where.block ?? 0;
@@ -122,11 +121,11 @@ function BlockLevel({ side, where, bundle, arch, pointed }: LevelProps) {
   const curves = loaded.value;
   if (loaded.error) return <p class="hint">{loaded.error}</p>;
   if (!curves) return <p class="muted">Comparing the warps …</p>;
-  const props = { side, where, bundle, curves, than };
+  const props = { side, where, bundle, kinds, curves, than };
   const point = (warp: number | undefined, at: number | undefined) => {
     if (warp === undefined || at === undefined) return pointed("", []);
     const text = cellText({ ...props, point }, warp, at);
-    return pointed(text, pcsOf(curves[warp], at * bundle, bundle));
+    return pointed(text, pcsOf(side, kinds[warp] ?? -1, at * bundle, bundle));
   };
   return <Block {...props} point={point} />;
 }
@@ -255,7 +254,9 @@ function Explorer({ m, row }: { m: Model; row: Explore }) {
   const most = Math.max(side.most, beside.value?.most ?? 1);
   const bundle = where.bundle && where.bundle > 0 ? where.bundle : bundleFor(most, ROWS);
   const point = (of: Side, spot: Spot | undefined) => {
-    const pcs = spot ? pcsOf(curveAt(of, spot.block, spot.warp), spot.bundle * bundle, bundle) : [];
+    const pcs = spot
+      ? pcsOf(of, of.data.kindOf(spot.block, spot.warp), spot.bundle * bundle, bundle)
+      : [];
     status.value = { text: spot ? spotText(of, spot, bundle) : "", pcs };
   };
   const pointed = (text: string, pcs: number[]) => {
@@ -324,11 +325,13 @@ interface PaneProps {
 
 /** The source of what is pointed at, else of what is selected, else of the representative's first operations. */
 function Pane({ m, kernel, side, where, bundle, pcs }: PaneProps) {
-  const curve = curveAt(side, where.block ?? side.rep, where.warp ?? 0) ?? side.curves[0];
+  const { data } = side;
+  const own = data.kindOf(where.block ?? side.rep, where.warp ?? 0);
+  const kind = own < 0 ? (data.opened.warps.kind[0] ?? -1) : own;
   const step = where.step ?? 0;
   const one = where.level === "warp" || where.level === "operation";
   const from = one ? step : Math.floor(step / bundle) * bundle;
-  const shown = pcs.length > 0 ? pcs : pcsOf(curve, from, one ? 1 : bundle);
+  const shown = pcs.length > 0 ? pcs : pcsOf(side, kind, from, one ? 1 : bundle);
   const what =
     pcs.length > 0
       ? "what is pointed at"

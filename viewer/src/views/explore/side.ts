@@ -51,6 +51,7 @@ export async function sideOf(a: Asked): Promise<Side> {
   const own = a.rep !== undefined && data.firstOf.has(a.rep) ? a.rep : typical;
   const rep = a.than?.rep ?? own;
   const { looks, curves } = await compared(data, a, rep);
+  await data.loadPaths();
   return {
     m: a.m,
     row: a.row,
