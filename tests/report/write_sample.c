@@ -1,6 +1,7 @@
 /* Writes the sample in every format into a folder, for tests that read it with other programs. */
 #include "payload.h"
 #include "sample.h"
+#include "warps.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,9 +34,13 @@ int main(int argc, char **argv)
     }
     wl_arena *arena = wl_arena_new();
     rep_data data;
+    ana_explore explored;
     sample_make(&data, arena);
+    sample_warps(&explored, arena);
+    data.warps = (ana_explore_rows){1, &explored};
     int bad = write_file(argv[1], "sample.json", rep_json, &data);
     bad |= write_file(argv[1], "sample.payload", write_payload, &data);
+    bad |= write_file(argv[1], "sample.warps.json", sample_warps_json, &data);
     if (rep_html_available())
         bad |= write_file(argv[1], "sample.html", rep_html, &data);
     wl_arena_free(arena);

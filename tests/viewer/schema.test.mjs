@@ -12,6 +12,8 @@ const folder = scratch();
 const { fixture } = await load("test/fixture/index.ts", folder);
 const decode = await load("src/data/decode.ts", folder);
 const heat = await load("src/data/heat.ts", folder);
+const tables = await load("src/data/explore/table.ts", folder);
+const engines = await load("src/data/explore/engine.ts", folder);
 const { readMap } = await load("src/data/read.ts", folder);
 const sample = process.env.WARPLENS_SAMPLE;
 const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
@@ -64,6 +66,31 @@ test("the data of an HTML report keeps to the schema and decodes", { skip: !samp
   assert.deepEqual([...table.first.subarray(0, 3)], [0, 64, 128]);
   assert.equal(heat.popcount(table.history[31]), 8);
   assert.equal(heat.warpsOf(table, 31, 7), 1 << 7);
+});
+
+test("steps of warps decode to what the C side reads", { skip: !sample }, async () => {
+  const report = await decode.decode(readFileSync(join(sample, "sample.payload"), "utf8"));
+  const [row] = report.payload.explore;
+  const part = (number) => report.parts[number];
+  const { table, warps } = await tables.openLaunch(row, part(row.part), part(row.members));
+  const steps = new engines.Steps(row.pages.map(part), table);
+  const expected = readJson(join(sample, "sample.warps.json"));
+  assert.equal(warps.count, 48);
+  assert.equal(expected.length, 10);
+  for (const e of expected) {
+    const i = [...warps.block.keys()].find((k) => warps.block[k] === e.block && warps.number[k] === e.warp);
+    const group = table.groups[warps.group[i]];
+    const begins = [...warps.begins.subarray(warps.beginAt[i], warps.beginAt[i] + group.slots.length)];
+    assert.deepEqual(group.slots.map((s) => [s.space, s.object]), e.slots);
+    assert.deepEqual(begins, e.begins);
+    const read = await steps.of(group.sequence);
+    assert.equal(read.length, e.steps.length);
+    for (const [k, step] of read.entries()) {
+      const { slot, offsets, ...rest } = step;
+      const known = offsets.map((o) => (Number.isNaN(o) ? null : o));
+      assert.deepEqual(step.kind === "access" ? { ...rest, slot, offsets: known } : rest, e.steps[k]);
+    }
+  }
 });
 
 test("what rep_json writes keeps to warplens/1", { skip: !sample }, () => {

@@ -1,0 +1,162 @@
+/* What warps did, as the HTML report holds it: every warp, every page, and nothing where there is no room. */
+#include "report/impl.h"
+#include "sample.h"
+#include "support/test.h"
+#include "unpack.h"
+#include "warps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct fixture {
+    wl_arena *arena;
+    rep_data data;
+    ana_explore explored;
+    rep_parts parts;
+} fixture;
+
+static fixture packed(uint64_t room, json_t **row)
+{
+    fixture f = {.arena = wl_arena_new(), .parts = {.explore_room = room}};
+    sample_make(&f.data, f.arena);
+    sample_warps(&f.explored, f.arena);
+    rep_add_part(&f.parts, (rep_part){0}); /* as that of the text */
+    *row = rep_pack_explored(&f.data, &f.explored, &f.parts);
+    assert_non_null(*row);
+    return f;
+}
+
+static void clear(fixture *f, json_t *row)
+{
+    json_decref(row);
+    rep_free_parts(&f->parts);
+    wl_arena_free(f->arena);
+}
+
+static json_int_t integer(const json_t *row, const char *key)
+{
+    const json_t *value = json_object_get(row, key);
+    assert_true(json_is_integer(value));
+    return json_integer_value(value);
+}
+
+static uint32_t element(const uint8_t *bytes, json_t *row, const char *name, uint32_t width,
+                        uint32_t i)
+{
+    json_t *place = json_object_get(json_object_get(row, "columns"), name);
+    size_t offset = (size_t)json_integer_value(json_array_get(place, 0));
+    size_t count = (size_t)json_integer_value(json_array_get(place, 1));
+    uint32_t value = 0;
+    assert_true(i < count);
+    for (uint32_t b = 0; b < width; b++)
+        value |= (uint32_t)bytes[offset + b * count + i] << (8 * b);
+    return value;
+}
+
+static uint32_t length_of(json_t *row, const char *name)
+{
+    json_t *place = json_object_get(json_object_get(row, "columns"), name);
+    return (uint32_t)json_integer_value(json_array_get(place, 1));
+}
+
+static const prof_warp *find_warp(const ana_explore *e, const wl_warp *warp)
+{
+    for (uint32_t i = 0; i < e->warps.count; i++)
+        if (e->warps.rows[i].block == warp->block && e->warps.rows[i].number == warp->number)
+            return &e->warps.rows[i];
+    fail_msg("there is no warp %u of block %u", warp->number, (unsigned)warp->block);
+    return NULL;
+}
+
+/* The warps of a group, from `at` on, are those of the sample with these objects. */
+static uint32_t check_page(const fixture *f, const uint8_t *at, uint32_t size, uint32_t object)
+{
+    uint32_t count = 0;
+    wl_page_reader reader = wl_page_read(at, size, SAMPLE_SLOTS);
+    for (wl_warp warp; wl_page_warp(&reader, &warp); count++) {
+        const prof_warp *from = find_warp(&f->explored, &warp);
+        assert_memory_equal(warp.begin, from->begin, SAMPLE_SLOTS * sizeof *warp.begin);
+        assert_int_equal(from->slots[1].object, object);
+    }
+    assert_false(reader.damaged);
+    return count;
+}
+
+static void test_all_warps_are_there(void **ignored)
+{
+    (void)ignored;
+    json_t *row;
+    size_t size, bytes;
+    fixture f = packed(UINT64_MAX, &row);
+    uint8_t *columns = unpacked(&f.parts.rows[integer(row, "part")], &size);
+    uint8_t *members = unpacked(&f.parts.rows[integer(row, "members")], &bytes);
+    uint32_t groups = length_of(row, "group_sequence"), count = 0, at = 0;
+    assert_int_equal(groups,
+                     3); /* i * i % 3 is 0 or 1; the first sequence on two sets of objects */
+    for (uint32_t g = 0, page = 0; g < groups; g++) {
+        assert_int_equal(element(columns, row, "group_slots", 1, g), SAMPLE_SLOTS);
+        uint32_t object = element(columns, row, "slot_object", 4, g * SAMPLE_SLOTS + 1);
+        assert_int_equal(element(columns, row, "slot_space", 1, g * SAMPLE_SLOTS + 1), ACC_SHARED);
+        for (uint32_t i = 0; i < element(columns, row, "group_pages", 4, g); i++, page++) {
+            uint32_t length = element(columns, row, "warp_page_bytes", 4, page);
+            count += check_page(&f, members + at, length, object);
+            at += length;
+        }
+    }
+    assert_int_equal(count, SAMPLE_WARPS);
+    assert_int_equal(at, bytes);
+    assert_int_equal(integer(row, "warps"), SAMPLE_WARPS);
+    free(columns), free(members);
+    clear(&f, row);
+}
+
+static void test_pages_are_the_profile_s(void **ignored)
+{
+    (void)ignored;
+    json_t *row;
+    size_t size;
+    fixture f = packed(UINT64_MAX, &row);
+    uint8_t *columns = unpacked(&f.parts.rows[integer(row, "part")], &size);
+    json_t *parts = json_object_get(row, "pages");
+    uint32_t page = 0, steps = 0;
+    assert_true(json_array_size(parts) > 1); /* they do not fit into one */
+    for (uint32_t s = 0; s < length_of(row, "pages"); s++)
+        for (uint32_t i = 0; i < element(columns, row, "pages", 4, s); i++)
+            steps += element(columns, row, "page_steps", 4, page++);
+    assert_int_equal(steps, 2 * SAMPLE_STEPS); /* the third sequence is nobody's */
+    size_t total = 0;
+    for (size_t i = 0; i < json_array_size(parts); i++) {
+        free(unpacked(&f.parts.rows[json_integer_value(json_array_get(parts, i))], &size));
+        total += size;
+    }
+    size_t expected = 0;
+    for (uint32_t i = 0; i < page; i++)
+        expected += element(columns, row, "page_bytes", 4, i);
+    assert_int_equal(total, expected);
+    const wl_page_reader *first = f.explored.warps.rows[0].pages;
+    uint8_t *data = unpacked(&f.parts.rows[json_integer_value(json_array_get(parts, 0))], &size);
+    assert_memory_equal(data, first->at, (size_t)(first->end - first->at));
+    free(data), free(columns);
+    clear(&f, row);
+}
+
+static void test_what_finds_no_room_is_left_out(void **ignored)
+{
+    (void)ignored;
+    json_t *row;
+    fixture f = packed(1000, &row);
+    assert_true(integer(row, "left_out") > 1000);
+    assert_null(json_object_get(row, "pages"));
+    assert_int_equal(f.parts.count, 1);
+    assert_int_equal(f.parts.explore_room, 1000);
+    assert_int_equal(integer(json_object_get(row, "compared"), "alike"), SAMPLE_WARPS);
+    clear(&f, row);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_warps_are_there),
+                                       cmocka_unit_test(test_pages_are_the_profile_s),
+                                       cmocka_unit_test(test_what_finds_no_room_is_left_out)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
