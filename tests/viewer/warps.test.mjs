@@ -1,0 +1,331 @@
+// How the page compares warps, without a browser: steps, operations, alignment, differences, tiles.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fixtureFolder, load, scratch } from "../../viewer/test/tools.mjs";
+
+const folder = scratch();
+const { stepsOf, warpsOf } = await load("src/data/explore/steps.ts", folder);
+const { operationsOf } = await load("src/data/explore/operations.ts", folder);
+const { align } = await load("src/data/explore/align.ts", folder);
+const { costsOf } = await load("src/data/explore/cost.ts", folder);
+const { apart, curveOf, meanOf } = await load("src/data/explore/difference.ts", folder);
+const tiles = await load("src/data/explore/tiles.ts", folder);
+const tables = await load("src/data/explore/table.ts", folder);
+const { Engine } = await load("src/data/explore/engine.ts", folder);
+const asks = await load("src/data/explore/ask.ts", folder);
+const { fixture } = await load("test/fixture/index.ts", folder);
+
+const ALL = 0xffffffff;
+
+/** Numbers that look random and are the same in every run. */
+function randoms(seed) {
+  let state = seed;
+  return (n) => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return (state >> 8) % n;
+  };
+}
+
+/* ---- pages ---- */
+
+test("steps are decoded from the bytes that the headers describe", () => {
+  // pc 1, all lanes, slot 0 from byte 0, 4 bytes apart; pc 5, lanes 0, 1, 3, slot 1 at 128, 120, 136; pc 3, a barrier;
+  // pc 7, the same lanes, an entry
+  const bytes = [2, 0xff, 0xff, 0xff, 0xff, 0x0f, 2, 0, 9];
+  bytes.push(8, 0xf4, 0xff, 0xff, 0xff, 0x0f, 3, 0x80, 2, 0, 15, 32, 3, 0, 0, 8, 0, 1);
+  const steps = stepsOf(Uint8Array.from(bytes));
+  assert.deepEqual(
+    steps.map((s) => [s.kind, s.pc, s.mask, s.slot]),
+    [
+      ["access", 1, ALL, 0],
+      ["access", 5, 11, 1],
+      ["barrier", 3, 11, -1],
+      ["entry", 7, 11, -1],
+    ],
+  );
+  assert.deepEqual(steps[0].offsets, [...Array(32).keys()].map((lane) => 4 * lane));
+  assert.deepEqual(steps[1].offsets.slice(0, 4), [128, 120, Number.NaN, 136]);
+  assert.throws(() => stepsOf(Uint8Array.from([2, 0xff])), /cannot be read/);
+  assert.throws(() => stepsOf(Uint8Array.from([2, 0, 0])), /cannot be read/); // no lane
+});
+
+test("warps are decoded from the bytes that the headers describe", () => {
+  const seen = [];
+  const bytes = Uint8Array.from([0, 0, 0, 0, 0, 1, 0x80, 2, 0, 3, 0, 127, 0]);
+  warpsOf(bytes, 2, (block, number, begins) => seen.push([block, number, [...begins]]));
+  assert.deepEqual(seen, [
+    [0, 0, [0, 0]],
+    [0, 1, [128, 0]],
+    [3, 0, [64, 0]],
+  ]);
+});
+
+/* ---- operations ---- */
+
+const entry = (pc, mask = ALL) => ({ kind: "entry", pc, mask, slot: -1, offsets: [] });
+const barrier = (pc) => ({ kind: "barrier", pc, mask: ALL, slot: -1, offsets: [] });
+const access = (pc, mask = ALL, slot = 0, stride = 4) => ({
+  kind: "access",
+  pc,
+  mask,
+  slot,
+  offsets: [...Array(32).keys()].map((l) => ((mask >>> l) & 1 ? l * stride : Number.NaN)),
+});
+const brief = (operations) =>
+  operations.map((o) => `${o.pc}${o.accesses.length ? "a".repeat(o.accesses.length) : ""}${o.barrier ? "b" : ""}`).join(" ");
+
+test("an entry stands for the instructions of its basic block", () => {
+  const blocks = new Map([
+    [0, 3],
+    [3, 2],
+  ]);
+  const steps = [entry(0), access(1), entry(3, 7), barrier(4), access(3, 3)];
+  const operations = operationsOf(steps, blocks);
+  assert.equal(brief(operations), "0 1a 2 3a 4b");
+  assert.deepEqual(operations.map((o) => o.mask), [ALL, ALL, ALL, 7, 7]);
+});
+
+test("lanes that have parted come back to their own block", () => {
+  const blocks = new Map([[5, 2]]);
+  const steps = [entry(5, 0x0f), entry(5, 0xf0), access(6, 0x0f), access(6, 0xf0)];
+  const operations = operationsOf(steps, blocks);
+  assert.equal(brief(operations), "5 6a 5 6a");
+  assert.deepEqual(operations.map((o) => o.mask), [0x0f, 0x0f, 0xf0, 0xf0]);
+});
+
+test("without entries requests are the operations, of several objects one", () => {
+  const steps = [access(4, 0x3), access(4, 0xc, 1), access(4, 0x3), barrier(9)];
+  assert.equal(brief(operationsOf(steps, new Map())), "4aa 4a 9b");
+});
+
+/* ---- alignment ---- */
+
+/** The length of a longest common subsequence, by the table that everybody knows. */
+function longest(a, b) {
+  const t = Array.from({ length: a.length + 1 }, () => new Array(b.length + 1).fill(0));
+  for (let i = 1; i <= a.length; i++)
+    for (let j = 1; j <= b.length; j++)
+      t[i][j] = a[i - 1] === b[j - 1] ? t[i - 1][j - 1] + 1 : Math.max(t[i - 1][j], t[i][j - 1]);
+  return t[a.length][b.length];
+}
+
+test("alignments are as long as they can be, and in order", () => {
+  const random = randoms(5);
+  for (let round = 0; round < 300; round++) {
+    const list = () => Uint32Array.from({ length: random(30) }, () => random(1 + (round % 6)));
+    const [a, b] = [list(), list()];
+    const { match, missed } = align(a, b);
+    const matched = [...match.keys()].filter((i) => match[i] >= 0);
+    assert.equal(matched.length, longest(a, b), `${a} / ${b}`);
+    for (const [k, i] of matched.entries()) {
+      assert.equal(a[i], b[match[i]]);
+      assert.ok(k === 0 || match[i] > match[matched[k - 1]]);
+    }
+    assert.equal(missed.reduce((s, m) => s + m, 0), b.length - matched.length);
+  }
+});
+
+test("an iteration more does not set what follows against something else", () => {
+  const loop = (n) => [1, ...Array.from({ length: n }, () => [2, 3, 4]).flat(), 5, 6];
+  const { match, missed } = align(Uint32Array.from(loop(3)), Uint32Array.from(loop(4)));
+  assert.ok(match.every((j) => j >= 0));
+  assert.equal(match[10], 13);
+  assert.deepEqual([...missed].filter(Boolean), [3]);
+});
+
+test("very unlike lists are aligned, if not as well", () => {
+  const random = randoms(9);
+  const a = Uint32Array.from({ length: 6000 }, () => random(4000));
+  const b = Uint32Array.from({ length: 6000 }, () => random(4000));
+  const { match } = align(a, b);
+  let last = -1;
+  for (const [i, j] of match.entries()) {
+    if (j < 0) continue;
+    assert.ok(j > last && a[i] === b[j]);
+    last = j;
+  }
+});
+
+/* ---- differences ---- */
+
+const ACCESSES = new Map([
+  ["1 global", { op: "load", bytes: 4 }],
+  ["2 shared", { op: "load", bytes: 4 }],
+]);
+const PLACE = {
+  slots: [
+    { space: "global", object: 1 },
+    { space: "shared", object: 2 },
+  ],
+  begins: [0, 0],
+  bases: new Map(),
+};
+const costs = (steps) => costsOf(operationsOf(steps, new Map()), PLACE, ACCESSES, "9.0");
+
+test("costs of requests are those of the architecture", () => {
+  const c = costs([access(1), access(1, ALL, 0, 32), access(2, ALL, 1, 128), barrier(3)]);
+  assert.deepEqual([...c.sizesFrom], [0, 4, 36, 36, 36]);
+  assert.ok(c.sizes.every((size) => size === 32));
+  assert.deepEqual([...c.conflicts], [0, 0, 31, 0]);
+  assert.deepEqual([...c.barriers], [3]);
+});
+
+test("the difference of two operations, by hand", () => {
+  const a = costs([access(1), access(2, 0xff, 1, 4)]);
+  const b = costs([access(1, 0xffff, 0, 32), access(2, ALL, 1, 128)]);
+  // 4 sectors against 16: 12 * 32 bytes; 16 lanes
+  assert.deepEqual(apart(a, 0, b, 0), { threads: 0.5, shared: 0, global: 384 / 1024 });
+  // 24 lanes; no conflict against 31 passes more
+  assert.deepEqual(apart(a, 1, b, 1), { threads: 0.75, shared: 31 / 8, global: 0 });
+  const curve = curveOf(a, b);
+  assert.deepEqual([...curve.total], [0, 0.875, 1.875]); // the second is at most 1
+  assert.deepEqual([...curve.shared], [0, 0, 1]);
+});
+
+test("a warp does not differ from itself, half active or not", () => {
+  const a = costs([access(1, 0x55555555), access(2, 0xffff, 1, 64)]);
+  assert.deepEqual([...curveOf(a, a).total], [0, 0, 0]);
+});
+
+test("what only one of them executes is a difference of 1", () => {
+  const [a, b] = [costs([access(1), barrier(3), access(2, ALL, 1)]), costs([access(1), access(2, ALL, 1)])];
+  assert.deepEqual([...curveOf(a, b).total], [0, 0, 1, 1]);
+  assert.deepEqual([...curveOf(b, a).total], [0, 0, 1]); // where it goes on without it
+});
+
+test("means of bundles", () => {
+  const sum = Float64Array.from([0, 1, 1, 2]);
+  assert.equal(meanOf(sum, 3, 0, 2), 0.5);
+  assert.equal(meanOf(sum, 3, 2, 9), 1);
+  assert.ok(Number.isNaN(meanOf(sum, 3, 3, 5)));
+});
+
+test("curves come through the worker's message as they were", () => {
+  const a = costs([access(1), access(2, ALL, 1)]);
+  const b = costs([access(1, 0xff)]);
+  const [one, two] = [curveOf(a, b), curveOf(b, a)];
+  const length = (c) => 4 * (c.ops + 1);
+  const all = new Float64Array(length(one) + length(two));
+  let at = 0;
+  for (const c of [one, two])
+    for (const plane of ["total", "threads", "shared", "global"]) {
+      all.set(c[plane], at);
+      at += c.ops + 1;
+    }
+  assert.deepEqual(asks.unpacked({ curves: all, ops: Uint32Array.of(one.ops, two.ops) }), [one, two]);
+});
+
+/* ---- a whole launch ---- */
+
+const report = fixture(fixtureFolder);
+const row = report.payload.explore[0];
+const part = (number) => report.parts[number - 1];
+const source = {
+  row,
+  columns: part(row.part),
+  members: part(row.members),
+  pages: row.pages.map(part),
+  accesses: report.payload.instructions
+    .filter((i) => i.kernel === row.kernel)
+    .map((i) => [`${i.pc} ${i.space}`, { op: i.op, bytes: i.bytes }]),
+  bases: [],
+};
+
+test("warps of a launch, by block and number, with their kinds", async () => {
+  const { warps, kinds, table } = await tables.openLaunch(row, source.columns, source.members);
+  assert.equal(warps.count, 2048);
+  for (let i = 0; i < warps.count; i++)
+    assert.deepEqual([warps.block[i], warps.number[i]], [Math.floor(i / 8), i % 8]);
+  assert.equal(table.sequences.length, 4);
+  assert.equal(kinds.reduce((n, k) => n + k.warps, 0), 2048);
+  // The out pointer moves by 64 bytes a warp: each sequence is two kinds, but for those that every other warp alone takes.
+  const of = (block, warp) => warps.kind[block * 8 + warp];
+  assert.notEqual(of(0, 0), of(0, 1));
+  assert.equal(of(0, 0), of(0, 2));
+  assert.equal(of(0, 0), of(1, 0));
+  assert.notEqual(of(0, 0), of(5, 0));
+});
+
+test("a block with more passes differs where it has more, and nowhere else", async () => {
+  const engine = await Engine.open(source);
+  const kindOf = (block, warp) => engine.opened.warps.kind[block * 8 + warp];
+  const curve = await engine.curve({ kind: kindOf(5, 0), than: kindOf(0, 0) }, "9.0");
+  assert.equal(curve.ops, 9 + 9 * 7);
+  const differing = [...Array(curve.ops).keys()].filter((i) => curve.total[i + 1] > curve.total[i]);
+  assert.equal(differing.length, 3 * 7); // three passes of seven instructions
+  const same = await engine.curve({ kind: kindOf(1, 2), than: kindOf(0, 0) }, "9.0");
+  assert.equal(same.total[same.ops], 0);
+});
+
+/* ---- tiles ---- */
+
+test("blocks and their places", () => {
+  const grid = [4, 3, 2];
+  for (let block = 0; block < 24; block++)
+    assert.equal(tiles.indexOf(tiles.placeOf(block, grid), grid), block);
+  assert.deepEqual(tiles.placeOf(13, grid), [1, 0, 1]);
+});
+
+test("tiles lie as the grid does, are wrapped, or are those that are known", () => {
+  const columns = () => 10;
+  const all = (n) => [...Array(n).keys()];
+  const cube = tiles.layoutOf([4, 3, 2], all(24), columns);
+  assert.deepEqual([cube.how, cube.columns, cube.rows], ["grid", 4, 7]); // a row between the slices
+  const line = tiles.layoutOf([95, 1, 1], all(95), columns);
+  assert.deepEqual([line.how, line.columns, line.rows], ["wrapped", 10, 10]);
+  assert.equal(line.blockOf(95), undefined);
+  const few = tiles.layoutOf([100, 100, 1], [3, 77, 5000], columns);
+  assert.deepEqual([few.how, few.columns, few.rows], ["known", 3, 1]);
+  for (const layout of [cube, line, few])
+    for (let tile = 0; tile < layout.columns * layout.rows; tile++) {
+      const block = layout.blockOf(tile);
+      if (block !== undefined) assert.equal(layout.tileOf(block), tile);
+    }
+  assert.equal(few.tileOf(4), undefined);
+});
+
+test("sizes of bundles are 1, 2, 5, 10 ...", () => {
+  assert.deepEqual([1, 24, 30, 100, 1000, 12345].map((n) => tiles.bundleFor(n, 24)), [1, 1, 2, 5, 50, 1000]);
+});
+
+const curveFrom = (values) => {
+  const total = new Float64Array(values.length + 1);
+  for (const [i, v] of values.entries()) total[i + 1] = total[i] + v;
+  return { ops: values.length, total };
+};
+
+/** The codes of a tile as `draw` puts them, at 0, 0. */
+function drawn(shape, curves, pairs, size = 64) {
+  const to = new Uint32Array(size * size).fill(tiles.GAP);
+  const colors = Uint32Array.from({ length: tiles.CODES }, (_, code) => code);
+  new tiles.TileRaster(shape, curves).draw(pairs, 0, 0, size, to, colors);
+  return (x, y) => to[y * size + x];
+}
+
+test("a tile's pixels are the means of its cells", () => {
+  const random = randoms(3);
+  const curves = [24, 17, 24].map((n) => curveFrom(Array.from({ length: n }, () => random(101) / 100)));
+  const pairs = [0, 1, 2, 0, -1, -2, 1, 2];
+  const mean = (pair, from, to) => meanOf(curves[pair].total, curves[pair].ops, from, to);
+  // cells of 5 x 4 pixels: one pixel of them is a gap
+  let at = drawn({ warps: 8, bundles: 6, bundle: 4, width: 40, height: 24 }, curves, pairs);
+  for (let w = 0; w < 8; w++)
+    for (let b = 0; b < 6; b++) {
+      const value = pairs[w] < 0 ? undefined : mean(pairs[w], 4 * b, 4 * b + 4);
+      const other = pairs[w] === -2 ? tiles.ALONE : tiles.UNKNOWN;
+      const code = value === undefined ? other : Number.isNaN(value) ? tiles.ENDED : tiles.differenceCode(value);
+      assert.equal(at(5 * w + 1, 4 * b + 1), code, `${w} ${b}`);
+      assert.equal(at(5 * w + 4, 4 * b), tiles.GAP);
+    }
+  // cells of a quarter of a pixel: each is the mean of those that have a value
+  at = drawn({ warps: 8, bundles: 6, bundle: 4, width: 4, height: 3 }, curves, pairs);
+  for (let x = 0; x < 4; x++)
+    for (let y = 0; y < 3; y++) {
+      const values = [pairs[2 * x], pairs[2 * x + 1]]
+        .filter((pair) => pair >= 0)
+        .map((pair) => Math.fround(mean(pair, 8 * y, 8 * y + 8)))
+        .filter((v) => !Number.isNaN(v));
+      const sum = values.reduce((s, v) => s + v, 0);
+      if (values.length > 0) assert.equal(at(x, y), tiles.differenceCode(sum / values.length));
+    }
+});
