@@ -80,10 +80,11 @@ export function spotText(side: Side, spot: Spot, bundle: number): string {
   const from = spot.bundle * bundle;
   if (from >= curve.ops) return `${who}: has ended, after ${plural(curve.ops, "operation")}`;
   const mean = meanOf(curve.total, curve.ops, from, from + bundle);
+  const pcs = side.data
+    .pcsOf(side.data.kindOf(spot.block, spot.warp))
+    .subarray(from, from + bundle);
   const i = side.m.payload.instructions.find(
-    (x) =>
-      x.kernel === side.row.kernel &&
-      x.pc === side.data.pcsOf(side.data.kindOf(spot.block, spot.warp))[from],
+    (x) => x.kernel === side.row.kernel && x.line !== undefined && pcs.includes(x.pc),
   );
   const line = place(side.m, i?.file, i?.line);
   const than = `warp ${spot.warp} of ${blockName(side.rep, grid)}`;

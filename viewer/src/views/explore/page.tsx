@@ -1,5 +1,5 @@
 import { signal, useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { ARCHS } from "../../data/explore/archs";
 import { bundleFor, type Dim } from "../../data/explore/tiles";
 import { archOfDevice } from "../../data/explore/transactions";
@@ -127,7 +127,12 @@ function BlockLevel({ side, where, bundle, arch, pointed }: LevelProps) {
     const text = cellText({ ...props, point }, warp, at);
     return pointed(text, pcsOf(side, kinds[warp] ?? -1, at * bundle, bundle));
   };
-  return <Block {...props} point={point} />;
+  return (
+    <div class="level">
+      <Block {...props} point={point} />
+      <Focus />
+    </div>
+  );
 }
 
 function WarpLevel({ side, where, arch }: LevelProps) {
@@ -145,14 +150,21 @@ function WarpLevel({ side, where, arch }: LevelProps) {
     return <p class="muted">Unpacking the warp's steps …</p>;
   const props = { m: side.m, launch: side.launch, warp, step, arch };
   const to = (next: number) => select({ level: where.level, step: next });
-  if (where.level === "operation") return <OperationView {...props} onStep={to} />;
+  if (where.level === "operation")
+    return (
+      <div class="level">
+        <OperationView {...props} onStep={to} />
+        <Focus key="operation" />
+      </div>
+    );
   return (
-    <>
+    <div class="level">
+      <Focus key="warp" />
       <button type="button" class="openstep" onClick={open}>
         Open operation {exact(step + 1)} <kbd>Enter</kbd>
       </button>
       <WarpView {...props} onStep={(next) => (next === step ? open() : to(next))} />
-    </>
+    </div>
   );
 }
 
@@ -169,6 +181,15 @@ function useEnterKey(on: boolean, open: () => void): void {
     addEventListener("keydown", key);
     return () => removeEventListener("keydown", key);
   });
+}
+
+/** Once a level stands, keys go to it, unless the reader is somewhere else. */
+function Focus() {
+  useEffect(() => {
+    const level = document.querySelector<HTMLElement>(".exploremain .level [tabindex='0']");
+    if (document.activeElement === document.body) level?.focus({ preventScroll: true });
+  }, []);
+  return null;
 }
 
 /** Esc and backspace go one level up, wherever the focus is. */
@@ -197,7 +218,8 @@ interface GridLevelProps extends LevelProps {
 function GridLevel({ side, beside, where, bundle, most, point }: GridLevelProps) {
   const of = (s: Side) => (where.launch === s.row.launch ? where : { ...where, block: undefined });
   return (
-    <div class={beside ? "grids two" : "grids"}>
+    <div class={beside ? "level grids two" : "level grids"}>
+      <Focus />
       {[side, ...(beside ? [beside] : [])].map((s) => (
         <figure key={s.row.launch}>
           {beside && <figcaption>{launchName(s.m, s.row)}</figcaption>}
@@ -237,16 +259,12 @@ function Explorer({ m, row }: { m: Model; row: Explore }) {
   const kernel = m.kernelById.get(row.kernel) as Kernel;
   const { main, beside } = useSides(m, row, where, arch);
   const status = useSignal<{ text: string; pcs: number[] }>({ text: "", pcs: [] });
-  const box = useRef<HTMLDivElement>(null);
   const side = main.value;
   useEffect(() => {
     camera.value = { scale: undefined, x: 0, y: 0 };
   }, [row.launch, where.beside]);
   useEffect(() => {
     status.value = { text: "", pcs: [] };
-    box.current
-      ?.querySelector<HTMLElement>(".exploremain [tabindex='0']")
-      ?.focus({ preventScroll: true });
   }, [where.level, side !== undefined]);
   useUpKeys(where.level);
   if (main.error) return <p class="hint">{main.error}</p>;
@@ -264,7 +282,7 @@ function Explorer({ m, row }: { m: Model; row: Explore }) {
   };
   const level = { side, where, bundle, arch, pointed };
   return (
-    <div class="explorebody" ref={box}>
+    <div class="explorebody">
       <div class="exploremain">
         <Crumbs side={side} where={where} />
         <Tools m={m} side={side} where={where} bundle={bundle} arch={arch} rows={explored(m)} />
