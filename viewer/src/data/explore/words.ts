@@ -91,9 +91,6 @@ export function shortWords(access: Access): string {
 export const countOf = (asked: Asked, served: Served): number =>
   asked.space === "shared" ? served.passes.length : served.transactions.length;
 
-const listed = (words: string[]): string =>
-  words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
-
 // Rows that tell how a program was compiled or set up are left to the table.
 const PLAIN = ARCHS.filter((a) => !a.id.includes("-"));
 
@@ -145,9 +142,10 @@ export function elsewhereWords(arch: Arch, asked: Asked, sign?: Sign): string {
       places.set(span.count, [...(places.get(span.count) ?? []), spanWords(span)]);
   if (places.size === 0) return "Other generations of GPUs take as many.";
   const parts = [...places].map(
-    ([n, where], i) => `${exact(n)} on ${i === 0 ? "compute capability " : ""}${listed(where)}`,
+    ([n, where], i) =>
+      `${exact(n)} on ${i === 0 ? "compute capability " : ""}${where.join(" and on ")}`,
   );
-  return `It would take ${listed(parts)}.`;
+  return `It would take ${parts.join("; ")}.`;
 }
 
 /** Who is active, and who takes part in the request. */

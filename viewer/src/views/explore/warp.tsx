@@ -62,12 +62,12 @@ function Doing({ insight, banks }: { insight: Insight; banks: number }) {
   if (accesses.length === 0)
     return (
       <span class={`plain${sign ? " signed" : ""}`}>
-        {sign && <SignMark sign={sign} />}
+        {sign && <span class="sign">{SIGNS[sign][1]}</span>}
         <span class="mono">{text || `instruction ${insight.operation.pc}`}</span>
       </span>
     );
   // Two of them share the room of one.
-  const width = accesses.length > 1 ? 168 : PICTURE_WIDTH;
+  const width = accesses.length > 1 ? 158 : PICTURE_WIDTH;
   return (
     <>
       {accesses.map((access, i) => (
@@ -76,7 +76,7 @@ function Doing({ insight, banks }: { insight: Insight; banks: number }) {
           <span class="short num">{shortWords(access)}</span>
         </span>
       ))}
-      {sign && <SignMark sign={sign} />}
+      {sign && <span class="sign">{SIGNS[sign][1]}</span>}
       <span class="mono text">{text}</span>
     </>
   );
@@ -112,6 +112,9 @@ function OperationRow({ insights, index, depth, selected, onStep }: OperationRow
       <span class="index num">{exact(index + 1)}</span>
       <span class="lineno num">{insight.line ?? ""}</span>
       <Threads mask={mask} activity={activityOf(insights.operations, index)} />
+      <span class="glyph" aria-hidden="true">
+        {insight.sign && SIGNS[insight.sign][0]}
+      </span>
       <span class="doing" style={{ marginLeft: `${12 * depth}px` }}>
         <Doing insight={insight} banks={insights.arch.banks} />
       </span>
@@ -133,7 +136,7 @@ function LoopRow({ loop, round, depth, line, turn }: LoopRowProps) {
   const length = roundEnd(loop, round) - (loop.rounds[round] as number);
   return (
     <div class="oprow loop" role="presentation">
-      <span style={{ marginLeft: `${330 + 12 * depth}px` }}>
+      <span style={{ marginLeft: `${350 + 12 * depth}px` }}>
         <span aria-hidden="true">↻</span> Loop{line === undefined ? "" : ` at line ${line}`}: round{" "}
         <button
           type="button"
@@ -178,6 +181,13 @@ function Legend({ banks }: { banks: number }) {
         <li>
           <b>Shared memory</b>: one box for each of the {banks} banks, one stripe a pass from top to
           bottom. A single solid colour: one pass serves all. Many thin stripes: bank conflicts.
+        </li>
+        <li>
+          <b>Signs</b>:{" "}
+          {Object.values(SIGNS)
+            .map(([glyph, word]) => `${glyph} ${word}`)
+            .join(", ")}
+          .
         </li>
         <li>
           <b>An empty box</b>: the operation accesses no memory. Keys: ↑ ↓ one operation, ← → to the
@@ -249,14 +259,20 @@ function useRounds(loops: Loop[], step: number): Map<number, number> {
   return rounds;
 }
 
+const NONE: Loop[] = [];
+
+/** Where in the rows an operation is. */
+const rowAt = (rows: Row[], loops: Loop[], step: number): number =>
+  loops.length === 0 ? step : rows.findIndex((r) => r.kind === "operation" && r.index === step);
+
 function Operations({ insights, warp, step, onStep }: LevelProps & { insights: Insights }) {
   const folded = useSignal(true);
   const every = useMemo(() => loopsOf(insights.operations), [insights]);
-  const loops = folded.value ? every : [];
+  const loops = folded.value ? every : NONE;
   const rounds = useRounds(every, step);
-  const shown = [...rounds].join();
+  const shown = folded.value ? [...rounds].join() : "";
   const rows = useMemo(() => rowsOf(insights.count, loops, rounds), [insights, loops, shown]);
-  const at = rows.findIndex((r) => r.kind === "operation" && r.index === step);
+  const at = rowAt(rows, loops, step);
   const onKey = (e: KeyboardEvent) => {
     const to = target(insights, rows, at, step, e.key);
     if (to === undefined || e.altKey || e.ctrlKey || e.metaKey) return;
@@ -291,6 +307,7 @@ function Operations({ insights, warp, step, onStep }: LevelProps & { insights: I
         <span class="index">#</span>
         <span class="lineno">line</span>
         <span class="threads">threads 0 – 31</span>
+        <span class="glyph" />
         <span>what the operation does</span>
       </div>
       <LongList
