@@ -76,11 +76,11 @@ test("a naive transpose is told in words", () => {
 test("a transpose by way of shared memory is told in words", () => {
   assert.equal(
     said("transposeShared", 8, "9.0"),
-    "Shared memory serves this load in 8 passes instead of 1: threads want different words of one bank (a bank conflict). It would take 4 on compute capability 3.x; 32 on 1.x.",
+    "Shared memory serves this load in 8 wavefronts instead of 1: threads want different words of one bank (a bank conflict). It would take 4 on compute capability 3.x; 32 on 1.x.",
   );
-  assert.match(said("transposeShared", 8, "1.2"), /32 passes instead of 2/);
-  assert.match(said("transposePadded", 8, "1.2"), /in 2 passes: there is no bank conflict/);
-  assert.match(said("transposeShared", 6, "9.0"), /in 1 pass: there is no bank conflict/);
+  assert.match(said("transposeShared", 8, "1.2"), /32 wavefronts instead of 2/);
+  assert.match(said("transposePadded", 8, "1.2"), /in 2 wavefronts: there is no bank conflict/);
+  assert.match(said("transposeShared", 6, "9.0"), /in 1 wavefront: there is no bank conflict/);
 });
 
 test("words of operations say who takes part and what they are", () => {

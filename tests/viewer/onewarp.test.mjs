@@ -58,13 +58,13 @@ test("another architecture moves other transactions", () =>
 
 test("banks have stripes of the passes that serve them", () =>
   visit("#transposeShared/warp/8", async (page) => {
-    await sees(page, "#operation-8", /8 passes/);
+    await sees(page, "#operation-8", /8 wavefronts/);
     assert.equal(await boxes(page, "#operation-8 .edges"), 32);
     assert.equal(await boxes(page, "#operation-8 .moved [class^=hue]"), 32);
     await count(page, "#operation-6 .moved [class^=hue]", 1);
     await sees(page, "#operation-7 .sign", /barrier/);
     await page.goto(page.url().concat("/1.2"));
-    await sees(page, "#operation-8", /32 passes/);
+    await sees(page, "#operation-8", /32 wavefronts/);
     assert.equal(await boxes(page, "#operation-8 .edges"), 16);
   }));
 
@@ -132,12 +132,12 @@ test("an operation's picture joins threads with their transactions", () =>
 
 test("an operation's picture joins threads with banks, pass by pass", () =>
   visit("#transposeShared/operation/8", async (page) => {
-    await sees(page, ".oprequest p", /tile: Shared memory serves this load in 8 passes instead of 1/);
+    await sees(page, ".oprequest p", /tile: Shared memory serves this load in 8 wavefronts instead of 1/);
     await count(page, ".oppicture rect[class^=hue]", 32);
     await count(page, ".oppicture .idle", 8 * 32 - 32);
     await count(page, ".oplinks path", 32);
     await page.hover(".oppicture rect[class^=hue] >> nth=0");
-    await sees(page, ".readout", /Pass 1, bank 6: bytes 24 to 27 of shared memory, for thread 0/);
+    await sees(page, ".readout", /Wavefront 1, bank 6: bytes 24 to 27 of shared memory, for thread 0/);
     await page.goto(page.url().replace("transposeShared/operation/8", "signs/operation/9"));
     await becomes(() => page.locator(".oppicture text.in").first().textContent(), "★");
   }));

@@ -60,7 +60,7 @@ function turnsWords(served: Served): string {
 function passesWords(access: Access): string {
   const { passes, fewestPasses } = access.served;
   const lost = passes.filter((p) => p.lanes === 0).length;
-  const number = plural(passes.length, "pass", "passes");
+  const number = plural(passes.length, "wavefront");
   const head = `Shared memory serves this ${verbOf(access.asked)} in ${number}`;
   if (passes.length <= fewestPasses) return `${head}: there is no bank conflict.`;
   const why =
@@ -79,10 +79,10 @@ export function accessWords(access: Access): string {
   return `${head} ${usedWords(served)}${turnsWords(served)}`;
 }
 
-/** Of a row of the operations: "16 × 32 B", "8 passes" */
+/** Of a row of the operations: "16 × 32 B", "8 wavefronts" */
 export function shortWords(access: Access): string {
   const { served, asked } = access;
-  if (asked.space === "shared") return plural(served.passes.length, "pass", "passes");
+  if (asked.space === "shared") return plural(served.passes.length, "wavefront");
   const sizes = new Set(served.transactions.map((t) => t.size));
   const n = served.transactions.length;
   return sizes.size === 1 ? `${exact(n)} × ${[...sizes][0]} B` : plural(n, "transaction");

@@ -26,7 +26,7 @@ function Elsewhere({ insights, access }: { insights: Insights; access: Access })
         <thead>
           <tr>
             <th class="text">Compute capability</th>
-            <th colSpan={2}>{shared ? "passes" : "transactions"}</th>
+            <th colSpan={2}>{shared ? "wavefronts" : "transactions"}</th>
             {!shared && <th>moved</th>}
             {!shared && <th>used</th>}
           </tr>
@@ -58,7 +58,7 @@ const LEGENDS = {
   global:
     "A box is a transaction: its height is what moves, its place from top to bottom the address, and the coloured part what threads take. Where addresses jump there is a gap, and another colour.",
   shared:
-    "A row is a bank, a column a pass. The number in a box is the thread that the bank serves then; ★: one word for several threads, which costs nothing more.",
+    "A row is a bank, a column a wavefront: one pass of shared memory. The number in a box is the thread that the bank serves then; ★: one word for several threads, which costs nothing more.",
 };
 
 interface RequestProps {

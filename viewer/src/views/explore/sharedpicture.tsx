@@ -51,14 +51,14 @@ function bankWords(arch: Arch, column: Column, bank: number): string {
   const lanes = column.pass.banks[bank] ?? 0;
   const unit = column.pass.units[bank] ?? 0;
   const many = lanesOf(lanes).length > 1 ? ", a broadcast" : "";
-  return `Pass ${column.number + 1}, bank ${bank}: ${unitWords(arch, unit)} of shared memory, for ${threadWords(lanes)}${many}.`;
+  return `Wavefront ${column.number + 1}, bank ${bank}: ${unitWords(arch, unit)} of shared memory, for ${threadWords(lanes)}${many}.`;
 }
 
 export function sharedLaneWords(access: Access, lane: number): string {
   const { asked, served } = access;
   const first = asked.addresses[lane] ?? 0;
   const passes = served.passes.flatMap((p, i) => ((p.lanes >>> lane) & 1 ? [i + 1] : []));
-  return `Thread ${lane} takes bytes ${exact(first)} to ${exact(first + asked.bytes - 1)} of shared memory, in pass ${passes.join(", ")}.`;
+  return `Thread ${lane} takes bytes ${exact(first)} to ${exact(first + asked.bytes - 1)} of shared memory, in wavefront ${passes.join(", ")}.`;
 }
 
 interface BoxProps {
@@ -152,7 +152,7 @@ function Heads({ columns }: { columns: Column[] }) {
           </text>
         ))}
       <text class="axis" x={LEFT - 6} y={TOP - 19} text-anchor="end">
-        {groups ? "threads" : "pass"}
+        {groups ? "threads" : "wavefront"}
       </text>
       {groups &&
         columns.filter(first).map((c) => (
@@ -220,7 +220,7 @@ export function SharedPicture({ access, active, arch, width, focus }: PicturePro
       <Heads columns={columns} />
       {more > 0 && (
         <text class="axis" x={LEFT} y={TOP + HEIGHT + 14} text-anchor="start">
-          and {exact(more)} more passes
+          and {exact(more)} more wavefronts
         </text>
       )}
     </svg>

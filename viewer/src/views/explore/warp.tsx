@@ -179,8 +179,9 @@ function Legend({ banks }: { banks: number }) {
           each other.
         </li>
         <li>
-          <b>Shared memory</b>: one box for each of the {banks} banks, one stripe a pass from top to
-          bottom. A single solid colour: one pass serves all. Many thin stripes: bank conflicts.
+          <b>Shared memory</b>: one box for each of the {banks} banks, one stripe a wavefront (a
+          pass of shared memory) from top to bottom. A single solid colour: one wavefront serves
+          all. Many thin stripes: bank conflicts.
         </li>
         <li>
           <b>Signs</b>:{" "}
