@@ -184,6 +184,16 @@ test("pieces of lanes add up to what is taken", () => {
   }
 });
 
+test("a barrier and the basic block that begins with it are one operation", async () => {
+  const { operationsOf } = await load("src/data/explore/operations.ts", folder);
+  const step = (kind, pc) => ({ kind, pc, mask: 0xffffffff, slot: -1, offsets: [] });
+  const blocks = new Map([[0, 2], [2, 2]]);
+  const shapes = (...steps) => operationsOf(steps, blocks).map((o) => [o.pc, o.barrier]);
+  const wanted = [[0, false], [1, false], [2, true], [3, false]];
+  assert.deepEqual(shapes(step("entry", 0), step("barrier", 2), step("entry", 2)), wanted);
+  assert.deepEqual(shapes(step("entry", 0), step("entry", 2), step("barrier", 2)), wanted);
+});
+
 test("a long list draws what is in sight, however long it is", () => {
   const few = lists.inSight(10, 0, 100);
   assert.deepEqual([few.total, few.first, few.last, few.shift], [260, 0, 10, 0]);

@@ -20,8 +20,9 @@ class Expansion {
 
   enter(step: Step): void {
     const n = this.blocks.get(step.pc) ?? 1;
-    const at = this.operations.length;
-    for (let i = 0; i < n; i++) this.push(step.pc + i, step.mask);
+    const met = this.barrierBefore(step);
+    const at = this.operations.length - (met ? 1 : 0);
+    for (let i = met ? 1 : 0; i < n; i++) this.push(step.pc + i, step.mask);
     this.entered.push({ pc: step.pc, end: step.pc + n, mask: step.mask, at });
   }
 
@@ -34,6 +35,12 @@ class Expansion {
   barrier(step: Step): void {
     const o = this.enclosing(step) ?? this.push(step.pc, step.mask);
     o.barrier = true;
+  }
+
+  /** Lanes enter a block that begins with a barrier when they go on from it: it has been told of by then. */
+  private barrierBefore({ pc, mask }: Step): boolean {
+    const last = this.operations[this.operations.length - 1];
+    return last?.pc === pc && last.mask === mask && last.barrier && last.accesses.length === 0;
   }
 
   private push(pc: number, mask: number): Operation {
