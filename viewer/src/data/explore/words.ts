@@ -63,9 +63,12 @@ function passesWords(access: Access): string {
   const number = plural(passes.length, "wavefront");
   const head = `Shared memory serves this ${verbOf(access.asked)} in ${number}`;
   if (passes.length <= fewestPasses) return `${head}: there is no bank conflict.`;
+  const atomic = access.asked.op === "atomic" || access.asked.op === "reduction";
   const why =
     passes.length - lost > fewestPasses
-      ? "threads want different words of one bank (a bank conflict)"
+      ? atomic
+        ? "threads that change words of one bank do so one after the other"
+        : "threads want different words of one bank (a bank conflict)"
       : "accesses of 16 bytes cost as much more";
   return `${head} instead of ${exact(fewestPasses)}: ${why}.`;
 }

@@ -6,7 +6,7 @@ import { isActive, LANES, type Served, type Transaction } from "../../data/explo
 export const ROW = 26;
 const CELL = 7;
 export const THREADS_WIDTH = LANES * CELL;
-export const PICTURE_WIDTH = 324;
+export const PICTURE_WIDTH = 300;
 const TOP = 4;
 const TALL = ROW - 2 * TOP;
 export const HUES = 8;

@@ -67,7 +67,7 @@ function Doing({ insight, banks }: { insight: Insight; banks: number }) {
       </span>
     );
   // Two of them share the room of one.
-  const width = accesses.length > 1 ? 158 : PICTURE_WIDTH;
+  const width = accesses.length > 1 ? 146 : PICTURE_WIDTH;
   return (
     <>
       {accesses.map((access, i) => (
