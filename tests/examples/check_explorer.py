@@ -3,9 +3,9 @@
 
     check_explorer.py --warplens CMD --nvcc NVCC --work DIR EXAMPLES
 
-The transposes are those of Rosen, "A visual approach to investigating shared and global memory behavior of
-CUDA kernels": his 32 transactions and 32 serialised ones are of compute capability 1.x, whose rows
-tests/analysis/test_transactions.c checks; here they are those of later GPUs.
+The transposes are those of Rosen, "A visual approach to investigating shared and global memory
+behavior of CUDA kernels": his 32 transactions and 32 serialised ones are of compute capability 1.x,
+whose rows tests/analysis/test_transactions.c checks; here they are those of later GPUs.
 """
 
 import json
@@ -14,24 +14,18 @@ import subprocess
 import sys
 
 WARPS = 1024 * 8  # of a transpose
-HALVES = [2**n for n in range(8)]  # lanes that go on, round by round, of 256 threads
 
-
-def lanes(blocks):
-    """Active lanes in all rounds."""
-    return blocks * sum(HALVES)
-
-
-# By kernel, what is accessed in which way, over all of its lines: requests, and sectors or wavefronts.
+# By kernel, what is accessed in which way, over all lines: requests, and sectors or wavefronts.
 ACCESSES = {
     # Rows of two 64-byte pieces; columns of 16 pieces, each of two neighbours.
     "transpose_naive": {"global load": (WARPS, 4 * WARPS), "global store": (WARPS, 16 * WARPS)},
     # Two rows of a tile are 32 words; of two columns 8 words lie in each of 4 banks.
     "transpose_shared": {"shared store": (WARPS, WARPS), "shared load": (WARPS, 8 * WARPS)},
-    # Rows of 17 words: the first word of a row and the last of the next share a bank, in columns too.
+    # Rows of 17 words: the first and the last of 32 words share a bank, and so they do in columns.
     "transpose_padded": {"shared store": (WARPS, 2 * WARPS), "shared load": (WARPS, 2 * WARPS)},
     "vector_add": {"global load": (2 * 512, 8 * 512), "global store": (512, 4 * 512)},
-    # Each of 8 rounds has two loads: 5 rounds keep all 8 warps of 64 blocks busy, then 4, 2 and 1 go on; and a load at last.
+    # Each of 8 rounds has two loads: 5 rounds keep all 8 warps of 64 blocks busy, then 4, 2 and 1
+    # go on; and there is a load at last.
     "scalar_product": {"shared load": (64 * (2 * (5 * 8 + 4 + 2 + 1) + 1),) * 2},
     # Rounds of 4, 2 and then 1 warp.
     "reduction": {"shared load": (64 * (2 * (4 + 2 + 6) + 1),) * 2},

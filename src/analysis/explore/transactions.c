@@ -22,14 +22,6 @@ const ana_arch *ana_arch_at(uint32_t index)
     return index < ARCHS ? &archs[index] : NULL;
 }
 
-const ana_arch *ana_arch_of_id(const char *id)
-{
-    for (uint32_t i = 0; i < ARCHS; i++)
-        if (strcmp(archs[i].id, id) == 0)
-            return &archs[i];
-    return NULL;
-}
-
 const ana_arch *ana_arch_of_device(uint32_t major, uint32_t minor)
 {
     for (uint32_t i = 0; i < ARCHS; i++)

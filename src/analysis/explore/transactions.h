@@ -37,8 +37,6 @@ typedef struct ana_arch { /* a row of archs.def */
 
 /* The rows, the newest first; NULL after the last. */
 const ana_arch *ana_arch_at(uint32_t index);
-/* NULL: there is no row of that id. */
-const ana_arch *ana_arch_of_id(const char *id);
 /* The row of a device of compute capability `major`.`minor`; the oldest where it is older. */
 const ana_arch *ana_arch_of_device(uint32_t major, uint32_t minor);
 
