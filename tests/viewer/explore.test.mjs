@@ -194,6 +194,16 @@ test("a barrier and the basic block that begins with it are one operation", asyn
   assert.deepEqual(shapes(step("entry", 0), step("entry", 2), step("barrier", 2)), wanted);
 });
 
+test("the costliest instructions of a warp come first", async () => {
+  const { costliest, wasted } = await load("src/data/explore/costly.ts", folder);
+  const rows = (name, arch) => costliest(insightsOf(name, arch), 9).map((c) => [c.first, c.operations, c.took, wasted(c)]);
+  assert.deepEqual(rows("transposeNaive", "9.0"), [[6, 1, 16, 512 - 128]]);
+  assert.deepEqual(rows("transposeNaive", "2.0"), [[6, 1, 16, 512 - 128], [5, 1, 2, 256 - 128]]);
+  assert.deepEqual(rows("transposeShared", "9.0"), [[8, 1, 8, 7 * 128]]);
+  assert.deepEqual(rows("reduce", "9.0"), [[47, 1, 1, 32 - 4]]); // the sum, by one thread
+  assert.equal(costliest(insightsOf("signs"), 2).length, 2);
+});
+
 test("a long list draws what is in sight, however long it is", () => {
   const few = lists.inSight(10, 0, 100);
   assert.deepEqual([few.total, few.first, few.last, few.shift], [260, 0, 10, 0]);

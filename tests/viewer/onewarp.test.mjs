@@ -99,6 +99,18 @@ test("loops are folded to a round, which can be turned", () =>
     await count(page, ".oprow.loop", 0);
   }));
 
+test("what costs more than it must leads to its operation", () =>
+  visit("#transposeShared/warp/0", async (page) => {
+    await count(page, ".costly tr", 1);
+    await sees(page, ".costly tr", /line 25\s+ld\.shared\.f32[^]*1 time\s+8 wavefronts instead of 1/);
+    await page.click(".costly button");
+    await at(page, "#transposeShared/warp/8/9.0");
+    await page.goto(page.url().replace("transposeShared/warp/8", "long/warp/0"));
+    await count(page, ".costly tr", 0); // closed, with so many operations
+    await page.click(".costly summary");
+    await sees(page, ".costly", /None: all bytes that move are used/);
+  }));
+
 test("a hundred thousand operations are scrolled through", () =>
   visit("#long/warp/0", async (page) => {
     await page.click(".optools input");

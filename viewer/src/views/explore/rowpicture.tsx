@@ -24,7 +24,14 @@ export function Threads({ mask, activity }: { mask: number; activity: number[] }
     paths[way] += box(lane * CELL + (CELL - size) / 2, (ROW - size) / 2, size, size);
   });
   return (
-    <svg class="threads" width={THREADS_WIDTH} height={ROW} aria-hidden="true">
+    <svg
+      class="threads"
+      width={THREADS_WIDTH}
+      height={ROW}
+      viewBox={`0 0 ${THREADS_WIDTH} ${ROW}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
       <path class="on" d={paths.on} />
       <path class="off" d={paths.off} />
     </svg>
@@ -106,7 +113,14 @@ function Banks({ served, banks, width }: { served: Served; banks: number; width:
 export function RequestPicture(p: { access: Access; banks: number; width: number }) {
   const { access, banks, width } = p;
   return (
-    <svg class="moved" width={width} height={ROW} aria-hidden="true">
+    <svg
+      class="moved"
+      width={width}
+      height={ROW}
+      viewBox={`0 0 ${width} ${ROW}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
       {access.asked.space === "shared" ? (
         <Banks served={access.served} banks={banks} width={width} />
       ) : (

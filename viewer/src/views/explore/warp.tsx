@@ -18,6 +18,7 @@ import type { Model } from "../../data/model";
 import type { Kernel, Launch } from "../../data/payload";
 import { exact, plural } from "../../widgets/format";
 import { useCode } from "../ptx";
+import { CostlyOperations } from "./costly";
 import { LongList } from "./list";
 import { PICTURE_WIDTH, RequestPicture, Threads } from "./rowpicture";
 
@@ -115,7 +116,7 @@ function OperationRow({ insights, index, depth, selected, onStep }: OperationRow
       <span class="glyph" aria-hidden="true">
         {insight.sign && SIGNS[insight.sign][0]}
       </span>
-      <span class="doing" style={{ marginLeft: `${12 * depth}px` }}>
+      <span class="doing" style={{ "--depth": depth }}>
         <Doing insight={insight} banks={insights.arch.banks} />
       </span>
     </div>
@@ -136,7 +137,7 @@ function LoopRow({ loop, round, depth, line, turn }: LoopRowProps) {
   const length = roundEnd(loop, round) - (loop.rounds[round] as number);
   return (
     <div class="oprow loop" role="presentation">
-      <span style={{ marginLeft: `${350 + 12 * depth}px` }}>
+      <span style={{ "--depth": depth }}>
         <span aria-hidden="true">↻</span> Loop{line === undefined ? "" : ` at line ${line}`}: round{" "}
         <button
           type="button"
@@ -350,6 +351,7 @@ export function WarpView(p: LevelProps) {
   return (
     <section class="warpview" aria-label="The warp's operations">
       <Operations {...p} insights={insights} />
+      <CostlyOperations insights={insights} onStep={p.onStep} />
       <Legend banks={insights.arch.banks} />
     </section>
   );
