@@ -96,10 +96,17 @@ static uint32_t draw_flags(pattern_rng *rng, const acc_request *r)
     return r->space == ACC_SHARED && kind == 1 && r->bytes <= 16 ? ACC_BARRIER : 0;
 }
 
+/* Groups of lanes do not join on 5.x and 6.x, as they do on the GPU that the observer tells of. */
+static bool may_join(const ana_arch *arch, const acc_request *r)
+{
+    return arch->serving != ANA_SERVING_JOINED && r->op == ACC_LOAD &&
+           (r->bytes == 8 || r->bytes == 16);
+}
+
 static void counts_are_the_observers(void **state)
 {
     (void)state;
-    static const char *const rows[] = {"7.0", "8.0", "9.0", "10.0"};
+    static const char *const rows[] = {"5.0", "7.0", "8.0", "9.0", "10.0"};
     pattern_rng rng = {0x9e3779b97f4a7c15u};
     ana_served served = {0};
     for (int n = 0; n < 40000; n++) {
@@ -107,9 +114,10 @@ static void counts_are_the_observers(void **state)
         uint64_t base = pattern_below(&rng, 2) ? 0x7f5c00000000u : 0;
         acc_request r = pattern_draw(&rng, base, 1u << 15, false, addr);
         r.flags = draw_flags(&rng, &r);
-        const ana_arch *arch = arch_of_id(rows[n % 4]);
+        const ana_arch *arch = arch_of_id(rows[n % 5]);
         assert_true(ana_serve(arch, &r, &served));
-        expect_costs(arch, &r, &served);
+        if (r.space != ACC_SHARED || !may_join(arch, &r))
+            expect_costs(arch, &r, &served);
         expect_sound_transactions(&served, &r);
         expect_sound_passes(&served, &r);
     }
