@@ -1,13 +1,13 @@
 /* What the explorer costs with very many warps: makes a profile record by record, as the import does,
  * and draws the report with what its warps did.
  *
- *     bench_explore FOLDER [BLOCKS [SEQUENCES]]
+ *     bench_explorer FOLDER [BLOCKS [SEQUENCES]]
  *
- * leaves FOLDER/explore.wlprof and FOLDER/explore.html, and prints sizes and times. A launch of BLOCKS
+ * leaves FOLDER/explorer.wlprof and FOLDER/explorer.html, and prints sizes and times. A launch of BLOCKS
  * (12,500) blocks of 256 threads goes through a loop as often as the data say, loading from device
  * memory and through a shared tile: some 100 operations a warp. Nine of ten warps take one of 16 common
  * paths, the others one of SEQUENCES (1,000), in which lanes leave the loop one after another.
- * explore.mjs opens it in a browser. */
+ * explorer.mjs opens it in a browser. */
 #include "draw.h"
 #include "support/random.h"
 
@@ -234,14 +234,14 @@ static uint64_t make_profile(const char *path, uint32_t blocks, uint32_t nsequen
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "usage: bench_explore FOLDER [BLOCKS [SEQUENCES]]\n");
+        fprintf(stderr, "usage: bench_explorer FOLDER [BLOCKS [SEQUENCES]]\n");
         return 2;
     }
     uint32_t blocks = argc > 2 ? (uint32_t)atoi(argv[2]) : 12500;
     uint32_t sequences = argc > 3 ? (uint32_t)atoi(argv[3]) : 1000;
     char profile[4096], html[4096];
-    snprintf(profile, sizeof profile, "%s/explore.wlprof", argv[1]);
-    snprintf(html, sizeof html, "%s/explore.html", argv[1]);
+    snprintf(profile, sizeof profile, "%s/explorer.wlprof", argv[1]);
+    snprintf(html, sizeof html, "%s/explorer.html", argv[1]);
     double start = clock_seconds(CLOCK_MONOTONIC);
     uint64_t operations = make_profile(profile, blocks, sequences);
     printf("%u warps, %llu operations, %u sequences: profile %.2f s, %.1f MB\n", blocks * WARPS,

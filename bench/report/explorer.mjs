@@ -1,7 +1,7 @@
 // What a reader waits for in the explorer of a launch with very many warps: opens it in a headless Chromium, pans, zooms,
 // goes to blocks, warps and operations, and prints the times.
 //
-//     node bench/report/explore.mjs REPORT [--limits]
+//     node bench/report/explorer.mjs REPORT [--limits]
 //
 // With --limits it fails where the best of three runs takes longer than what is claimed (bench/report/results.md).
 import { statSync } from "node:fs";
@@ -143,7 +143,7 @@ function slowest(result) {
 
 const [path, option] = process.argv.slice(2);
 if (!path || (option && option !== "--limits")) {
-  console.error("usage: node bench/report/explore.mjs REPORT [--limits]");
+  console.error("usage: node bench/report/explorer.mjs REPORT [--limits]");
   process.exit(2);
 }
 const browser = findBrowser();
@@ -160,5 +160,5 @@ for (let run = 0; run < RUNS && slow !== ""; run++) {
   slow = option && problems.length === 0 ? slowest(result) : problems.join("\n");
 }
 await context.close();
-if (slow) console.error(`explore: ${slow}`);
+if (slow) console.error(`explorer: ${slow}`);
 process.exit(slow ? 1 : 0);
