@@ -94,9 +94,10 @@ typedef struct ana_pools {
 typedef struct ana_reuse {
     /* Of shared arrays. A store to a word begins a live range, unless its value depends on a read
      * of that word; the next range, or the block's end, ends it. By where the value came from:
-     * ranges, and the accesses in them after that store. */
+     * ranges; and the accesses in them after that store. */
     bool ranges_known;
-    uint64_t ranges[OBS_ORIGIN_COUNT], range_accesses[OBS_ORIGIN_COUNT];
+    uint64_t ranges[OBS_ORIGIN_COUNT];
+    uint64_t range_accesses; /* of all origins */
     uint64_t unfilled;         /* accesses of words to which the block had stored nothing by then */
     double accesses_per_range; /* over all origins; negative: there are no ranges */
     uint32_t nlive;            /* 0 where only sums are known */

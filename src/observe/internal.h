@@ -3,6 +3,7 @@
 #define WL_OBSERVE_INTERNAL_H
 
 #include "observe/choice.h"
+#include "observe/filled.h"
 #include "observe/heat.h"
 #include "observe/reuse.h"
 #include "observe/rows.h"
@@ -24,6 +25,7 @@ struct obs_block {
     obs_walks *walks;                         /* NULL: what its warps do is not kept as it comes */
     uint64_t instructions, requests, sectors; /* requests that move sectors */
     obs_frame *frame;                         /* NULL: it has accessed no element that is counted */
+    uint64_t passed; /* bits: barriers of config.filled that it has passed */
 };
 
 struct obs_worker {
@@ -39,6 +41,7 @@ struct obs_worker {
     wl_vec(obs_sample) asked;
     obs_walks *spare_walks;
     obs_uses uses;
+    obs_filled filled;
     uint64_t blocks_observed, dropped;
 };
 

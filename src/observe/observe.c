@@ -50,6 +50,7 @@ static void worker_free(obs_worker *worker)
     wl_vec_free(&worker->asked);
     free_spare_walks(worker);
     obs_uses_free(&worker->uses);
+    obs_filled_free(&worker->filled, worker->launch->config.nfilled);
     free(worker->rows);
     free(worker);
 }
@@ -702,10 +703,10 @@ static void on_counted_request(void *block, const acc_request *request)
     obs_record_use(block, request);
 }
 
-/* Only steps tell of barriers. */
 static void on_barrier(void *block, uint32_t pc)
 {
     obs_block *b = block;
+    obs_filled_pass(b, pc);
     if (b->walks)
         obs_walks_barrier(b->walks, pc);
     if (b->logging && steps_come_from_logs(&b->worker->launch->config))

@@ -19,6 +19,13 @@ typedef struct obs_range { /* of an allocation */
     bool divided;  /* other objects lie in it */
 } obs_range;
 
+typedef struct obs_filled_by {
+    uint32_t array; /* in obs_config.shared */
+    uint32_t pc;    /* of the barrier */
+} obs_filled_by;
+
+enum { OBS_MOST_FILLED = 64 };
+
 typedef struct obs_config {
     uint32_t ncode; /* static instructions of the kernel */
     uint32_t grid[3], block[3];
@@ -58,6 +65,10 @@ typedef struct obs_config {
     /* What the kernel's instructions write to shared memory, for as long as the launch is observed.
      * NULL: of live ranges nothing is told. */
     const flow_fills *fills;
+    /* Arrays of which is told whether a block has stored to each word when it passes a barrier for
+     * the first time: filled.h. At most OBS_MOST_FILLED. */
+    uint32_t nfilled;
+    const obs_filled_by *filled;
 } obs_config;
 
 enum { OBS_LOG_BYTES = 512 << 10, OBS_STEP_BYTES = 64 << 20, OBS_USE_BYTES = 1 << 30 };

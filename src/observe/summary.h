@@ -222,7 +222,9 @@ typedef enum obs_origin {
 enum { /* what a use's `reuse` says is known */
        OBS_REUSE_RANGES = 1,
        OBS_REUSE_BLOCKS = 2,
-       OBS_REUSE_LENGTHS = 4 /* of ranges: how many have how many accesses */
+       OBS_REUSE_LENGTHS = 4, /* of ranges: how many have how many accesses */
+       OBS_REUSE_ORIGINS = 8, /* of accesses in ranges: in those of which origin */
+       OBS_REUSE_ALL = 15
 };
 
 /* Live ranges of an array's words that began with a value from `origin` and have so many accesses
@@ -247,9 +249,11 @@ typedef struct obs_use {
     const char *spans; /* base/spans.h; counted where known is COUNTED */
     uint64_t length;   /* bytes */
     uint8_t reuse;     /* OBS_REUSE_*: which of the following is known */
-    /* RANGES, of arrays: live ranges by obs_origin, and the accesses in them after the store that
-     * begins them, over all blocks that were counted. A store to a word begins a range, unless its
-     * value depends on a read of that word; the next one, or the block's end, ends it. */
+    /* RANGES, of arrays: live ranges by obs_origin, and (ORIGINS) the accesses in them after the
+     * store that begins them, over all blocks that were counted. A store to a word begins a range,
+     * unless its value depends on a read of that word; the next one, or the block's end, ends it.
+     * Without ORIGINS all blocks were counted, and what is neither such a store nor unfilled are
+     * accesses in ranges. */
     uint64_t ranges[OBS_ORIGIN_COUNT], range_accesses[OBS_ORIGIN_COUNT];
     uint64_t unfilled; /* accesses of words to which the block had stored nothing by then */
     uint32_t nlive;

@@ -643,7 +643,7 @@ static bool tell_within(const obs_launch *launch, const obs_use_table *t, wl_are
     }
     if (t->space != ACC_SHARED || !launch->reads.fills || w->lost_ranges)
         return true;
-    use->reuse |= OBS_REUSE_RANGES | OBS_REUSE_LENGTHS;
+    use->reuse |= OBS_REUSE_RANGES | OBS_REUSE_LENGTHS | OBS_REUSE_ORIGINS;
     memcpy(use->ranges, w->ranges, sizeof use->ranges);
     memcpy(use->range_accesses, w->range_accesses, sizeof use->range_accesses);
     use->unfilled = w->unfilled;

@@ -417,7 +417,9 @@ CREATE TABLE trial_instructions (
 -- a touched element; squares: the sum of their squares over all elements.
 -- ranges and accesses: live ranges of a shared array's words, by where the first value came from (a
 -- load from device memory, an asynchronous copy, computed), and the accesses in them after the
--- store that begins them; accesses_unfilled: of words to which the block had stored nothing by then.
+-- store that begins them, NULL where it is not known which of them were in ranges of which origin:
+-- then all but the ranges' stores and the unfilled ones were in ranges; accesses_unfilled: of words
+-- to which the block had stored nothing by then.
 -- block_words: elements that a block accessed, summed over the blocks that were counted (blocks);
 -- block_words_most: of the block that has most; block_accesses: of all of them.
 CREATE TABLE uses (
@@ -792,7 +794,9 @@ SELECT u.launch, k.short_name AS kernel, o.name AS object, s.name AS space, n.na
        round(1.0 * u.touched / u.elements, 4) AS touched, u.loads, u.stores, u.atomics,
        round(1.0 * (u.loads + u.stores + u.atomics) / u.elements, 2) AS mean,
        CASE WHEN u.touched < u.elements THEN 0 ELSE u.least END AS least, u.most,
-       round(1.0 * (u.accesses_loaded + u.accesses_copied + u.accesses_computed) /
+       round(1.0 * coalesce(u.accesses_loaded + u.accesses_copied + u.accesses_computed,
+                            u.loads + u.stores + u.atomics - u.accesses_unfilled -
+                              u.ranges_loaded - u.ranges_copied - u.ranges_computed) /
              nullif(u.ranges_loaded + u.ranges_copied + u.ranges_computed, 0), 2)
          AS accesses_per_range,
        round(1.0 * u.block_accesses / nullif(u.block_words, 0), 2) AS accesses_per_block_word,

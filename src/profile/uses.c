@@ -121,7 +121,7 @@ static wl_status find_used_object(writer *w, const obs_use *use, uint32_t *id, u
 static prof_use use_row_of(const writer *w, const obs_use *use, const sums *s)
 {
     bool counted = use->known == OBS_KNOWN_COUNTED, ranges = use->reuse & OBS_REUSE_RANGES;
-    bool blocks = use->reuse & OBS_REUSE_BLOCKS;
+    bool origins = use->reuse & OBS_REUSE_ORIGINS, blocks = use->reuse & OBS_REUSE_BLOCKS;
     prof_use row = {.launch = w->launch->id,
                     .space = use->space,
                     .known = use->known,
@@ -137,7 +137,7 @@ static prof_use use_row_of(const writer *w, const obs_use *use, const sums *s)
                     .blocks = blocks || ranges ? use->blocks : UINT64_MAX};
     for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++) {
         row.ranges[origin] = ranges ? use->ranges[origin] : UINT64_MAX;
-        row.range_accesses[origin] = ranges ? use->range_accesses[origin] : UINT64_MAX;
+        row.range_accesses[origin] = origins ? use->range_accesses[origin] : UINT64_MAX;
     }
     return row;
 }

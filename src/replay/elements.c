@@ -159,6 +159,21 @@ static void take_reuse(obs_use *use, const obs_use *from)
     use->length = own.length;
 }
 
+/* Of an array that the device counted accesses to as well, what follows about its ranges; of others
+ * all that the slice saw. */
+static void take_array_reuse(const state *st, uint32_t number, const wl_spans *device, obs_use *use)
+{
+    const replay_elements_part *p = st->part;
+    const obs_use *slice = find_use(st, ACC_SHARED, number);
+    const replay_array *array = replay_ranges_of(p->ranges, st->s->shared[number].name);
+    if (!array || use->known != OBS_KNOWN_COUNTED)
+        return;
+    if (array->apart && p->share >= 1)
+        replay_ranges_join(array, slice, device, p->launch, number, use);
+    else if (!array->apart && slice)
+        take_reuse(use, slice);
+}
+
 /* What the slice and the device saw of an object. `device`: NULL, or what was counted there. */
 static wl_status add_joined_use(state *st, uint8_t space, uint32_t object, obs_known known,
                                 const wl_spans *device)
@@ -310,9 +325,12 @@ static wl_status add_array(state *st, uint32_t number, uint64_t *counts, uint64_
     if (there)
         take_counts(counts, words, address, array->bytes, &spans);
     wl_status status = wl_spans_finish(&spans) ? WL_OK : WL_NOMEM;
-    if (status == WL_OK && (spans.size || find_use(st, ACC_SHARED, number)))
+    bool used = spans.size || find_use(st, ACC_SHARED, number);
+    if (status == WL_OK && used)
         status = add_joined_use(st, ACC_SHARED, number, alike ? st->arrays : OBS_KNOWN_NOTHING,
                                 &spans);
+    if (status == WL_OK && used)
+        take_array_reuse(st, number, &spans, &st->uses[st->nuses - 1]);
     wl_spans_free(&spans);
     return status;
 }

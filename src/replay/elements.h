@@ -4,6 +4,7 @@
 #ifndef WL_REPLAY_ELEMENTS_H
 #define WL_REPLAY_ELEMENTS_H
 
+#include "replay/ranges.h"
 #include "replay/recorded.h"
 #include "rewrite/layout.h"
 
@@ -23,6 +24,8 @@ typedef struct replay_elements_part { /* of a launch */
     const cap_gap *gaps;
     double share;                         /* part of the blocks that the slice ran */
     emu_machine *machine;                 /* with what lived then */
+    const replay_ranges *ranges;          /* of arrays, where some were counted on the device */
+    const obs_launch *launch;             /* of the slice */
     const replay_recorded_launch *device; /* NULL: probes recorded nothing */
 } replay_elements_part;
 

@@ -101,6 +101,13 @@ static void end_joined_block(void *worker, void *block, uint64_t warp_instructio
     free(b);
 }
 
+static void on_joined_barrier(void *block, uint32_t pc)
+{
+    joined_block *b = block;
+    if (b->inner)
+        b->launch->trace->inner->barrier(b->inner, pc);
+}
+
 acc_observer replay_recorded_observer(replay_recorded_launch *launch, const acc_observer *inner)
 {
     launch->trace->inner = inner;
@@ -109,5 +116,6 @@ acc_observer replay_recorded_observer(replay_recorded_launch *launch, const acc_
                           .worker_end = on_worker_end,
                           .block_begin = join_block,
                           .block_end = end_joined_block,
-                          .access = on_access};
+                          .access = on_access,
+                          .barrier = on_joined_barrier};
 }

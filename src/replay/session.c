@@ -52,6 +52,7 @@ typedef struct work {
     bool mapped;    /* its blocks may get heat maps */
     bool outdated;  /* what it recorded is of another version */
     replay_recorded_launch device;
+    replay_ranges ranges; /* of arrays of which some accesses were counted on the device */
     acc_observer observer;
 } work;
 
@@ -248,9 +249,34 @@ static wl_status begin_recorded(work *w)
     return status == WL_NOENT || status == WL_UNSUPPORTED ? WL_OK : status;
 }
 
+static wl_status find_ranges(work *w)
+{
+    const ir_kernel *code = &w->kernel->facts.code;
+    uint32_t npcs = w->kernel->facts.proof.npcs;
+    bool *counted = wl_new_array(w->s->arena, bool, npcs + 1),
+         *idle = wl_new_array(w->s->arena, bool, npcs + 1);
+    if (!counted || !idle ||
+        !replay_arrays_find(&w->kernel->arrays, code->module, code->funcs[0]))
+        return WL_NOMEM;
+    for (uint32_t pc = 0; pc < npcs; pc++) {
+        counted[pc] = w->device.elements[pc] & REPLAY_ELEMENTS_ARRAYS;
+        idle[pc] = replay_recorded_idle(&w->device, pc);
+    }
+    return replay_ranges_find(&w->kernel->arrays, w->kernel->slice, counted, idle, w->s->arena,
+                              &w->ranges);
+}
+
+static bool counts_arrays(const work *w)
+{
+    return w->completed &&
+           rewrite_has_probe(replay_recorded_copy(&w->device)->kernel, REWRITE_SHARED);
+}
+
 static wl_status begin_watch(work *w)
 {
     wl_status status = w->completed ? begin_recorded(w) : WL_OK;
+    if (status == WL_OK && counts_arrays(w))
+        status = find_ranges(w);
     uint32_t probes = replay_recorded_probes(w->s->recorded);
     replay_watched what = {.settings = &w->s->settings,
                            .machine = w->s->world.machine,
@@ -264,7 +290,8 @@ static wl_status begin_watch(work *w)
                            .nblocks = w->device.nblocks,
                            .unmapped = !w->mapped,
                            .incomplete = w->completed || w->kernel->ngaps,
-                           .probes = probes};
+                           .probes = probes,
+                           .ranges = &w->ranges};
     if (replay_elements_of_arrays(w->s->settings.probes | probes))
         what.fills = replay_fills_of(&w->kernel->fills, w->kernel->facts.code.module,
                                      w->kernel->facts.code.funcs[0]);
@@ -300,6 +327,8 @@ static wl_status summarise_launch(work *w, const emu_result *result, double shar
                                  .gaps = w->kernel->gaps,
                                  .share = share,
                                  .machine = w->s->world.machine,
+                                 .ranges = &w->ranges,
+                                 .launch = w->s->watch.launch,
                                  .device = w->completed ? &w->device : NULL};
     if (status == WL_OK)
         status = replay_elements_finish(&part, w->s->arena, summary);

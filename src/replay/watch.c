@@ -41,6 +41,19 @@ static obs_shared *list_shared(wl_arena *arena, const replay_watched *what, uint
     return list;
 }
 
+/* The barriers of arrays whose ranges follow from counts. */
+static bool list_filled(const replay_watched *what, wl_arena *arena, obs_config *config)
+{
+    obs_filled_by *list = wl_new_array(arena, obs_filled_by, OBS_MOST_FILLED);
+    for (uint32_t i = 1; list && what->ranges && i < config->nshared; i++) {
+        const replay_array *array = replay_ranges_of(what->ranges, config->shared[i].name);
+        if (array && array->known && config->nfilled < OBS_MOST_FILLED)
+            list[config->nfilled++] = (obs_filled_by){i, array->barrier};
+    }
+    config->filled = list;
+    return list != NULL;
+}
+
 /* That may wait for each other. */
 static uint64_t blocks_together(const replay_watched *what)
 {
@@ -73,7 +86,8 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
                          .range_at = range_at,
                          .fills = what->fills,
                          .object_ctx = what->machine};
-    if (!replay_sampling(what->settings, out->arena, what->grid, blocks_in_flight(what), &config))
+    if (!replay_sampling(what->settings, out->arena, what->grid, blocks_in_flight(what), &config) ||
+        !list_filled(what, out->arena, &config))
         return WL_NOMEM;
     if (what->blocks) {
         config.sampled = what->blocks;

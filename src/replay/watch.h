@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "emu/slice.h"
 #include "observe/observe.h"
+#include "replay/ranges.h"
 #include "replay/settings.h"
 
 typedef struct replay_watched { /* what is watched */
@@ -27,6 +28,8 @@ typedef struct replay_watched { /* what is watched */
     uint32_t probes;
     /* Of the kernel; NULL: of live ranges nothing is told. */
     const flow_fills *fills;
+    /* Of arrays of which some accesses are not shown; NULL: there are none. */
+    const replay_ranges *ranges;
 } replay_watched;
 
 typedef struct replay_watch {

@@ -172,6 +172,7 @@ static bool load_module(replay_world *w, replay_world_module *m)
 static void kernel_free(replay_world_kernel *k)
 {
     replay_fills_clear(&k->fills);
+    replay_arrays_clear(&k->arrays);
     wl_arena_free(k->arena);
     replay_shapes_free(k->shapes);
     replay_shapes_free(k->tried);

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "capture/capture.h"
 #include "emu/slice.h"
+#include "replay/arrays.h"
 #include "replay/facts.h"
 #include "replay/fills.h"
 #include "replay/sampling.h"
@@ -32,6 +33,7 @@ typedef struct replay_world_kernel {
     wl_error error;
     replay_facts facts;
     replay_fills fills;
+    replay_arrays arrays;
     emu_kernel *slice;
     replay_shapes *shapes; /* that it was launched with */
     replay_shapes *tried;  /* of these, those that trials were made of */

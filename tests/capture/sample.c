@@ -63,7 +63,7 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
         {"cap_way", "estimated", 2},
         {"obs_use", "space", ACC_SPACE_COUNT},
         {"obs_use", "known", OBS_KNOWN_COUNT},
-        {"obs_use", "reuse", (OBS_REUSE_RANGES | OBS_REUSE_BLOCKS | OBS_REUSE_LENGTHS) + 1},
+        {"obs_use", "reuse", OBS_REUSE_ALL + 1},
         {"obs_live_ranges", "origin", OBS_ORIGIN_COUNT},
         {"obs_page", "count", WL_PAGE_ITEMS + 1},
         {"obs_sequence", "nslots", WL_MOST_SLOTS + 1},

@@ -116,16 +116,26 @@ static void finish_use(const work *w, const wl_spans *spans, ana_use *u)
 
 /* ---- within blocks ---- */
 
+/* Where it is not known in ranges of which origin accesses were, all blocks were counted. */
+static uint64_t accesses_in_ranges(const prof_use *use)
+{
+    uint64_t sum = use->times[0] + use->times[1] + use->times[2] - use->unfilled, by_origin = 0;
+    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++) {
+        sum -= use->ranges[origin];
+        by_origin += use->range_accesses[origin];
+    }
+    return use->range_accesses[0] == UINT64_MAX ? sum : by_origin;
+}
+
 static void add_use_ranges(const prof_use *use, ana_reuse *r)
 {
     if (use->ranges[0] == UINT64_MAX)
         return;
     r->ranges_known = true;
     r->unfilled += use->count * use->unfilled;
-    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++) {
+    r->range_accesses += use->count * accesses_in_ranges(use);
+    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++)
         r->ranges[origin] += use->count * use->ranges[origin];
-        r->range_accesses[origin] += use->count * use->range_accesses[origin];
-    }
 }
 
 static void add_use_blocks(const prof_use *use, ana_reuse *r)
@@ -206,17 +216,14 @@ static wl_status add_up_reuse(const work *w, const prof_use *uses, uint32_t coun
                               uint32_t kernel, ana_reuse *r, wl_error *err)
 {
     uint64_t ranges = 0, nlive = 0;
-    double accesses = 0;
     uint32_t nrows = 0;
     for (uint32_t i = 0; i < count; i++) {
         add_use_ranges(&uses[i], r);
         add_use_blocks(&uses[i], r);
     }
-    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++) {
+    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++)
         ranges += r->ranges[origin];
-        accesses += (double)r->range_accesses[origin];
-    }
-    r->accesses_per_range = reuse_mean(accesses, ranges);
+    r->accesses_per_range = reuse_mean((double)r->range_accesses, ranges);
     r->accesses_per_block_word = reuse_mean((double)r->block_accesses, r->block_words);
     const prof_live_ranges *rows = live_ranges_of(w, object, kernel, &nrows);
     wl_status status = sum_live_ranges(w, rows, nrows, r, err);
