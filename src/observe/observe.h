@@ -85,6 +85,8 @@ void obs_record(obs_block *block, const acc_request *access); /* the hot path */
 /* Counts the elements that the request accesses, as far as the configuration asks for them. */
 void obs_record_use(obs_block *block, const acc_request *access);
 
+obs_origin obs_origin_of(flow_origin origin);
+
 /* Merges the workers; the summary lies in `arena`. Execution counts and mix are the caller's to
  * fill in. */
 wl_status obs_finish(obs_launch *launch, wl_arena *arena, obs_summary *out);

@@ -366,11 +366,11 @@ typedef struct stores { /* to words side by side, which all begin ranges, or all
     bool update;
 } stores;
 
-static obs_origin origin_of(const flow_fill *fill)
+obs_origin obs_origin_of(flow_origin origin)
 {
-    return fill->origin == FLOW_ASYNC    ? OBS_FROM_COPY
-           : fill->origin == FLOW_DEVICE ? OBS_FROM_MEMORY
-                                         : OBS_COMPUTED;
+    return origin == FLOW_ASYNC    ? OBS_FROM_COPY
+           : origin == FLOW_DEVICE ? OBS_FROM_MEMORY
+                                   : OBS_COMPUTED;
 }
 
 static void settle_stores(const request *r, const stores *s)
@@ -385,7 +385,7 @@ static void settle_stores(const request *r, const stores *s)
     if (s->update)
         obs_part_access(part, first, end, 1);
     else
-        obs_part_begin(part, first, end, origin_of(r->fill));
+        obs_part_begin(part, first, end, obs_origin_of((flow_origin)r->fill->origin));
 }
 
 /* One store to each of the words [first, end). */

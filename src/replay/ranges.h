@@ -8,24 +8,21 @@
 #ifndef WL_REPLAY_RANGES_H
 #define WL_REPLAY_RANGES_H
 
-#include "base/spans.h"
 #include "emu/slice.h"
+#include "flow/apart.h"
 #include "observe/observe.h"
 #include "replay/arrays.h"
 
-/* Accesses of one class to one array that were counted on the device. */
-typedef struct replay_counted {
-    uint8_t write;  /* flow_write, not EITHER */
-    uint8_t origin; /* obs_origin of the ranges that they begin */
-} replay_counted;
-
 typedef struct replay_array {
     const ir_var *var;
-    bool apart; /* some accesses were counted on the device: `known`, and below, are of these */
-    bool known; /* ranges follow from counts, if the words were stored to before `barrier` */
-    replay_counted counted[WL_CLASSES];
-    uint32_t barrier; /* pc: all threads come to it before any of them accesses what was counted */
+    flow_apart apart; /* what was counted on the device, apart from what the slice shows */
 } replay_array;
+
+/* Do its ranges follow from counts, if its words were stored to before the barrier? */
+static inline bool replay_array_follows(const replay_array *array)
+{
+    return array->apart.any && array->apart.alike && array->apart.barrier != FLOW_NONE;
+}
 
 typedef struct replay_ranges {
     uint32_t count;

@@ -47,8 +47,8 @@ static bool list_filled(const replay_watched *what, wl_arena *arena, obs_config 
     obs_filled_by *list = wl_new_array(arena, obs_filled_by, OBS_MOST_FILLED);
     for (uint32_t i = 1; list && what->ranges && i < config->nshared; i++) {
         const replay_array *array = replay_ranges_of(what->ranges, config->shared[i].name);
-        if (array && array->known && config->nfilled < OBS_MOST_FILLED)
-            list[config->nfilled++] = (obs_filled_by){i, array->barrier};
+        if (array && replay_array_follows(array) && config->nfilled < OBS_MOST_FILLED)
+            list[config->nfilled++] = (obs_filled_by){i, array->apart.barrier};
     }
     config->filled = list;
     return list != NULL;
