@@ -17,7 +17,8 @@ typedef enum flow_origin {
     FLOW_DEVICE,   /* a value that was loaded from global or unknown memory, a texture or a surface,
                       or that an atomic there returned, reaches the write: copied, or as an operand of
                       arithmetic. What only decided an address or a guard on the way does not count. */
-    FLOW_ASYNC     /* the write is an asynchronous or bulk copy */
+    FLOW_ASYNC,    /* the write is an asynchronous or bulk copy */
+    FLOW_ORIGINS
 } flow_origin;
 
 const char *flow_origin_name(flow_origin origin); /* "computed", "device", "async" */

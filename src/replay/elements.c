@@ -168,8 +168,9 @@ static void take_array_reuse(const state *st, uint32_t number, const wl_spans *d
     const replay_array *array = replay_ranges_of(p->ranges, st->s->shared[number].name);
     if (!array || use->known != OBS_KNOWN_COUNTED)
         return;
-    if (array->apart.any && p->share >= 1)
-        replay_ranges_join(array, slice, device, p->launch, number, use);
+    if (array->apart.any && p->share >= 1 &&
+        !replay_ranges_read(&st->copy, st->s->shared[number].name, use))
+        replay_ranges_follow(array, slice, device, p->launch, number, use);
     else if (!array->apart.any && slice)
         take_reuse(use, slice);
 }

@@ -42,24 +42,28 @@ const replay_array *replay_ranges_of(const replay_ranges *ranges, const char *na
 
 /* ---- together ---- */
 
-/* Of what was counted: accesses by class. False where a block may have accessed one of the words
- * before it stored to it. */
-static bool add_up_counted(const wl_spans *counted, const obs_launch *launch, uint32_t index,
-                           uint64_t times[WL_CLASSES])
+/* Accesses by class. */
+static void add_up(const void *data, uint64_t size, uint64_t times[WL_CLASSES])
 {
-    wl_span_reader all = wl_spans_read(counted->data, counted->size, counted->counted);
-    for (wl_span span; wl_span_next(&all, &span);) {
+    wl_span_reader all = wl_spans_read(data, size, true);
+    for (wl_span span; wl_span_next(&all, &span);)
+        for (int c = 0; c < WL_CLASSES; c++)
+            times[c] += span.count * span.times[c];
+}
+
+/* Had every block stored to these words by the array's barrier? */
+static bool are_filled(const wl_spans *spans, const obs_launch *launch, uint32_t index)
+{
+    wl_span_reader all = wl_spans_read(spans->data, spans->size, spans->counted);
+    for (wl_span span; wl_span_next(&all, &span);)
         for (uint64_t w = span.first; w < span.first + span.count; w++)
             if (!obs_is_filled(launch, index, w))
                 return false;
-        for (int c = 0; c < WL_CLASSES; c++)
-            times[c] += span.count * span.times[c];
-    }
     return true;
 }
 
-/* The origin that all ranges have; OBS_ORIGIN_COUNT: there are several. */
-static int only_origin(const obs_use *use)
+/* The accesses in ranges, which are known in all, by their origin, where all have the same. */
+static void give_origin(uint64_t accesses, obs_use *use)
 {
     int only = OBS_COMPUTED, found = 0;
     for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++)
@@ -67,31 +71,51 @@ static int only_origin(const obs_use *use)
             only = origin;
             found++;
         }
-    return found > 1 ? OBS_ORIGIN_COUNT : only;
+    if (found > 1)
+        return;
+    use->reuse |= OBS_REUSE_ORIGINS;
+    use->range_accesses[only] = accesses;
 }
 
-bool replay_ranges_join(const replay_array *array, const obs_use *slice, const wl_spans *counted,
-                        const obs_launch *launch, uint32_t index, obs_use *use)
+bool replay_ranges_follow(const replay_array *array, const obs_use *slice, const wl_spans *counted,
+                          const obs_launch *launch, uint32_t index, obs_use *use)
 {
-    uint64_t times[WL_CLASSES] = {0}, in_ranges = 0;
+    uint64_t times[WL_CLASSES] = {0}, accesses = 0;
     if (!replay_array_follows(array) || !slice || !(slice->reuse & OBS_REUSE_RANGES) ||
-        !add_up_counted(counted, launch, index, times))
+        !are_filled(counted, launch, index))
         return false;
+    add_up(counted->data, counted->size, times);
     use->reuse = OBS_REUSE_RANGES;
     use->blocks = slice->blocks;
     use->unfilled = slice->unfilled;
     memcpy(use->ranges, slice->ranges, sizeof use->ranges);
     for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++)
-        in_ranges += slice->range_accesses[origin];
+        accesses += slice->range_accesses[origin];
     for (int c = 0; c < WL_CLASSES; c++)
         if (array->apart.classes[c].write == FLOW_FILLS)
             use->ranges[obs_origin_of((flow_origin)array->apart.classes[c].origin)] += times[c];
         else
-            in_ranges += times[c];
-    int only = only_origin(use);
-    if (only != OBS_ORIGIN_COUNT) {
-        use->reuse |= OBS_REUSE_ORIGINS;
-        use->range_accesses[only] = in_ranges;
+            accesses += times[c];
+    give_origin(accesses, use);
+    return true;
+}
+
+bool replay_ranges_read(const rewrite_copy *copy, const char *name, obs_use *use)
+{
+    uint64_t times[WL_CLASSES] = {0};
+    rewrite_live live;
+    add_up(use->spans, use->length, times);
+    uint64_t accesses = times[WL_LOADS] + times[WL_STORES] + times[WL_ATOMICS];
+    if (!rewrite_read_live(copy, name, times, &live))
+        return false;
+    use->reuse = OBS_REUSE_RANGES;
+    use->blocks = copy->layout->blocks;
+    use->unfilled = live.unfilled;
+    accesses -= live.unfilled;
+    for (int origin = 0; origin < FLOW_ORIGINS; origin++) {
+        use->ranges[obs_origin_of((flow_origin)origin)] += live.begins[origin];
+        accesses -= live.begins[origin];
     }
+    give_origin(accesses, use);
     return true;
 }

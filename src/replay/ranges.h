@@ -12,6 +12,7 @@
 #include "flow/apart.h"
 #include "observe/observe.h"
 #include "replay/arrays.h"
+#include "rewrite/layout.h"
 
 typedef struct replay_array {
     const ir_var *var;
@@ -37,10 +38,14 @@ wl_status replay_ranges_find(const replay_arrays *code, const emu_kernel *slice,
 /* NULL: nothing is known of the array. */
 const replay_array *replay_ranges_of(const replay_ranges *ranges, const char *name);
 
-/* What the slice showed of an array, and what was counted, become what is known of its ranges in all
- * blocks. `slice`: NULL where it showed nothing. `launch`: of the slice, with the array as number
- * `index`. False, and *use as it was: they are not known. */
-bool replay_ranges_join(const replay_array *array, const obs_use *slice, const wl_spans *counted,
-                        const obs_launch *launch, uint32_t index, obs_use *use);
+/* What becomes known of the array's ranges, in all blocks, to *use, which has its elements. False, and
+ * *use as it was: nothing.
+ *
+ * From what the slice showed (`slice`: NULL where that is nothing) and what was counted of each word.
+ * `launch`: of the slice, with the array as number `index`. */
+bool replay_ranges_follow(const replay_array *array, const obs_use *slice, const wl_spans *counted,
+                          const obs_launch *launch, uint32_t index, obs_use *use);
+/* From what the kernel told of the array of that name. */
+bool replay_ranges_read(const rewrite_copy *copy, const char *name, obs_use *use);
 
 #endif

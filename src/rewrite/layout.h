@@ -62,6 +62,7 @@
 #define WL_REWRITE_LAYOUT_H
 
 #include "base/spans.h"
+#include "flow/fills.h"
 #include "rewrite/rewrite.h"
 
 enum {
@@ -320,5 +321,14 @@ bool rewrite_knows_elements(const rewrite_copy *copy, uint32_t object);
 /* Adds to counts[class * layout->shared_bytes / 4 + word] how often the words of shared memory were
  * accessed, by their addresses. WL_NOMEM is the only failure. */
 wl_status rewrite_read_shared(const rewrite_copy *copy, uint64_t *counts);
+
+/* Live ranges of an array in shared memory over all blocks: how many began with a value of each
+ * flow_origin, and how often words were accessed to which the block had stored nothing by then. */
+typedef struct rewrite_live {
+    uint64_t begins[FLOW_ORIGINS], unfilled;
+} rewrite_live;
+/* `times`: all accesses to the array's words, by class. False where the kernel does not tell. */
+bool rewrite_read_live(const rewrite_copy *copy, const char *name,
+                       const uint64_t times[WL_CLASSES], rewrite_live *out);
 
 #endif

@@ -241,6 +241,15 @@ bool rw_counts_lanes(const rw_body *b, uint32_t site);
  * `counted` (counts.c). */
 void rw_count(rw_body *b, uint32_t site, rw_reg counter, rw_reg counted);
 
+/* Where the tables begin (rw_shared_plan), and how far after it lanes count that miss their array,
+ * followed by where those do that access nothing. */
+rw_reg rw_find_shared_tables(rw_body *b);
+uint32_t rw_missed_at(const rw_plan *plan);
+/* The counters of this thread in the multiprocessor's copy, and how many threads a block has; the
+ * thread's counter of the place. */
+rw_reg rw_find_thread_places(rw_body *b, rw_reg *threads);
+rw_reg rw_find_place(rw_body *b, uint32_t place, rw_reg places, rw_reg threads);
+
 /* ---- elements ---- */
 
 /* Is the slot's range given by the host, and not found at run time? */

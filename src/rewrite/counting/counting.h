@@ -8,6 +8,7 @@
 #ifndef WL_REWRITE_COUNTING_H
 #define WL_REWRITE_COUNTING_H
 
+#include "flow/apart.h"
 #include "rewrite/plan/plan.h"
 
 /* ---- blocks ---- */
@@ -74,6 +75,53 @@ typedef struct rw_shared_plan {
     uint32_t *place_of; /* [nblocks] of the kernel: where the root is counted by thread; IR_NONE */
     uint32_t ntimes;    /* such roots, each with a register */
 } rw_shared_plan;
+
+/* So many bytes of shared memory: where they begin after the tables that were taken before; IR_NONE:
+ * there is no room. */
+uint32_t rw_take_shared(rw_plan *plan, uint32_t bytes);
+/* After the last of them. */
+void rw_end_tables(rw_plan *plan);
+
+/* ---- live ranges of arrays ---- */
+
+enum { RW_MAX_LIVE = 8, RW_MAX_LIVE_LOADS = 16 };
+
+/* An array whose words have a flag each, a byte: whether the block has stored to it what begins a
+ * range. What is accessed before is counted. */
+typedef struct rw_live_array {
+    const ir_var *var;
+    uint32_t bytes, from; /* of the array; of its flags, after the tables' begin */
+    uint32_t unfilled;    /* the place that counts them */
+    bool alike;           /* all accesses of a class do the same: what begins is told by elements */
+    flow_alike classes[WL_CLASSES];
+    uint32_t begins[FLOW_ORIGINS]; /* else the places that count them, or IR_NONE */
+} rw_live_array;
+
+/* A load whose last address a thread keeps: what a store depends on. */
+typedef struct rw_live_load {
+    uint32_t pc, words;
+} rw_live_load;
+
+typedef struct rw_live_access {
+    uint32_t site, array;
+    uint8_t write, origin; /* flow_write, flow_origin */
+    bool filled;           /* the word is known to be: nothing is to be done */
+    uint32_t keeps;        /* in loads: it is one of these; IR_NONE */
+    uint32_t reads;        /* of FLOW_EITHER: bits, loads that it may depend on */
+} rw_live_access;
+
+typedef struct rw_live_plan {
+    flow_counts counts; /* of the kernel's uses, and what it does to shared arrays */
+    flow_fills fills;
+    flow_arrays found;
+    rw_live_array arrays[RW_MAX_LIVE];
+    uint32_t narrays;
+    rw_live_load loads[RW_MAX_LIVE_LOADS];
+    uint32_t nloads;
+    uint32_t *access_at; /* [npcs] in accesses, IR_NONE */
+    rw_live_access *accesses;
+    uint32_t naccesses;
+} rw_live_plan;
 
 /* ---- reading ---- */
 

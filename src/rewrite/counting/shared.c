@@ -106,7 +106,21 @@ static void plan_tables(rw_plan *p, const flow_function *f)
         if (o && o->space == IR_SPACE_SHARED && rw_var_listed_as(p, o->var) != IR_NONE)
             p->shared->table_of[s] = table_for(p, o, rewrite_class(site), room);
     }
-    if (p->shared->ntables)
+}
+
+uint32_t rw_take_shared(rw_plan *p, uint32_t bytes)
+{
+    uint32_t from = p->shared->table_bytes, rounded = (bytes + 3) / 4 * 4;
+    uint64_t room = free_bytes(p);
+    if (bytes > room || from + rounded > room)
+        return IR_NONE;
+    p->shared->table_bytes += rounded;
+    return from;
+}
+
+void rw_end_tables(rw_plan *p)
+{
+    if (p->shared->table_bytes)
         p->shared->table_bytes = (p->shared->table_bytes + 2 * RW_NOWHERE_BYTES + TABLES_ALIGN -
                                   1) /
                                  TABLES_ALIGN * TABLES_ALIGN;

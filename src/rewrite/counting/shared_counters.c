@@ -52,14 +52,12 @@ static void find_address_counters(rw_body *b)
 
 /* ---- counters in shared memory ---- */
 
-static rw_reg find_shared_tables(rw_body *b)
+rw_reg rw_find_shared_tables(rw_body *b)
 {
     return rw_get(b, mov_u32, rw_address_of_name(RW_PREFIX "tables", 0));
 }
 
-/* After the tables: where lanes count that miss their array, and after that where those do that
- * access nothing. */
-static uint32_t missed_at(const rw_plan *p)
+uint32_t rw_missed_at(const rw_plan *p)
 {
     return p->shared->table_bytes - 2 * RW_NOWHERE_BYTES;
 }
@@ -74,7 +72,7 @@ static void each_word(rw_body *b, uint32_t from, uint32_t bytes,
     rw_linear_thread(b, &at, &step);
     rw_do(b, shl_b32, at, at, rw_number(2));
     rw_do(b, shl_b32, step, step, rw_number(2));
-    rw_reg tables = find_shared_tables(b);
+    rw_reg tables = rw_find_shared_tables(b);
     if (from)
         rw_do(b, add_u32, tables, tables, rw_number(from));
     rw_put_label(b, again);
@@ -124,8 +122,8 @@ static void publish_missed(rw_body *b)
 {
     rw_reg thread, threads;
     rw_linear_thread(b, &thread, &threads);
-    rw_reg tables = find_shared_tables(b);
-    rw_reg count = rw_get(b, ld_shared_u32, rw_at(tables, missed_at(b->plan)));
+    rw_reg tables = rw_find_shared_tables(b);
+    rw_reg count = rw_get(b, ld_shared_u32, rw_at(tables, rw_missed_at(b->plan)));
     rw_reg first = rw_get(b, setp_eq_u32, thread, rw_number(0));
     rw_reg adds = rw_get(b, setp_ne_and_u32, count, rw_number(0), first);
     rw_reg wide = rw_get(b, cvt_u64_u32, count);
@@ -152,8 +150,8 @@ static rw_reg find_in_table(rw_body *b, const rw_table *table, unsigned n)
     rw_reg inside = rw_get(b, setp_lt_u32, at,
                            rw_number(table->bytes > reach ? table->bytes - reach : 0));
     rw_do(b, and_b32, at, at, rw_number(-4));
-    rw_reg tables = find_shared_tables(b);
-    rw_reg nowhere = rw_get(b, add_u32, tables, rw_number(missed_at(b->plan)));
+    rw_reg tables = rw_find_shared_tables(b);
+    rw_reg nowhere = rw_get(b, add_u32, tables, rw_number(rw_missed_at(b->plan)));
     rw_do(b, add_u32, tables, tables, rw_number(table->from));
     rw_do(b, add_u32, at, at, tables);
     rw_do(b, selp_b32, at, at, nowhere, inside);
@@ -209,8 +207,7 @@ static void count_thread_run(rw_body *b, uint32_t block)
         rw_do(b, add_u32, times_register(block), times_register(block), rw_number(1));
 }
 
-/* The counters of this thread in the multiprocessor's copy, and how many threads a block has. */
-static rw_reg find_thread_places(rw_body *b, rw_reg *threads)
+rw_reg rw_find_thread_places(rw_body *b, rw_reg *threads)
 {
     rw_reg places = rw_temp(b, RW_B64), bytes = rw_temp(b, RW_B32), mask = rw_temp(b, RW_B32),
            thread;
@@ -225,8 +222,7 @@ static rw_reg find_thread_places(rw_body *b, rw_reg *threads)
     return places;
 }
 
-/* The thread's counter of the place. */
-static rw_reg find_place(rw_body *b, uint32_t place, rw_reg places, rw_reg threads)
+rw_reg rw_find_place(rw_body *b, uint32_t place, rw_reg places, rw_reg threads)
 {
     rw_reg offset = rw_get(b, mul_lo_u32, threads, rw_number(4 * (int64_t)place));
     rw_reg counter = rw_get(b, cvt_u64_u32, offset);
@@ -236,11 +232,11 @@ static rw_reg find_place(rw_body *b, uint32_t place, rw_reg places, rw_reg threa
 
 static void publish_times(rw_body *b)
 {
-    rw_reg threads, places = find_thread_places(b, &threads);
+    rw_reg threads, places = rw_find_thread_places(b, &threads);
     for (uint32_t n = 0; n < b->f->nblocks; n++) {
         if (b->plan->shared->place_of[n] == IR_NONE)
             continue;
-        rw_reg counter = find_place(b, b->plan->shared->place_of[n], places, threads);
+        rw_reg counter = rw_find_place(b, b->plan->shared->place_of[n], places, threads);
         rw_reg any = rw_get(b, setp_ne_u32, times_register(n), rw_number(0));
         rw_when(b, any, red_global_add_u32, rw_at(counter, 0), times_register(n));
         clear_times(b, n);
@@ -251,8 +247,8 @@ static void count_edge_threads(rw_body *b, uint32_t edge)
 {
     if (!(b->plan->control->edges[edge].probes >> REWRITE_SHARED & 1))
         return;
-    rw_reg threads, places = find_thread_places(b, &threads);
-    rw_reg counter = find_place(b, b->plan->control->edges[edge].place, places, threads);
+    rw_reg threads, places = rw_find_thread_places(b, &threads);
+    rw_reg counter = rw_find_place(b, b->plan->control->edges[edge].place, places, threads);
     rw_do(b, red_global_add_u32, rw_at(counter, 0), rw_number(1));
 }
 
@@ -309,7 +305,7 @@ static void declare_shared(rw_body *b)
 static void enter_shared(rw_body *b)
 {
     each_times(b, clear_times);
-    if (b->index == 0 && b->plan->shared->ntables)
+    if (b->index == 0 && b->plan->shared->table_bytes)
         clear_tables(b);
     if (b->plan->shared->counts_directly)
         find_address_counters(b);

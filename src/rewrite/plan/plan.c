@@ -26,10 +26,28 @@ static wl_status allocate_plans(rw_plan *p)
     p->blocks = wl_new(p->arena, rw_block_plan);
     p->objects = wl_new(p->arena, rw_object_plan);
     p->shared = wl_new(p->arena, rw_shared_plan);
+    p->live = wl_new(p->arena, rw_live_plan);
     p->elements = wl_new(p->arena, rw_element_plan);
     p->trace = wl_new(p->arena, rw_trace_plan);
-    return p->control && p->blocks && p->objects && p->shared && p->elements && p->trace ? WL_OK
-                                                                                         : WL_NOMEM;
+    return p->control && p->blocks && p->objects && p->shared && p->live && p->elements &&
+                   p->trace
+               ? WL_OK
+               : WL_NOMEM;
+}
+
+/* What the kernel does to its shared arrays. */
+static wl_status analyse_arrays(rw_plan *p)
+{
+    bool any = false;
+    for (uint32_t o = 0; o < p->flow->nobjects; o++)
+        any |= p->flow->objects[o].space == IR_SPACE_SHARED;
+    if (!any || !(p->options->probes >> REWRITE_SHARED & 1))
+        return WL_OK;
+    wl_status status = flow_count_uses(p->flow, &p->proof, &p->live->counts);
+    if (status == WL_OK)
+        status = flow_fills_of(p->flow, p->arena, &p->live->fills);
+    return status == WL_OK ? flow_find_arrays(&p->live->counts, &p->live->fills, &p->live->found)
+                           : status;
 }
 
 static void lay_out_fixed_state(rw_plan *p)
@@ -93,6 +111,8 @@ wl_status rw_plan_kernel(rw_plan *p)
     wl_status status = analyse_kernel_flow(p, p->out->func);
     if (status == WL_OK)
         status = allocate_plans(p);
+    if (status == WL_OK)
+        status = analyse_arrays(p);
     p->out->plan = p;
     pass_run run = {p, status};
     if (status == WL_OK && flow_guard(&p->flow->mem, run_passes, &run) != WL_OK)

@@ -104,6 +104,7 @@ typedef struct rw_plan {
     uint32_t *site_first, nsites;
     rewrite_probe_site *sites;
     const flow_address **addresses; /* of each site */
+    uint32_t nothers; /* after the sites: accesses that are proven, but that a probe looks at */
     rewrite_skip *skips;
     uint32_t nskips;
     bool *cloned; /* [order.count] the function has a copy with probes */
@@ -113,6 +114,7 @@ typedef struct rw_plan {
     struct rw_block_plan *blocks;   /* counting/counting.h */
     struct rw_object_plan *objects; /* likewise */
     struct rw_shared_plan *shared;  /* likewise */
+    struct rw_live_plan *live;      /* likewise */
     struct rw_element_plan *elements;
     struct rw_trace_plan *trace;
     uint8_t *logged; /* [nsites] of rw_log_kind: what the site writes to the log */
@@ -157,6 +159,11 @@ static inline uint32_t rw_block_of(const rw_plan *plan, const flow_function *f, 
 {
     return f->block_of[plan->sites[site].pc - f->first_pc];
 }
+
+/* The number of the site of the instruction's access to shared memory, which may be one of those
+ * after the sites, new where it has none; IR_NONE: no probe can follow it, or it goes elsewhere as
+ * well. */
+uint32_t rw_site_of_shared(rw_plan *plan, uint32_t pc);
 
 /* ---- about one site ---- */
 

@@ -133,6 +133,37 @@ static void add_sites(rw_plan *p, const flow_function *f, uint32_t i)
         add_site(p, f, i, first);
 }
 
+static bool goes_to_shared(const rw_plan *p, uint32_t site, uint32_t pc)
+{
+    return p->sites[site].pc == pc && p->sites[site].space == IR_SPACE_SHARED;
+}
+
+uint32_t rw_site_of_shared(rw_plan *p, uint32_t pc)
+{
+    ir_place place = ir_kernel_at(&p->code, pc);
+    const flow_function *f = &p->flow->funcs[place.index];
+    uint32_t i = place.insn->pc, end = p->nsites + p->nothers, sites = p->nsites;
+    const flow_address *a = f->addresses + f->address_first[i],
+                       *last = f->addresses + f->address_first[i + 1];
+    for (uint32_t s = p->site_first[pc]; s < p->site_first[pc + 1]; s++)
+        if (goes_to_shared(p, s, pc))
+            return s;
+    for (uint32_t s = p->nsites; s < end; s++)
+        if (goes_to_shared(p, s, pc))
+            return s;
+    if (obstacle(place.insn, a < last ? a : NULL))
+        return IR_NONE;
+    while (a < last && accessed_space(a) != IR_SPACE_SHARED)
+        a++;
+    if (a == last)
+        return IR_NONE;
+    p->nsites = end; /* add_site counts on */
+    add_site(p, f, i, a);
+    p->nsites = sites;
+    p->nothers++;
+    return end;
+}
+
 static bool wanted(const rw_plan *p, uint32_t pc)
 {
     uint8_t flags = p->proof.flags[pc];
