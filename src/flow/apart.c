@@ -47,21 +47,26 @@ static bool reads_unseen(const state *s, uint32_t pc)
 
 /* ---- barriers ---- */
 
-/* Of all threads of the block, which come to it in every launch alike. */
-static bool is_full_barrier(const state *s, const flow_function *f, const ir_insn *insn)
+bool flow_is_full_barrier(const flow_function *f, const ir_insn *insn)
 {
     uint32_t block = f->block_of[insn->pc];
     bool full = flow_is_barrier(insn) && ir_has(insn, IR_S_sync) && insn->noperands == 1 &&
                 !ir_has(insn, IR_S_warp) && !ir_has(insn, IR_S_cluster) &&
                 insn->guard == IR_NONE && !f->loops.irreducible &&
-                s->counts->proof->flags[f->first_pc + insn->pc] & FLOW_PC_COUNTED &&
-                f->control_level[block] <= FLOW_BLOCK;
+                f->blocks[block].reached && f->control_level[block] <= FLOW_BLOCK;
     for (uint32_t l = f->loops.of[block]; full && l != FLOW_NONE; l = f->loops.loops[l].parent)
         full = f->loop_level[l] <= FLOW_BLOCK;
     return full;
 }
 
-static bool comes_before(const flow_function *f, uint32_t first, uint32_t then)
+/* Do all threads come to it in every launch alike? */
+static bool is_known_barrier(const state *s, const flow_function *f, const ir_insn *insn)
+{
+    return flow_is_full_barrier(f, insn) &&
+           s->counts->proof->flags[f->first_pc + insn->pc] & FLOW_PC_COUNTED;
+}
+
+bool flow_comes_before(const flow_function *f, uint32_t first, uint32_t then)
 {
     uint32_t a = f->block_of[first], b = f->block_of[then];
     return a == b ? first < then : flow_dominates(&f->dom, a, b);
@@ -80,7 +85,7 @@ static bool stands_before_unseen(const state *s, uint32_t barrier)
     for (uint32_t u = s->array->first; u < s->array->first + s->array->count; u++) {
         const flow_use_count *use = use_at(s, u);
         if (!s->shown[use->pc] &&
-            (use->context != 0 || !comes_before(f, barrier, use->pc - f->first_pc)))
+            (use->context != 0 || !flow_comes_before(f, barrier, use->pc - f->first_pc)))
             return false;
     }
     return true;
@@ -103,8 +108,8 @@ static uint32_t find_barrier(const state *s)
     const flow_function *f = &s->counts->kernel->funcs[0];
     uint32_t found = FLOW_NONE;
     for (uint32_t i = 0; i < f->func->ninsns; i++)
-        if (is_full_barrier(s, f, &f->func->insns[i]) && stands_before_unseen(s, i) &&
-            may_be_filled(s, i) && (found == FLOW_NONE || comes_before(f, found, i)))
+        if (is_known_barrier(s, f, &f->func->insns[i]) && stands_before_unseen(s, i) &&
+            may_be_filled(s, i) && (found == FLOW_NONE || flow_comes_before(f, found, i)))
             found = i;
     return found == FLOW_NONE ? FLOW_NONE : f->first_pc + found;
 }

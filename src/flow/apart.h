@@ -23,6 +23,10 @@ typedef struct flow_apart {
     uint32_t barrier;
 } flow_apart;
 
+/* Is it a barrier of the whole block, to which all threads that are there come together? */
+bool flow_is_full_barrier(const flow_function *f, const ir_insn *insn);
+/* Does the first instruction of the function stand on all ways to the other one? */
+bool flow_comes_before(const flow_function *f, uint32_t first, uint32_t then);
 /* WL_LOADS, WL_STORES or WL_ATOMICS. */
 int flow_class_of_use(const flow_counts *counts, const flow_array_use *use);
 /* shown[pc]. */

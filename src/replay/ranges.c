@@ -106,7 +106,7 @@ bool replay_ranges_read(const rewrite_copy *copy, const char *name, obs_use *use
     rewrite_live live;
     add_up(use->spans, use->length, times);
     uint64_t accesses = times[WL_LOADS] + times[WL_STORES] + times[WL_ATOMICS];
-    if (!rewrite_read_live(copy, name, times, &live))
+    if (!rewrite_read_live(copy, name, wl_spans_read(use->spans, use->length, true), &live))
         return false;
     use->reuse = OBS_REUSE_RANGES;
     use->blocks = copy->layout->blocks;

@@ -41,6 +41,20 @@ static void dump_shared(const rw_plan *p, uint32_t s, FILE *out)
         fprintf(out, "counted by address");
 }
 
+static void dump_live(const rw_plan *p, uint32_t s, FILE *out)
+{
+    uint32_t at = p->live->access_at[p->sites[s].pc];
+    if (at == IR_NONE || p->live->accesses[at].site != s) {
+        fprintf(out, "nothing is noted");
+        return;
+    }
+    const rw_live_access *a = &p->live->accesses[at];
+    fprintf(out, "%s, flags of %s%s", flow_write_name((flow_write)a->write),
+            p->live->arrays[a->array].var->name, a->filled ? ", filled before" : "");
+    if (a->keeps != IR_NONE)
+        fprintf(out, ", its address is kept as %u", a->keeps);
+}
+
 static void dump_slot(const rw_plan *p, uint32_t s, FILE *out)
 {
     uint32_t slot = p->elements->slot_of[s];
@@ -118,6 +132,7 @@ static void dump_site(const rw_plan *p, rw_pass pass, uint32_t s, FILE *out)
     switch (pass) {
     case RW_PASS_bits: dump_bit(p, s, out); break;
     case RW_PASS_shared: dump_shared(p, s, out); break;
+    case RW_PASS_live: dump_live(p, s, out); break;
     case RW_PASS_slots: dump_slot(p, s, out); break;
     case RW_PASS_walks: dump_walk(p, s, out); break;
     case RW_PASS_merges: dump_merge(p, s, out); break;

@@ -327,8 +327,8 @@ wl_status rewrite_read_shared(const rewrite_copy *copy, uint64_t *counts);
 typedef struct rewrite_live {
     uint64_t begins[FLOW_ORIGINS], unfilled;
 } rewrite_live;
-/* `times`: all accesses to the array's words, by class. False where the kernel does not tell. */
-bool rewrite_read_live(const rewrite_copy *copy, const char *name,
-                       const uint64_t times[WL_CLASSES], rewrite_live *out);
+/* `all`: all accesses to the array's words, by class. False where the kernel does not tell. */
+bool rewrite_read_live(const rewrite_copy *copy, const char *name, wl_span_reader all,
+                       rewrite_live *out);
 
 #endif

@@ -76,22 +76,25 @@ typedef struct rw_shared_plan {
     uint32_t ntimes;    /* such roots, each with a register */
 } rw_shared_plan;
 
-/* So many bytes of shared memory: where they begin after the tables that were taken before; IR_NONE:
- * there is no room. */
+/* Does the address follow from the thread's index in its block? */
+bool rw_is_placed(rw_plan *plan, const flow_function *f, const flow_address *address);
+/* So many bytes of shared memory, before the tables: where among them they begin; IR_NONE: there is
+ * no room. */
 uint32_t rw_take_shared(rw_plan *plan, uint32_t bytes);
-/* After the last of them. */
-void rw_end_tables(rw_plan *plan);
 
 /* ---- live ranges of arrays ---- */
 
 enum { RW_MAX_LIVE = 8, RW_MAX_LIVE_LOADS = 16 };
 
 /* An array whose words have a flag each, a byte: whether the block has stored to it what begins a
- * range. What is accessed before is counted. */
+ * range; what is accessed before is counted. Or all that is accessed is filled before, by stores
+ * whose addresses the host computes. */
 typedef struct rw_live_array {
     const ir_var *var;
-    uint32_t bytes, from; /* of the array; of its flags, after the tables' begin */
-    uint32_t unfilled;    /* the place that counts them */
+    uint32_t bytes;
+    bool flags;
+    uint32_t from;     /* of the flags, after the tables' begin */
+    uint32_t unfilled; /* the place that counts them; IR_NONE without flags */
     bool alike;           /* all accesses of a class do the same: what begins is told by elements */
     flow_alike classes[WL_CLASSES];
     uint32_t begins[FLOW_ORIGINS]; /* else the places that count them, or IR_NONE */
@@ -106,6 +109,8 @@ typedef struct rw_live_access {
     uint32_t site, array;
     uint8_t write, origin; /* flow_write, flow_origin */
     bool filled;           /* the word is known to be: nothing is to be done */
+    bool fills;            /* of an array without flags: all threads do, as far as `root` leads them */
+    uint32_t root;         /* all threads of the block run it */
     uint32_t keeps;        /* in loads: it is one of these; IR_NONE */
     uint32_t reads;        /* of FLOW_EITHER: bits, loads that it may depend on */
 } rw_live_access;

@@ -167,7 +167,7 @@ static bool add_live_access(state *s, uint32_t u)
 
 /* ---- arrays ---- */
 
-static void add_class_of(const state *s, uint32_t u, rw_live_array *a)
+static void add_class_of_use(const state *s, uint32_t u, rw_live_array *a)
 {
     const flow_array_use *use = use_at(s, u);
     flow_alike *all = &a->classes[flow_class_of_use(&s->live->counts, use)];
@@ -184,7 +184,7 @@ static void count_begins(const state *s, rw_live_array *a)
 {
     memset(a->begins, 0xff, sizeof a->begins);
     for (uint32_t u = 0; u < s->array->count; u++)
-        add_class_of(s, u, a);
+        add_class_of_use(s, u, a);
     for (uint32_t u = 0; u < s->array->count && !a->alike; u++) {
         uint8_t write = use_at(s, u)->write;
         if (write != FLOW_FILLS && write != FLOW_EITHER)
@@ -194,6 +194,89 @@ static void count_begins(const state *s, rw_live_array *a)
     }
 }
 
+/* ---- arrays that are filled first ---- */
+
+/* The root that all threads of the block run and from which a thread's index leads to the block;
+ * FLOW_NONE: there is none. */
+static uint32_t common_root(const rw_plan *p, const flow_function *f, uint32_t block)
+{
+    const rw_run *runs = p->control->runs[0];
+    uint32_t root = runs[block].root;
+    while (!rw_by_blocks(f, root)) {
+        if (runs[root].from == FLOW_NONE || !runs[root].by_thread)
+            return FLOW_NONE;
+        root = runs[runs[root].from].root;
+    }
+    return root;
+}
+
+/* Have all threads that come to the barrier decided about the store? */
+static bool is_before_barrier(const rw_plan *p, const flow_function *f, uint32_t store,
+                              uint32_t root, uint32_t barrier)
+{
+    uint32_t from = f->block_of[store], to = f->block_of[barrier], join = f->post.parent[from];
+    if (flow_comes_before(f, store, barrier))
+        return is_inside(f, f->loops.of[from], to);
+    while (join != FLOW_NONE && join < f->nblocks && p->control->runs[0][join].root != root)
+        join = f->post.parent[join];
+    return join != FLOW_NONE && join < f->nblocks && flow_dominates(&f->dom, join, to) &&
+           f->loops.of[join] == f->loops.of[from] && is_inside(f, f->loops.of[from], to);
+}
+
+/* A store by which the host knows what is filled when the barrier has been passed. */
+static bool fills_by_place(const state *s, const rw_live_access *a, uint32_t barrier,
+                           uint32_t *root)
+{
+    const flow_function *f = &s->p->flow->funcs[0];
+    uint32_t i = s->p->sites[a->site].pc - f->first_pc;
+    const ir_insn *insn = &f->func->insns[i];
+    if (a->write != FLOW_FILLS || rw_is_matrix(insn) ||
+        !rw_is_placed(s->p, f, s->p->addresses[a->site]) ||
+        (insn->guard != IR_NONE && !rw_guard_follows_thread(s->p, f, insn)))
+        return false;
+    *root = common_root(s->p, f, f->block_of[i]);
+    return *root != FLOW_NONE && is_before_barrier(s->p, f, i, *root, barrier);
+}
+
+/* Is the barrier on all ways to what does not begin ranges for sure? */
+static bool precedes_others(const state *s, uint32_t first, uint32_t barrier)
+{
+    const flow_function *f = &s->p->flow->funcs[0];
+    for (uint32_t i = first; i < s->live->naccesses; i++) {
+        const rw_live_access *a = &s->live->accesses[i];
+        if (a->write != FLOW_FILLS && !a->filled &&
+            !flow_comes_before(f, barrier, s->p->sites[a->site].pc - f->first_pc))
+            return false;
+    }
+    return true;
+}
+
+static bool marks_fills(const state *s, uint32_t first, uint32_t barrier)
+{
+    bool any = false;
+    for (uint32_t i = first; i < s->live->naccesses; i++) {
+        rw_live_access *a = &s->live->accesses[i];
+        a->fills = fills_by_place(s, a, barrier, &a->root);
+        any |= a->fills;
+    }
+    return any;
+}
+
+/* The last barrier before which something is filled, and after which all else comes. `first`: of the
+ * array's accesses. */
+static bool is_filled_first(const state *s, uint32_t first)
+{
+    const flow_function *f = &s->p->flow->funcs[0];
+    uint32_t found = FLOW_NONE;
+    for (uint32_t i = 0; i < f->func->ninsns; i++)
+        if (flow_is_full_barrier(f, &f->func->insns[i]) && precedes_others(s, first, i) &&
+            (found == FLOW_NONE || flow_comes_before(f, found, i)))
+            found = i;
+    return found != FLOW_NONE && marks_fills(s, first, found);
+}
+
+/* ---- each array ---- */
+
 /* What cannot be followed leaves the plan as it was. */
 static void plan_live_array(state *s)
 {
@@ -201,24 +284,28 @@ static void plan_live_array(state *s)
                                                          : &s->p->flow->objects[s->array->object];
     rw_live_plan *live = s->live;
     uint32_t naccesses = live->naccesses, nloads = live->nloads;
+    rw_live_array a = {.alike = true, .unfilled = IR_NONE};
     bool good = !follows(s) && can_follow_array(s);
     for (uint32_t u = 0; u < s->array->count && good; u++)
         good = add_live_access(s, u);
-    uint32_t from = good ? rw_take_shared(s->p, (uint32_t)((o->bytes + 3) / 4)) : IR_NONE;
-    if (from == IR_NONE) {
+    if (good && !is_filled_first(s, naccesses)) {
+        a.flags = true;
+        a.from = rw_take_shared(s->p, (uint32_t)((o->bytes + 3) / 4));
+        good = a.from != IR_NONE;
+    }
+    if (!good) {
         for (uint32_t i = naccesses; i < live->naccesses; i++)
             live->access_at[s->p->sites[live->accesses[i].site].pc] = IR_NONE;
         live->naccesses = naccesses;
         live->nloads = nloads;
         return;
     }
-    rw_live_array *a = &live->arrays[live->narrays++];
-    *a = (rw_live_array){.var = o->var,
-                         .bytes = (uint32_t)o->bytes,
-                         .from = from,
-                         .alike = true,
-                         .unfilled = s->p->out->nplaces++};
-    count_begins(s, a);
+    a.var = o->var;
+    a.bytes = (uint32_t)o->bytes;
+    if (a.flags)
+        a.unfilled = s->p->out->nplaces++;
+    count_begins(s, &a);
+    live->arrays[live->narrays++] = a;
 }
 
 static void keep_loads(rw_plan *p)
@@ -228,7 +315,7 @@ static void keep_loads(rw_plan *p)
         live->accesses[live->access_at[live->loads[i].pc]].keeps = i;
 }
 
-/* Needs: sites, variables, shared. Fills: live, and ends what shared began. */
+/* Needs: sites, variables, runs. Fills: live, and takes shared memory before the tables. */
 wl_status rw_pass_live(rw_plan *p)
 {
     state s = {p, p->live, NULL};
@@ -242,6 +329,5 @@ wl_status rw_pass_live(rw_plan *p)
         plan_live_array(&s);
     }
     keep_loads(p);
-    rw_end_tables(p);
     return WL_OK;
 }

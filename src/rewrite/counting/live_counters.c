@@ -28,7 +28,8 @@ static void each_live_place(rw_body *b, void (*each)(rw_body *b, uint32_t place)
 {
     for (uint32_t i = 0; b->index == 0 && i < live_of(b)->narrays; i++) {
         const rw_live_array *a = &live_of(b)->arrays[i];
-        each(b, a->unfilled);
+        if (a->flags)
+            each(b, a->unfilled);
         for (int origin = 0; origin < FLOW_ORIGINS; origin++)
             if (a->begins[origin] != IR_NONE)
                 each(b, a->begins[origin]);
@@ -69,6 +70,7 @@ typedef struct spot {
     rw_reg flag, nowhere;
 } spot;
 
+/* Without flags `flag` and `nowhere` stay empty. */
 static spot find_spot(rw_body *b, const rw_live_access *a, const rw_live_array *array)
 {
     spot s = {.word = rw_get(b, cvt_u32_u64, rw_find_address(b, a->site)),
@@ -77,8 +79,10 @@ static spot find_spot(rw_body *b, const rw_live_access *a, const rw_live_array *
     rw_reg at = rw_get(b, sub_u32, s.word, begin);
     rw_compare(b, RW_I_setp_lt_u32, RW_I_setp_lt_and_u32, s.inside, at, rw_number(array->bytes),
                rw_guard_of(b, a->site));
-    rw_do(b, shr_u32, at, at, rw_number(2));
     rw_do(b, shr_u32, s.word, s.word, rw_number(2));
+    if (!array->flags)
+        return s;
+    rw_do(b, shr_u32, at, at, rw_number(2));
     rw_reg tables = rw_find_shared_tables(b);
     s.nowhere = rw_get(b, add_u32, tables,
                        rw_number(rw_missed_at(b->plan) + RW_NOWHERE_BYTES));
@@ -129,10 +133,12 @@ static void note_either(rw_body *b, const rw_live_access *a, const rw_live_array
     rw_do(b, and_pred, updates, updates, s->inside);
     rw_reg begins = rw_get(b, not_pred, updates);
     rw_do(b, and_pred, begins, begins, s->inside);
+    count_begin(b, a, array, begins, 1);
+    if (!array->flags)
+        return;
     look_at_word(b, array, rw_at(s->flag, e), updates);
     rw_reg flag = rw_get(b, selp_b32, s->flag, s->nowhere, begins);
     rw_do(b, st_shared_u8, rw_at(flag, e), rw_number(1));
-    count_begin(b, a, array, begins, 1);
 }
 
 static void note_access(rw_body *b, const rw_live_access *a)
@@ -143,9 +149,9 @@ static void note_access(rw_body *b, const rw_live_access *a)
     for (unsigned e = 0; e < n; e++) {
         if (a->write == FLOW_EITHER)
             note_either(b, a, array, &s, e);
-        else if (a->write == FLOW_FILLS)
+        else if (a->write == FLOW_FILLS && array->flags)
             rw_do(b, st_shared_u8, rw_at(s.flag, e), rw_number(1));
-        else if (!a->filled)
+        else if (!a->filled && array->flags)
             look_at_word(b, array, rw_at(s.flag, e), s.inside);
     }
     if (a->write == FLOW_FILLS)
@@ -154,14 +160,20 @@ static void note_access(rw_body *b, const rw_live_access *a)
         rw_when(b, s.inside, mov_u32, last_register(a->keeps), s.word);
 }
 
+/* Is there anything to be noted of the access? */
+static bool is_noted(const rw_body *b, const rw_live_access *a)
+{
+    const rw_live_array *array = &live_of(b)->arrays[a->array];
+    bool begins = a->write == FLOW_EITHER ||
+                  (a->write == FLOW_FILLS && array->begins[a->origin] != IR_NONE);
+    return a->keeps != IR_NONE || begins || (array->flags && !a->filled);
+}
+
 static void note_insn(rw_body *b, uint32_t insn)
 {
     uint32_t at = b->index == 0 ? live_of(b)->access_at[b->f->first_pc + insn] : IR_NONE;
-    if (at == IR_NONE)
-        return;
-    const rw_live_access *a = &live_of(b)->accesses[at];
-    if (!a->filled || a->keeps != IR_NONE)
-        note_access(b, a);
+    if (at != IR_NONE && is_noted(b, &live_of(b)->accesses[at]))
+        note_access(b, &live_of(b)->accesses[at]);
 }
 
 /* ---- publishing ---- */

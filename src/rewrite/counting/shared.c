@@ -11,7 +11,7 @@ enum {
 
 /* ---- by thread ---- */
 
-static bool address_placed(rw_plan *p, const flow_function *f, const flow_address *a)
+bool rw_is_placed(rw_plan *p, const flow_function *f, const flow_address *a)
 {
     if (a->value != FLOW_NONE)
         return !a->operand->component && rw_follows_thread(p, f, a->value);
@@ -47,16 +47,16 @@ static bool plan_by_place(rw_plan *p, const flow_function *f, uint32_t site)
     uint32_t i = p->sites[site].pc - f->first_pc;
     const ir_insn *insn = &f->func->insns[i];
     return p->sites[site].space == IR_SPACE_SHARED && f->blocks[f->block_of[i]].reached &&
-           address_placed(p, f, p->addresses[site]) &&
+           rw_is_placed(p, f, p->addresses[site]) &&
            (insn->guard == IR_NONE || rw_guard_follows_thread(p, f, insn)) &&
            follow_root(p, f, p->control->runs[0][f->block_of[i]].root);
 }
 
 /* Shared memory that a block may have without any effect on how many blocks fit a multiprocessor:
  * whatever its size, or for as many threads as it has. */
-static uint64_t bytes_for_block(const rw_plan *p)
+static uint64_t bytes_for_block(const rw_plan *p, uint32_t threads)
 {
-    uint32_t sm = p->module->sm, threads = p->options->threads;
+    uint32_t sm = p->module->sm;
     uint64_t any = sm >= 90 ? 7296 : sm >= 80 ? 5248 : 3072;
     uint64_t own = threads * (uint64_t)(sm >= 90 && sm < 120 ? 114 : sm >= 80 ? 64 : 48);
     own = own < MOST_BYTES ? own : MOST_BYTES;
@@ -64,9 +64,9 @@ static uint64_t bytes_for_block(const rw_plan *p)
 }
 
 /* What the kernel's own variables leave of it. */
-static uint64_t free_bytes(const rw_plan *p)
+static uint64_t free_bytes(const rw_plan *p, uint32_t threads)
 {
-    uint64_t used = SYSTEM_BYTES, each = bytes_for_block(p);
+    uint64_t used = SYSTEM_BYTES, each = bytes_for_block(p, threads);
     for (uint32_t i = 0; i < p->nvars; i++) {
         const ir_var *var = p->vars[i].var;
         if (var->space == IR_SPACE_SHARED && !ir_var_size(var))
@@ -94,7 +94,7 @@ static uint32_t table_for(rw_plan *p, const flow_object *o, unsigned class_, uin
 
 static void plan_tables(rw_plan *p, const flow_function *f)
 {
-    uint64_t room = free_bytes(p);
+    uint64_t room = free_bytes(p, p->options->threads);
     if (!rw_leaves_together(p))
         return;
     for (uint32_t s = p->site_first[0]; s < p->site_first[f->func->ninsns]; s++) {
@@ -108,17 +108,18 @@ static void plan_tables(rw_plan *p, const flow_function *f)
     }
 }
 
+/* Not by the block's size: who reads what was recorded does not know it. */
 uint32_t rw_take_shared(rw_plan *p, uint32_t bytes)
 {
     uint32_t from = p->shared->table_bytes, rounded = (bytes + 3) / 4 * 4;
-    uint64_t room = free_bytes(p);
+    uint64_t room = free_bytes(p, 0);
     if (bytes > room || from + rounded > room)
         return IR_NONE;
     p->shared->table_bytes += rounded;
     return from;
 }
 
-void rw_end_tables(rw_plan *p)
+static void end_tables(rw_plan *p)
 {
     if (p->shared->table_bytes)
         p->shared->table_bytes = (p->shared->table_bytes + 2 * RW_NOWHERE_BYTES + TABLES_ALIGN -
@@ -126,7 +127,7 @@ void rw_end_tables(rw_plan *p)
                                  TABLES_ALIGN * TABLES_ALIGN;
 }
 
-/* Needs: sites, variables, runs. Fills: shared, and which edges it counts. */
+/* Needs: sites, variables, runs, live. Fills: shared, and which edges it counts. */
 wl_status rw_pass_shared(rw_plan *p)
 {
     const flow_function *f = &p->flow->funcs[0];
@@ -144,6 +145,7 @@ wl_status rw_pass_shared(rw_plan *p)
     for (uint32_t s = p->site_first[0]; s < p->site_first[f->func->ninsns]; s++)
         p->shared->by_place[s] = plan_by_place(p, f, s);
     plan_tables(p, f);
+    end_tables(p);
     for (uint32_t s = 0; s < p->nsites; s++) {
         bool by_address = rw_may_be_shared(&p->sites[s]) && !p->shared->by_place[s];
         p->out->by_address |= by_address;
