@@ -145,7 +145,7 @@ static const obs_use *observe_tile(hand_body *body, wl_arena *arena)
     obs_launch_free(launch);
     const obs_use *use = use_of(&s, ACC_SHARED, 1);
     assert_non_null(use);
-    assert_int_equal(use->reuse, OBS_REUSE_RANGES | OBS_REUSE_BLOCKS | OBS_REUSE_LENGTHS);
+    assert_int_equal(use->reuse, OBS_REUSE_ALL);
     return use;
 }
 
@@ -366,7 +366,7 @@ static void check_random(const ref_ranges *r, uint32_t workers, uint32_t togethe
     assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
     for (uint32_t i = 1; i < ARRAYS; i++) {
         const obs_use *use = use_of(&s, ACC_SHARED, i);
-        assert_int_equal(use->reuse, OBS_REUSE_RANGES | OBS_REUSE_BLOCKS | OBS_REUSE_LENGTHS);
+        assert_int_equal(use->reuse, OBS_REUSE_ALL);
         assert_true(use->ranges[0] > 50 && use->ranges[1] > 50 && use->ranges[2] > 50);
         ref_ranges_compare(r, i, use);
     }

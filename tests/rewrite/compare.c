@@ -2,6 +2,7 @@
 #include "compare.h"
 
 #include "elements.h"
+#include "live.h"
 
 #include <stdlib.h>
 
@@ -390,6 +391,7 @@ void check_kernel(probed *p, const char *name, const shape *s, tally *t)
     compare_counts(name, &original, &l, t);
     count_naively(&n, k, &setup, s, &original);
     compare_elements(name, &n, &setup, s, &l, t);
+    t->live += compare_live(name, p->f.ptx, &original, &l.copy);
     check_full_log(p, name, s, setup, &original, &n);
     setup.log_bytes = 0;
     check_searching(p, name, s, setup, &original, &n);
@@ -408,10 +410,11 @@ void check_kernel(probed *p, const char *name, const shape *s, tally *t)
 void report(const char *what, const tally *t)
 {
     print_message("%s: %llu kernels, %llu with probes; %llu accesses, %llu block counts (%llu "
-                  "shared), %llu elements, %llu logged; "
-                  "%.2f times the instructions\n",
+                  "shared), %llu elements, %llu logged, "
+                  "live ranges of %llu arrays; %.2f times the instructions\n",
                   what, (unsigned long long)t->kernels, (unsigned long long)t->probed,
                   (unsigned long long)t->accesses, (unsigned long long)t->counts,
                   (unsigned long long)t->shared_counts, (unsigned long long)t->elements,
-                  (unsigned long long)t->logged, (double)t->with / (double)t->plain);
+                  (unsigned long long)t->logged, (unsigned long long)t->live,
+                  (double)t->with / (double)t->plain);
 }

@@ -868,7 +868,7 @@ static void shared_words_are_counted_by_thread(void **state)
                 "shared", true);
     uint32_t base = (uint32_t)rewrite_var_address(&c.left.copy, 0);
     uint64_t counts[REWRITE_CLASSES][1024 / 4] = {0};
-    assert_int_equal(c.k->nplaces, 1);
+    assert_int_equal(c.k->nplaces, 2); /* the iterations, and what is accessed unfilled */
     assert_true(c.k->by_address);
     assert_int_equal(rewrite_read_shared(&c.left.copy, counts[0]), WL_OK);
     for (uint32_t w = 0; w < 32; w++) {
@@ -876,6 +876,15 @@ static void shared_words_are_counted_by_thread(void **state)
         assert_int_equal(counts[REWRITE_LOADS][base / 4 + w], w == 5 ? 4 * 64 : 0);
         assert_int_equal(counts[REWRITE_ATOMICS][base / 4 + w], w == 2 ? 4 : w == 7 ? 60 : 0);
     }
+    rewrite_live live;
+    wl_spans all = {.counted = true};
+    wl_spans_add(&all, &(wl_span){0, 3, {0, 2, 0}}); /* all that matters here */
+    assert_true(wl_spans_finish(&all));
+    assert_true(rewrite_read_live(&c.left.copy, "tile", wl_spans_read(all.data, all.size, true),
+                                  &live));
+    assert_int_equal(live.begins[FLOW_COMPUTED], 6);
+    assert_int_equal(live.unfilled, 4 * 64 + 60); /* word 2 has been stored to by thread 2 */
+    wl_spans_free(&all);
     assert_int_equal(rewrite_missed(&c.left.copy), 0);
     small_end(&c);
 }
