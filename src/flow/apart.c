@@ -47,16 +47,94 @@ static bool reads_unseen(const state *s, uint32_t pc)
 
 /* ---- barriers ---- */
 
+enum { MOST_HOPS = 24 };
+
+static bool is_together(const flow_function *f, uint32_t value, uint32_t block, uint32_t hops);
+
+/* No two threads race for what is accessed plainly: all that load from one address between the same
+ * barriers get one value. As long as threads have run together, they do so between the same. */
+static bool is_stable_load(const ir_insn *insn)
+{
+    return insn->op == IR_ld && insn->guard == IR_NONE && !ir_has(insn, IR_S_volatile) &&
+           (insn->space == IR_SPACE_GLOBAL || insn->space == IR_SPACE_PARAM) &&
+           !ir_has(insn, IR_S_relaxed) && !ir_has(insn, IR_S_acquire);
+}
+
+static bool are_uses_together(const flow_function *f, uint32_t insn, uint32_t hops)
+{
+    for (uint32_t u = f->use_first[insn]; u < f->use_first[insn + 1]; u++)
+        if (!is_together(f, f->uses[u].value, f->block_of[insn], hops))
+            return false;
+    return true;
+}
+
+/* Have all threads of the block the same value where it is used? */
+static bool is_together(const flow_function *f, uint32_t value, uint32_t block, uint32_t hops)
+{
+    const flow_value *v = &f->values[value];
+    for (uint32_t l = f->loops.of[v->block]; l != FLOW_NONE && !flow_in_loop(&f->loops, l, block);
+         l = f->loops.loops[l].parent)
+        if (f->loop_level[l] > FLOW_BLOCK)
+            return false;
+    if (f->level[value] <= FLOW_BLOCK)
+        return true;
+    if (v->kind != FLOW_VALUE_INSN || hops == MOST_HOPS || v->old != FLOW_NONE)
+        return false;
+    const ir_insn *insn = &f->func->insns[v->insn];
+    bool plain = f->effects[v->insn] == IR_EFFECT_NONE && !f->unknown[v->insn] && insn->op != IR_call;
+    for (uint32_t i = 0; i < insn->noperands; i++)
+        plain &= insn->operands[i].kind != IR_OPD_SREG;
+    return (plain || is_stable_load(insn)) && are_uses_together(f, v->insn, hops + 1);
+}
+
+static bool is_branch_together(const flow_function *f, uint32_t block)
+{
+    const ir_insn *last = &f->func->insns[f->blocks[block].first + f->blocks[block].count - 1];
+    return flow_nsucc(&f->graph, block) < 2 ||
+           (last->op != IR_call && are_uses_together(f, last->pc, 0));
+}
+
+/* All that decides whether the block runs. */
+static bool is_reached_together(const flow_function *f, uint32_t block, uint32_t hops)
+{
+    if (f->control_level[block] <= FLOW_BLOCK)
+        return true;
+    for (uint32_t i = f->control.first[block]; i < f->control.first[block + 1]; i++) {
+        uint32_t c = f->control.item[i];
+        if (hops == MOST_HOPS || !is_branch_together(f, c) ||
+            (c != block && !is_reached_together(f, c, hops + 1)))
+            return false;
+    }
+    return f->entered_level <= FLOW_BLOCK;
+}
+
+static bool is_left_together(const flow_function *f, uint32_t loop)
+{
+    for (uint32_t n = 0; f->loop_level[loop] > FLOW_BLOCK && n < f->loops.loops[loop].count; n++) {
+        uint32_t v = f->loops.nodes[f->loops.loops[loop].first + n];
+        for (uint32_t i = f->graph.succ_first[v]; i < f->graph.succ_first[v + 1]; i++)
+            if ((f->graph.succ[i] >= f->nblocks ||
+                 !flow_in_loop(&f->loops, loop, f->graph.succ[i])) &&
+                (!is_branch_together(f, v) || !is_reached_together(f, v, 0)))
+                return false;
+    }
+    return true;
+}
+
+bool flow_runs_together(const flow_function *f, uint32_t block)
+{
+    bool together = !f->loops.irreducible && f->blocks[block].reached &&
+                    is_reached_together(f, block, 0);
+    for (uint32_t l = f->loops.of[block]; together && l != FLOW_NONE; l = f->loops.loops[l].parent)
+        together = is_left_together(f, l);
+    return together;
+}
+
 bool flow_is_full_barrier(const flow_function *f, const ir_insn *insn)
 {
-    uint32_t block = f->block_of[insn->pc];
-    bool full = flow_is_barrier(insn) && ir_has(insn, IR_S_sync) && insn->noperands == 1 &&
-                !ir_has(insn, IR_S_warp) && !ir_has(insn, IR_S_cluster) &&
-                insn->guard == IR_NONE && !f->loops.irreducible &&
-                f->blocks[block].reached && f->control_level[block] <= FLOW_BLOCK;
-    for (uint32_t l = f->loops.of[block]; full && l != FLOW_NONE; l = f->loops.loops[l].parent)
-        full = f->loop_level[l] <= FLOW_BLOCK;
-    return full;
+    return flow_is_barrier(insn) && ir_has(insn, IR_S_sync) && insn->noperands == 1 &&
+           !ir_has(insn, IR_S_warp) && !ir_has(insn, IR_S_cluster) && insn->guard == IR_NONE &&
+           flow_runs_together(f, f->block_of[insn->pc]);
 }
 
 /* Do all threads come to it in every launch alike? */

@@ -23,6 +23,9 @@ typedef struct flow_apart {
     uint32_t barrier;
 } flow_apart;
 
+/* Do all threads of a block run the basic block equally often, as far as it depends on what
+ * all have, or load from one address, and no two threads race for it? */
+bool flow_runs_together(const flow_function *f, uint32_t block);
 /* Is it a barrier of the whole block, to which all threads that are there come together? */
 bool flow_is_full_barrier(const flow_function *f, const ir_insn *insn);
 /* Does the first instruction of the function stand on all ways to the other one? */

@@ -31,8 +31,15 @@ WITHIN = """SELECT l.number, u.space, o.name, u.ranges_loaded, u.ranges_copied, 
             LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object
             LEFT JOIN objects o ON o.id = coalesce(m.becomes, u.object)
             WHERE u.block_words IS NOT NULL ORDER BY 1, 2, 3"""
+# Live ranges alone, which recorded launches know as well: how many there are, and the accesses in them.
+RANGES = """SELECT l.number, o.name, u.ranges_loaded, u.ranges_copied, u.ranges_computed, u.accesses_unfilled, v.accesses_per_range,
+                   u.accesses_loaded, u.accesses_copied, u.accesses_computed
+            FROM launches l JOIN uses u ON u.launch = l.rows_of JOIN objects o ON o.id = u.object
+            JOIN v_uses v ON v.launch = l.rows_of AND v.object = o.name
+            WHERE u.space = 1 ORDER BY 1, 2"""
 GLOBAL, SHARED = 0, 1
 TOUCHED, COUNTED = 1, 2
+ALL_RANGES = "bins", "compaction", "ranges"  # whose arrays' live ranges are known, whatever data decides
 
 
 def fail(text):
@@ -49,7 +56,7 @@ def build(o, source):
 
 
 def profile(o, program, *options, **variables):
-    """Uses by launch, what blocks did, and what each launch knows: (of objects, of arrays, way)."""
+    """Uses by launch, what blocks did, live ranges, and what each launch knows: (of objects, of arrays, way)."""
     path = os.path.join(o.work, "elements.wlprof")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
     environment.update(variables)
@@ -60,7 +67,7 @@ def profile(o, program, *options, **variables):
     with sqlite3.connect(path) as db:
         known = {number: row for number, *row in
                  db.execute("SELECT number, objects_known, arrays_known, way, estimated FROM launches")}
-        return db.execute(USES).fetchall(), db.execute(WITHIN).fetchall(), known
+        return db.execute(USES).fetchall(), db.execute(WITHIN).fetchall(), db.execute(RANGES).fetchall(), known
 
 
 def inline(o, program, *options):
@@ -75,14 +82,25 @@ def told(uses, known):
     return [row for row in uses if known[row[0]][row[1]] and not known[row[0]][3]]
 
 
-def compare(o, program, probes, level):
-    uses, within, emulated = profile(o, program, "--backend", "emulate", "--probes", probes)
+def compare_ranges(what, want, have, sure):
+    """Of how many arrays ranges are known; all of them the emulator's. Accesses by origin may be missing."""
+    want = {row[:2]: row for row in want}
+    have = [row for row in have if row[0] in sure and row[2] is not None]
+    for row in have:
+        length = 7 if row[7] is None else 10
+        if row[:length] != want[row[:2]][:length]:
+            fail(f"{what}: live ranges {row}, emulated {want[row[:2]]}")
+    return len(have)
+
+
+def compare(o, program, probes, level, all_ranges):
+    uses, within, ranges, emulated = profile(o, program, "--backend", "emulate", "--probes", probes)
     if not uses or any(row[0] != level for row in emulated.values()):
         fail(f"{program[0]}: the emulator does not know what it touches")
     if len(within) < len(uses) or (level == COUNTED and any(row[1] == SHARED and row[3] is None for row in within)):
         fail(f"{program[0]}: the emulator does not know what its blocks do")
     for way in "replay", "auto", "probe":
-        ours, blocks, known = inline(o, program, "--collect", way, "--probes", probes)
+        ours, blocks, ours_ranges, known = inline(o, program, "--collect", way, "--probes", probes)
         sure = {number for number, row in known.items() if not row[3]}
         want = [row for row in uses if row[0] in sure and known[row[0]][row[1]]]
         have = told(ours, known)
@@ -96,10 +114,14 @@ def compare(o, program, probes, level):
             fail(f"{program[0]} {probes} {way}: what blocks do differs")
         if way == "replay" and len(exact) < len(have):
             fail(f"{program[0]} {probes} {way}: what blocks do is known of {len(exact)} objects, not of {len(have)}")
+        told_ranges = compare_ranges(f"{program[0]} {probes} {way}", ranges, ours_ranges, sure)
+        if all_ranges and way == "auto" and told_ranges < sum(row[0] in sure for row in ranges):
+            fail(f"{program[0]} {probes} {way}: live ranges of {told_ranges} of {len(ranges)} arrays are known")
         unsure = [row for row in ours if row[0] in sure and not known[row[0]][row[1]] and row[3]]
         if any(row not in uses for row in unsure):
             fail(f"{program[0]} {probes} {way}: rows of launches that are not known differ")
         print(f"{os.path.basename(program[0])} {probes} {way}: {len(have)} rows the same, {len(exact)} within blocks, "
+              f"live ranges of {told_ranges}, "
               f"{sum(bool(row[0]) for row in known.values())} of {len(known)} launches known")
         if way != "replay" and not any(row[0] for row in known.values()):
             fail(f"{program[0]}: nothing is known of any launch")
@@ -115,8 +137,9 @@ def main():
     os.makedirs(o.work, exist_ok=True)
     for source in o.sources:
         program = build(o, source)
-        compare(o, program, "touch,frequency,shared", COUNTED)
-        compare(o, program, "touch", TOUCHED)
+        all_ranges = os.path.basename(program[0]) in ALL_RANGES
+        compare(o, program, "touch,frequency,shared", COUNTED, all_ranges)
+        compare(o, program, "touch", TOUCHED, False)
 
 
 if __name__ == "__main__":

@@ -202,7 +202,7 @@ static uint32_t common_root(const rw_plan *p, const flow_function *f, uint32_t b
 {
     const rw_run *runs = p->control->runs[0];
     uint32_t root = runs[block].root;
-    while (!rw_by_blocks(f, root)) {
+    while (!flow_runs_together(f, root)) {
         if (runs[root].from == FLOW_NONE || !runs[root].by_thread)
             return FLOW_NONE;
         root = runs[runs[root].from].root;
