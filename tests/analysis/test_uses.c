@@ -144,7 +144,7 @@ static void worked_by_hand(void **state)
     tell_blocks(&one[0], 1, 5, 9);
     tell_blocks(&one[1], 1, 16, 28);
     tell_blocks(&two[0], 1, 4, 8);
-    one[1].reuse |= OBS_REUSE_RANGES | OBS_REUSE_LENGTHS;
+    one[1].reuse |= OBS_REUSE_RANGES | OBS_REUSE_LENGTHS | OBS_REUSE_ORIGINS;
     one[1].ranges[OBS_COMPUTED] = 16;
     one[1].range_accesses[OBS_COMPUTED] = 12;
     one[1].nlive = 2;
@@ -227,7 +227,7 @@ static void parts_of_kernels(void **state)
     obs_use uses[] = {use_of(1, ACC_GLOBAL, OBS_KNOWN_COUNTED, 8, counts),
                       use_of(1, ACC_SHARED, OBS_KNOWN_COUNTED, 8, counts)};
     tell_blocks(&uses[0], 2, 2, 4);
-    uses[1].reuse = OBS_REUSE_RANGES | OBS_REUSE_LENGTHS;
+    uses[1].reuse = OBS_REUSE_RANGES | OBS_REUSE_LENGTHS | OBS_REUSE_ORIGINS;
     uses[1].ranges[OBS_FROM_MEMORY] = 5;
     uses[1].ranges[OBS_COMPUTED] = 1;
     uses[1].range_accesses[OBS_FROM_MEMORY] = 10;
@@ -250,6 +250,30 @@ static void parts_of_kernels(void **state)
     assert_true(array->reuse.ranges[OBS_FROM_MEMORY] == 15 && array->reuse.unfilled == 9);
     assert_true(array->reuse.accesses_per_range == 5 && !array->reuse.blocks_known);
     assert_true(array->reuse.nlive == 2 && array->reuse.live[0].ranges == 15);
+    prof_close(db);
+}
+
+/* In ranges of which origin the accesses were is not known: those that neither begin a range nor come
+ * before one are in ranges. */
+static void accesses_of_ranges_without_origins(void **state)
+{
+    (void)state;
+    const uint64_t bytes[] = {0, 32};
+    const uint64_t counts[8][WL_CLASSES] = {{4, 3, 0}, {0, 0, 5}};
+    prof_builder *b = begin(1, bytes);
+    obs_use use = use_of(1, ACC_SHARED, OBS_KNOWN_COUNTED, 8, counts);
+    use.reuse = OBS_REUSE_RANGES;
+    use.ranges[OBS_FROM_MEMORY] = 1;
+    use.ranges[OBS_COMPUTED] = 1;
+    use.unfilled = 2;
+    story_expect(add_launch(b, 1, OBS_KNOWN_COUNTED, 1, &use), &err);
+    prof_db *db = end(b);
+    ana_uses all;
+    story_expect(ana_use_table(db, NULL, arena, &all, &err), &err);
+    const ana_reuse *reuse = &all.rows[0].reuse;
+    assert_true(reuse->ranges_known && reuse->range_accesses == 8);
+    assert_true(reuse->accesses_per_range == 4 && reuse->unfilled == 2);
+    assert_true(reuse->ranges[OBS_FROM_MEMORY] == 1 && reuse->ranges[OBS_COMPUTED] == 1);
     prof_close(db);
 }
 
@@ -412,6 +436,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(worked_by_hand, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_has_room_beside_the_arrays, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(parts_of_kernels, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(accesses_of_ranges_without_origins, arena_set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(of_some_blocks, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(partial, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing, arena_set_up, tear_down),

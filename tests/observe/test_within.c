@@ -1,5 +1,6 @@
 /* What becomes of elements within a block: live ranges worked by hand, and random blocks against a
  * reference that keeps every access and asks it. */
+#include "observe/filled.h"
 #include "ranges.h"
 #include "support/drive.h"
 #include "support/test.h"
@@ -408,6 +409,41 @@ static void more_blocks_than_epochs(void **state)
     obs_launch_free(launch);
 }
 
+/* What two blocks have stored to of the tile when they first pass a barrier: the second not to word
+ * 31, and what it stores later does not count, nor what it only updates. */
+static void what_is_filled_by_a_barrier(void **state)
+{
+    wl_arena *arena = *state;
+    const obs_filled_by by[] = {{1, SET}, {2, SET}};
+    obs_config config = config_for(3);
+    config.filled = by;
+    config.nfilled = 2;
+    obs_launch *launch = launch_for(&config);
+    acc_observer observer = obs_observer(launch);
+    obs_summary s;
+    drive worker = drive_begin(launch, 0);
+    for (uint32_t b = 0; b < 3; b++) {
+        obs_block *block = drive_block(&worker, b);
+        tile(block, FILL, 0, 0, 4, b ? UINT32_MAX >> 1 : UINT32_MAX);
+        tile(block, ADD, 0, 40, 4, 1);
+        if (b < 2) {
+            observer.barrier(block, SET);
+            observer.barrier(block, ADD);
+        }
+        tile(block, FILL, 0, 31, 4, 3);
+        if (b < 2)
+            observer.barrier(block, SET);
+        drive_end(&worker, block, 0);
+    }
+    assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
+    for (uint32_t w = 0; w < 256; w++)
+        assert_int_equal(obs_is_filled(launch, 1, w), w < 31);
+    assert_false(obs_is_filled(launch, 1, 256)); /* beyond its end */
+    assert_false(obs_is_filled(launch, 2, 0));   /* nobody stored there */
+    assert_false(obs_is_filled(launch, 0, 0));   /* nobody asked */
+    obs_launch_free(launch);
+}
+
 static uint8_t reuse_with(const flow_fills *of, uint32_t pc, wl_arena *arena)
 {
     obs_config config = config_for(1);
@@ -466,6 +502,7 @@ int main(void)
         T(all_kinds),
         T(every_access_kept),
         T(more_blocks_than_epochs),
+        T(what_is_filled_by_a_barrier),
         T(stores_that_nobody_understands),
     };
 #undef T

@@ -238,7 +238,7 @@ cap_record story_uses(uint32_t id)
                               .known = OBS_KNOWN_COUNTED,
                               .spans = array,
                               .length = sizeof array,
-                              .reuse = OBS_REUSE_RANGES | OBS_REUSE_BLOCKS | OBS_REUSE_LENGTHS,
+                              .reuse = OBS_REUSE_ALL,
                               .ranges = {[OBS_FROM_MEMORY] = 64, [OBS_COMPUTED] = 32},
                               .range_accesses = {[OBS_FROM_MEMORY] = 128, [OBS_COMPUTED] = 160},
                               .unfilled = 32,

@@ -254,7 +254,7 @@ static void tell_uses(prof_builder *b)
                        .known = OBS_KNOWN_COUNTED,
                        .spans = (const char *)spans.data,
                        .length = spans.size,
-                       .reuse = OBS_REUSE_RANGES | OBS_REUSE_BLOCKS | OBS_REUSE_LENGTHS,
+                       .reuse = OBS_REUSE_ALL,
                        .ranges = {261, 262, 263},
                        .range_accesses = {264, 265, 266},
                        .unfilled = 268,
