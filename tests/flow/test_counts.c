@@ -1,6 +1,6 @@
 /* How often instructions run: worked out by hand, and by random kernels that are run. */
 #include "../emu/fixture.h"
-#include "flow/arrays.h"
+#include "flow/apart.h"
 #include "nests.h"
 #include "support.h"
 
@@ -309,6 +309,94 @@ CASE(words_that_forms_tell_apart,
     assert_int_equal(write_of(c, "tile", pc_of(&c->s, "st.shared", 5)), FLOW_EITHER);
 }
 
+/* ---- accesses that are only counted ---- */
+
+/* Shown is what is proven, as replay has it. */
+static flow_apart apart_of(const counted *c)
+{
+    bool shown[128] = {false};
+    assert_true(c->arrays.count == 1 && c->s.proof.npcs < 128);
+    for (uint32_t pc = 0; pc < c->s.proof.npcs; pc++)
+        shown[pc] = c->s.proof.flags[pc] & FLOW_PC_PROVEN;
+    return flow_judge_apart(&c->counts, &c->fills, &c->arrays, &c->arrays.arrays[0], shown);
+}
+
+/* %r11: a word of the array that data says. */
+#define DATA_WORD                                                                            \
+    "mul.wide.u32 %d2, %r3, 4;\nadd.s64 %d3, %d1, %d2;\nld.global.u32 %r9, [%d3];\n"         \
+    "shl.b32 %r10, %r9, 2;\nadd.u32 %r11, %r5, %r10;\n"
+
+/* Bins are cleared (8), all wait (9), data says what is updated (15). */
+CASE(bins_that_are_cleared_first, KERNEL("st.shared.u32 [%r7], 0;\nbar.sync 0;\n" DATA_WORD
+                                         "red.shared.add.u32 [%r11], 1;\nbar.sync 0;\n"
+                                         "ld.shared.u32 %r12, [%r7];\nst.global.u32 [%d3], %r12;\n"))
+{
+    flow_apart apart = apart_of(c);
+    assert_true(apart.any && apart.alike);
+    assert_int_equal(apart.classes[WL_ATOMICS].write, FLOW_UPDATES);
+    assert_int_equal(apart.classes[WL_STORES].write, FLOW_NO_WRITE);
+    assert_int_equal(apart.barrier, 9);
+}
+
+/* No barrier that all come to stands between. */
+CASE(bins_without_a_barrier, KERNEL("st.shared.u32 [%r7], 0;\nsetp.lt.u32 %p1, %r3, 16;\n"
+                                    "@%p1 bra past;\nbar.sync 0;\npast:\n" DATA_WORD
+                                    "red.shared.add.u32 [%r11], 1;\nbar.sync 0;\n"))
+{
+    flow_apart apart = apart_of(c);
+    assert_true(apart.any && apart.alike);
+    assert_int_equal(apart.barrier, FLOW_NONE);
+}
+
+/* Data says where values come from memory, and where a computed one does. */
+CASE(stores_of_two_kinds, KERNEL("st.shared.u32 [%r7], 0;\nbar.sync 0;\n" DATA_WORD
+                                 "st.shared.u32 [%r11], %r9;\nst.shared.u32 [%r11+4], %r3;\n"))
+{
+    flow_apart apart = apart_of(c);
+    assert_true(apart.any && !apart.alike);
+    assert_int_equal(apart.barrier, FLOW_NONE);
+}
+
+/* All that is accessed follows from the launch. */
+CASE(nothing_apart, KERNEL("st.shared.u32 [%r7], 0;\nbar.sync 0;\nld.shared.u32 %r12, [%r5];\n"))
+{
+    assert_true(!apart_of(c).any);
+}
+
+static const ir_insn *barrier_of(const counted *c)
+{
+    for (uint32_t i = 0; i < c->s.f->func->ninsns; i++)
+        if (c->s.f->func->insns[i].op == IR_bar)
+            return &c->s.f->func->insns[i];
+    fail_msg("no barrier");
+    return NULL;
+}
+
+#define LOOP_UP_TO(address)                                                             \
+    "ld.global.u32 %r9, [" address "];\nmov.u32 %r8, 0;\nagain:\nst.shared.u32 [%r7], " \
+    "%r8;\nbar.sync 0;\nadd.u32 %r8, %r8, 1;\nsetp.lt.u32 %p1, %r8, %r9;\n@%p1 bra again;\n"
+
+/* One number for all threads, which they load at different times. */
+CASE(turns_that_one_number_says, KERNEL(LOOP_UP_TO("%d1")))
+{
+    assert_true(flow_is_full_barrier(c->s.f, barrier_of(c)));
+}
+
+/* A number for each. */
+CASE(turns_of_each_thread, KERNEL("mul.wide.u32 %d2, %r3, 4;\nadd.s64 %d3, %d1, %d2;\n" LOOP_UP_TO(
+                               "%d3")))
+{
+    assert_false(flow_is_full_barrier(c->s.f, barrier_of(c)));
+}
+
+/* A number that other threads may write while they wait. */
+CASE(turns_that_a_volatile_number_says,
+     KERNEL("ld.volatile.global.u32 %r9, [%d1];\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 bra past;\n"
+            "bar.sync 0;\npast:\n"))
+{
+    assert_false(flow_is_full_barrier(c->s.f, barrier_of(c)));
+}
+
 /* ---- random kernels, run ---- */
 
 enum { KERNELS = 400, LANES = 32, BLOCKS = 2, MAX_PCS = 512 };
@@ -498,6 +586,13 @@ int main(void)
         cmocka_unit_test(functions_in_the_terms_of_callers),
         cmocka_unit_test(functions_that_call_themselves),
         cmocka_unit_test(words_that_forms_tell_apart),
+        cmocka_unit_test(bins_that_are_cleared_first),
+        cmocka_unit_test(bins_without_a_barrier),
+        cmocka_unit_test(stores_of_two_kinds),
+        cmocka_unit_test(nothing_apart),
+        cmocka_unit_test(turns_that_one_number_says),
+        cmocka_unit_test(turns_of_each_thread),
+        cmocka_unit_test(turns_that_a_volatile_number_says),
         cmocka_unit_test(counts_hold_when_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
