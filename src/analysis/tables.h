@@ -97,7 +97,7 @@ typedef struct ana_reuse {
      * ranges; and the accesses in them after that store. */
     bool ranges_known;
     uint64_t ranges[OBS_ORIGIN_COUNT];
-    uint64_t range_accesses; /* of all origins */
+    uint64_t range_accesses;   /* of all origins */
     uint64_t unfilled;         /* accesses of words to which the block had stored nothing by then */
     double accesses_per_range; /* over all origins; negative: there are no ranges */
     uint32_t nlive;            /* 0 where only sums are known */

@@ -49,7 +49,8 @@ static bool reads_unseen(const state *s, uint32_t pc)
 
 enum { MOST_HOPS = 24 };
 
-static bool is_together(const flow_function *f, uint32_t value, uint32_t block, uint32_t hops);
+static bool is_value_together(const flow_function *f, uint32_t value, uint32_t block,
+                              uint32_t hops);
 
 /* No two threads race for what is accessed plainly: all that load from one address between the same
  * barriers get one value. As long as threads have run together, they do so between the same. */
@@ -63,13 +64,13 @@ static bool is_stable_load(const ir_insn *insn)
 static bool are_uses_together(const flow_function *f, uint32_t insn, uint32_t hops)
 {
     for (uint32_t u = f->use_first[insn]; u < f->use_first[insn + 1]; u++)
-        if (!is_together(f, f->uses[u].value, f->block_of[insn], hops))
+        if (!is_value_together(f, f->uses[u].value, f->block_of[insn], hops))
             return false;
     return true;
 }
 
 /* Have all threads of the block the same value where it is used? */
-static bool is_together(const flow_function *f, uint32_t value, uint32_t block, uint32_t hops)
+static bool is_value_together(const flow_function *f, uint32_t value, uint32_t block, uint32_t hops)
 {
     const flow_value *v = &f->values[value];
     for (uint32_t l = f->loops.of[v->block]; l != FLOW_NONE && !flow_in_loop(&f->loops, l, block);
@@ -81,7 +82,8 @@ static bool is_together(const flow_function *f, uint32_t value, uint32_t block, 
     if (v->kind != FLOW_VALUE_INSN || hops == MOST_HOPS || v->old != FLOW_NONE)
         return false;
     const ir_insn *insn = &f->func->insns[v->insn];
-    bool plain = f->effects[v->insn] == IR_EFFECT_NONE && !f->unknown[v->insn] && insn->op != IR_call;
+    bool plain = f->effects[v->insn] == IR_EFFECT_NONE && !f->unknown[v->insn] &&
+                 insn->op != IR_call;
     for (uint32_t i = 0; i < insn->noperands; i++)
         plain &= insn->operands[i].kind != IR_OPD_SREG;
     return (plain || is_stable_load(insn)) && are_uses_together(f, v->insn, hops + 1);

@@ -13,8 +13,9 @@ typedef struct flow_alike {
 } flow_alike;
 
 typedef struct flow_apart {
-    bool any;   /* some accesses are not shown */
-    bool alike; /* those of each class do the same, whatever the word; and what the others do follows
+    bool any; /* some accesses are not shown */
+    bool
+        alike; /* those of each class do the same, whatever the word; and what the others do follows
                    from what is shown */
     flow_alike classes[WL_CLASSES];
     /* pc of the last barrier that all threads of the block come to before any of them makes an access

@@ -125,7 +125,7 @@ static bool together(const state *s, uint32_t load, uint32_t write, bool *before
     return f->loops.of[from] == f->loops.of[to] && !f->loops.irreducible;
 }
 
-static bool is_guarded(const state *s, uint32_t pc)
+static bool is_insn_guarded(const state *s, uint32_t pc)
 {
     return ir_kernel_at(s->k->code, pc).insn->guard != IR_NONE;
 }
@@ -136,7 +136,7 @@ static bool may_be_older(const state *s, uint32_t load, bool before)
     ir_place a = ir_kernel_at(s->k->code, load);
     const flow_function *f = &s->k->funcs[a.index];
     return f->loops.of[f->block_of[a.insn->pc]] != FLOW_NONE &&
-           (!before || is_guarded(s, load));
+           (!before || is_insn_guarded(s, load));
 }
 
 /* What a load says of a write that may depend on it: the same word, another one, or either. */
@@ -149,7 +149,7 @@ static flow_write judge_read(const state *s, const flow_use_count *write, const 
         !together(s, read->pc, write->pc, &before) || may_be_older(s, read->pc, before) ||
         !distance(s, use_of(s, write->context, read->pc), write, &bytes))
         return FLOW_EITHER;
-    if (bytes == 0 && nread >= nwrite && before && !is_guarded(s, read->pc))
+    if (bytes == 0 && nread >= nwrite && before && !is_insn_guarded(s, read->pc))
         return FLOW_UPDATES;
     bool apart = bytes >= (int64_t)nread || -bytes >= (int64_t)nwrite;
     return apart && bytes % 4 == 0 && nread % 4 == 0 && nwrite % 4 == 0 ? FLOW_FILLS : FLOW_EITHER;

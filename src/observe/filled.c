@@ -46,7 +46,8 @@ static void note_lacking(obs_block *block, uint32_t number)
 {
     const obs_config *config = &block->worker->launch->config;
     const obs_part *part = part_of_array(block, config->filled[number].array);
-    uint64_t words = words_of_array(config, number), *lacking = lacking_words(block->worker, number);
+    uint64_t words = words_of_array(config, number),
+             *lacking = lacking_words(block->worker, number);
     for (uint64_t w = 0; lacking && w < words; w++)
         if (!part || w >= part->elements || !part->origins[w])
             lacking[w / 64] |= UINT64_C(1) << w % 64;

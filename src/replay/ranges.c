@@ -43,7 +43,7 @@ const replay_array *replay_ranges_of(const replay_ranges *ranges, const char *na
 /* ---- together ---- */
 
 /* Accesses by class. */
-static void add_up(const void *data, uint64_t size, uint64_t times[WL_CLASSES])
+static void add_up_times(const void *data, uint64_t size, uint64_t times[WL_CLASSES])
 {
     wl_span_reader all = wl_spans_read(data, size, true);
     for (wl_span span; wl_span_next(&all, &span);)
@@ -84,7 +84,7 @@ bool replay_ranges_follow(const replay_array *array, const obs_use *slice, const
     if (!replay_array_follows(array) || !slice || !(slice->reuse & OBS_REUSE_RANGES) ||
         !are_filled(counted, launch, index))
         return false;
-    add_up(counted->data, counted->size, times);
+    add_up_times(counted->data, counted->size, times);
     use->reuse = OBS_REUSE_RANGES;
     use->blocks = slice->blocks;
     use->unfilled = slice->unfilled;
@@ -104,7 +104,7 @@ bool replay_ranges_read(const rewrite_copy *copy, const char *name, obs_use *use
 {
     uint64_t times[WL_CLASSES] = {0};
     rewrite_live live;
-    add_up(use->spans, use->length, times);
+    add_up_times(use->spans, use->length, times);
     uint64_t accesses = times[WL_LOADS] + times[WL_STORES] + times[WL_ATOMICS];
     if (!rewrite_read_live(copy, name, wl_spans_read(use->spans, use->length, true), &live))
         return false;

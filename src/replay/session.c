@@ -255,8 +255,7 @@ static wl_status find_ranges(work *w)
     uint32_t npcs = w->kernel->facts.proof.npcs;
     bool *counted = wl_new_array(w->s->arena, bool, npcs + 1),
          *idle = wl_new_array(w->s->arena, bool, npcs + 1);
-    if (!counted || !idle ||
-        !replay_arrays_find(&w->kernel->arrays, code->module, code->funcs[0]))
+    if (!counted || !idle || !replay_arrays_find(&w->kernel->arrays, code->module, code->funcs[0]))
         return WL_NOMEM;
     for (uint32_t pc = 0; pc < npcs; pc++) {
         counted[pc] = w->device.elements[pc] & REPLAY_ELEMENTS_ARRAYS;

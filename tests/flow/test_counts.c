@@ -322,14 +322,15 @@ static flow_apart apart_of(const counted *c)
 }
 
 /* %r11: a word of the array that data says. */
-#define DATA_WORD                                                                            \
-    "mul.wide.u32 %d2, %r3, 4;\nadd.s64 %d3, %d1, %d2;\nld.global.u32 %r9, [%d3];\n"         \
+#define DATA_WORD                                                                    \
+    "mul.wide.u32 %d2, %r3, 4;\nadd.s64 %d3, %d1, %d2;\nld.global.u32 %r9, [%d3];\n" \
     "shl.b32 %r10, %r9, 2;\nadd.u32 %r11, %r5, %r10;\n"
 
 /* Bins are cleared (8), all wait (9), data says what is updated (15). */
-CASE(bins_that_are_cleared_first, KERNEL("st.shared.u32 [%r7], 0;\nbar.sync 0;\n" DATA_WORD
-                                         "red.shared.add.u32 [%r11], 1;\nbar.sync 0;\n"
-                                         "ld.shared.u32 %r12, [%r7];\nst.global.u32 [%d3], %r12;\n"))
+CASE(bins_that_are_cleared_first,
+     KERNEL("st.shared.u32 [%r7], 0;\nbar.sync 0;\n" DATA_WORD
+            "red.shared.add.u32 [%r11], 1;\nbar.sync 0;\n"
+            "ld.shared.u32 %r12, [%r7];\nst.global.u32 [%d3], %r12;\n"))
 {
     flow_apart apart = apart_of(c);
     assert_true(apart.any && apart.alike);
@@ -383,8 +384,8 @@ CASE(turns_that_one_number_says, KERNEL(LOOP_UP_TO("%d1")))
 }
 
 /* A number for each. */
-CASE(turns_of_each_thread, KERNEL("mul.wide.u32 %d2, %r3, 4;\nadd.s64 %d3, %d1, %d2;\n" LOOP_UP_TO(
-                               "%d3")))
+CASE(turns_of_each_thread,
+     KERNEL("mul.wide.u32 %d2, %r3, 4;\nadd.s64 %d3, %d1, %d2;\n" LOOP_UP_TO("%d3")))
 {
     assert_false(flow_is_full_barrier(c->s.f, barrier_of(c)));
 }

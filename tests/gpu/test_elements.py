@@ -31,7 +31,7 @@ WITHIN = """SELECT l.number, u.space, o.name, u.ranges_loaded, u.ranges_copied, 
             LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object
             LEFT JOIN objects o ON o.id = coalesce(m.becomes, u.object)
             WHERE u.block_words IS NOT NULL ORDER BY 1, 2, 3"""
-# Live ranges alone, which recorded launches know as well: how many there are, and the accesses in them.
+# Live ranges alone, which recorded launches know as well, and the accesses in them.
 RANGES = """SELECT l.number, o.name, u.ranges_loaded, u.ranges_copied, u.ranges_computed, u.accesses_unfilled, v.accesses_per_range,
                    u.accesses_loaded, u.accesses_copied, u.accesses_computed
             FROM launches l JOIN uses u ON u.launch = l.rows_of JOIN objects o ON o.id = u.object
@@ -56,7 +56,7 @@ def build(o, source):
 
 
 def profile(o, program, *options, **variables):
-    """Uses by launch, what blocks did, live ranges, and what each launch knows: (of objects, of arrays, way)."""
+    """Uses by launch, what blocks did, live ranges, what launches know: (of objects, of arrays, way)."""
     path = os.path.join(o.work, "elements.wlprof")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
     environment.update(variables)
@@ -83,7 +83,7 @@ def told(uses, known):
 
 
 def compare_ranges(what, want, have, sure):
-    """Of how many arrays ranges are known; all of them the emulator's. Accesses by origin may be missing."""
+    """Of how many arrays ranges are known: the emulator's. Accesses by origin may be missing."""
     want = {row[:2]: row for row in want}
     have = [row for row in have if row[0] in sure and row[2] is not None]
     for row in have:
@@ -115,7 +115,7 @@ def compare(o, program, probes, level, all_ranges):
         if way == "replay" and len(exact) < len(have):
             fail(f"{program[0]} {probes} {way}: what blocks do is known of {len(exact)} objects, not of {len(have)}")
         told_ranges = compare_ranges(f"{program[0]} {probes} {way}", ranges, ours_ranges, sure)
-        if all_ranges and way == "auto" and told_ranges < sum(row[0] in sure for row in ranges):
+        if all_ranges and way == "auto" and told_ranges < sum(row[0] in sure and bool(known[row[0]][1]) for row in ranges):
             fail(f"{program[0]} {probes} {way}: live ranges of {told_ranges} of {len(ranges)} arrays are known")
         unsure = [row for row in ours if row[0] in sure and not known[row[0]][row[1]] and row[3]]
         if any(row not in uses for row in unsure):

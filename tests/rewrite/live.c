@@ -10,7 +10,7 @@ enum { MOST_WARPS = 32 };
 typedef struct reference {
     const flow_fills *fills;
     uint64_t base, bytes;
-    bool *filled; /* by word of the array */
+    bool *filled;                                                  /* by word of the array */
     uint64_t (*last)[MOST_WARPS][32], (*last_end)[MOST_WARPS][32]; /* [pc]: bytes read */
     rewrite_live live;
 } reference;
@@ -109,17 +109,19 @@ static bool compare_array(const char *name, const shot *original, const rewrite_
     wl_spans spans = {.counted = true};
     rewrite_live live;
     list_words(&r, original, &spans);
-    bool told = rewrite_read_live(copy, v->name, wl_spans_read(spans.data, spans.size, true), &live);
+    bool told = rewrite_read_live(copy, v->name, wl_spans_read(spans.data, spans.size, true),
+                                  &live);
     for (uint64_t block = 0; told && block < copy->layout->blocks; block++)
         take_block(&r, original, block);
     if (told && memcmp(&live, &r.live, sizeof live) != 0)
-        fail_msg("%s: live ranges of %s: %llu, %llu, %llu begin, %llu unfilled, told as %llu, %llu, "
-                 "%llu, %llu",
-                 name, v->name, (unsigned long long)r.live.begins[0],
-                 (unsigned long long)r.live.begins[1], (unsigned long long)r.live.begins[2],
-                 (unsigned long long)r.live.unfilled, (unsigned long long)live.begins[0],
-                 (unsigned long long)live.begins[1], (unsigned long long)live.begins[2],
-                 (unsigned long long)live.unfilled);
+        fail_msg(
+            "%s: live ranges of %s: %llu, %llu, %llu begin, %llu unfilled, told as %llu, %llu, "
+            "%llu, %llu",
+            name, v->name, (unsigned long long)r.live.begins[0],
+            (unsigned long long)r.live.begins[1], (unsigned long long)r.live.begins[2],
+            (unsigned long long)r.live.unfilled, (unsigned long long)live.begins[0],
+            (unsigned long long)live.begins[1], (unsigned long long)live.begins[2],
+            (unsigned long long)live.unfilled);
     wl_spans_free(&spans);
     free(r.filled), free(r.last), free(r.last_end);
     return told;

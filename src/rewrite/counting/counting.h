@@ -95,7 +95,7 @@ typedef struct rw_live_array {
     bool flags;
     uint32_t from;     /* of the flags, after the tables' begin */
     uint32_t unfilled; /* the place that counts them; IR_NONE without flags */
-    bool alike;           /* all accesses of a class do the same: what begins is told by elements */
+    bool alike;        /* all accesses of a class do the same: what begins is told by elements */
     flow_alike classes[WL_CLASSES];
     uint32_t begins[FLOW_ORIGINS]; /* else the places that count them, or IR_NONE */
 } rw_live_array;
@@ -109,10 +109,10 @@ typedef struct rw_live_access {
     uint32_t site, array;
     uint8_t write, origin; /* flow_write, flow_origin */
     bool filled;           /* the word is known to be: nothing is to be done */
-    bool fills;            /* of an array without flags: all threads do, as far as `root` leads them */
-    uint32_t root;         /* all threads of the block run it */
-    uint32_t keeps;        /* in loads: it is one of these; IR_NONE */
-    uint32_t reads;        /* of FLOW_EITHER: bits, loads that it may depend on */
+    bool fills;     /* of an array without flags: all threads do, as far as `root` leads them */
+    uint32_t root;  /* all threads of the block run it */
+    uint32_t keeps; /* in loads: it is one of these; IR_NONE */
+    uint32_t reads; /* of FLOW_EITHER: bits, loads that it may depend on */
 } rw_live_access;
 
 typedef struct rw_live_plan {

@@ -29,7 +29,7 @@ static const flow_fill *fill_at(const state *s, uint32_t pc)
     return at == FLOW_NONE ? NULL : &s->live->fills.fills[at];
 }
 
-static bool has_site(const rw_plan *p, uint32_t pc)
+static bool has_any_site(const rw_plan *p, uint32_t pc)
 {
     return p->site_first[pc + 1] > p->site_first[pc];
 }
@@ -50,8 +50,7 @@ static bool can_compare(const state *s, const flow_fill *fill)
     bool can = !fill->unknown;
     for (uint32_t r = fill->first; r < fill->first + fill->count; r++) {
         const flow_read *read = &s->live->fills.reads[r];
-        can &= !is_use_of_array(s, read->pc) ||
-               (read->scope == FLOW_BY_THREAD && !read->earlier);
+        can &= !is_use_of_array(s, read->pc) || (read->scope == FLOW_BY_THREAD && !read->earlier);
     }
     return can;
 }
@@ -77,11 +76,11 @@ static bool can_follow_array(const state *s)
 }
 
 /* Do its ranges follow from what the host sees, and from counts of elements? */
-static bool follows(const state *s)
+static bool follows_from_counts(const state *s)
 {
     bool *shown = flow_new(&s->p->flow->mem, bool, s->p->proof.npcs + 1u);
     for (uint32_t pc = 0; pc < s->p->proof.npcs; pc++)
-        shown[pc] = !has_site(s->p, pc);
+        shown[pc] = !has_any_site(s->p, pc);
     flow_apart apart = flow_judge_apart(&s->live->counts, &s->live->fills, &s->live->found,
                                         s->array, shown);
     return !apart.any || (apart.alike && apart.barrier != FLOW_NONE);
@@ -107,8 +106,8 @@ static bool fills_before(const state *s, uint32_t fill, uint32_t use)
            !rw_is_matrix(&f->func->insns[first]) && !rw_is_matrix(&f->func->insns[then]) &&
            (a == b ? first < then : flow_dominates(&f->dom, a, b)) && !f->loops.irreducible &&
            is_inside(f, f->loops.of[a], b) && from->form && to->form &&
-           flow_affine_is_constant(
-               flow_affine_add(&s->p->flow->mem, to->form, from->form, -1), &apart) &&
+           flow_affine_is_constant(flow_affine_add(&s->p->flow->mem, to->form, from->form, -1),
+                                   &apart) &&
            apart >= 0 && apart + nto <= nfrom;
 }
 
@@ -120,7 +119,7 @@ static bool is_filled_before(const state *s, uint32_t use)
     return false;
 }
 
-static uint32_t load_number(state *s, uint32_t pc)
+static uint32_t number_of_load(state *s, uint32_t pc)
 {
     rw_live_plan *live = s->live;
     for (uint32_t i = 0; i < live->nloads; i++)
@@ -139,7 +138,7 @@ static bool list_reads(state *s, uint32_t pc, uint32_t *reads)
     const flow_fill *fill = fill_at(s, pc);
     for (uint32_t r = fill->first; r < fill->first + fill->count; r++) {
         uint32_t load = s->live->fills.reads[r].pc;
-        uint32_t number = is_use_of_array(s, load) ? load_number(s, load) : 0;
+        uint32_t number = is_use_of_array(s, load) ? number_of_load(s, load) : 0;
         if (number == IR_NONE)
             return false;
         if (is_use_of_array(s, load))
@@ -285,7 +284,7 @@ static void plan_live_array(state *s)
     rw_live_plan *live = s->live;
     uint32_t naccesses = live->naccesses, nloads = live->nloads;
     rw_live_array a = {.alike = true, .unfilled = IR_NONE};
-    bool good = !follows(s) && can_follow_array(s);
+    bool good = !follows_from_counts(s) && can_follow_array(s);
     for (uint32_t u = 0; u < s->array->count && good; u++)
         good = add_live_access(s, u);
     if (good && !is_filled_first(s, naccesses)) {

@@ -18,7 +18,7 @@ static rw_reg place_register(uint32_t place)
     return (rw_reg){.kind = RW_OPD_DECLARED, .type = RW_B32, .name = "live", .number = place};
 }
 
-static rw_reg last_register(uint32_t load)
+static rw_reg last_read_register(uint32_t load)
 {
     return (rw_reg){.kind = RW_OPD_DECLARED, .type = RW_B32, .name = "last", .number = load};
 }
@@ -59,7 +59,7 @@ static void enter_live(rw_body *b)
 {
     each_live_place(b, clear_live_place);
     for (uint32_t i = 0; b->index == 0 && i < live_of(b)->nloads; i++)
-        rw_do(b, mov_u32, last_register(i), rw_number(NO_WORD));
+        rw_do(b, mov_u32, last_read_register(i), rw_number(NO_WORD));
 }
 
 /* ---- an access ---- */
@@ -84,8 +84,7 @@ static spot find_spot(rw_body *b, const rw_live_access *a, const rw_live_array *
         return s;
     rw_do(b, shr_u32, at, at, rw_number(2));
     rw_reg tables = rw_find_shared_tables(b);
-    s.nowhere = rw_get(b, add_u32, tables,
-                       rw_number(rw_missed_at(b->plan) + RW_NOWHERE_BYTES));
+    s.nowhere = rw_get(b, add_u32, tables, rw_number(rw_missed_at(b->plan) + RW_NOWHERE_BYTES));
     rw_do(b, add_u32, tables, tables, rw_number(array->from));
     s.flag = rw_get(b, add_u32, at, tables);
     rw_do(b, selp_b32, s.flag, s.flag, s.nowhere, s.inside);
@@ -117,7 +116,7 @@ static rw_reg find_updates(rw_body *b, const rw_live_access *a, rw_reg word)
     for (uint32_t i = 0; i < live_of(b)->nloads; i++) {
         if (!(a->reads >> i & 1))
             continue;
-        rw_reg apart = rw_get(b, sub_u32, word, last_register(i));
+        rw_reg apart = rw_get(b, sub_u32, word, last_read_register(i));
         rw_reg same = rw_get(b, setp_lt_u32, apart, rw_number(live_of(b)->loads[i].words));
         rw_do(b, or_pred, updates, updates, same);
     }
@@ -141,23 +140,22 @@ static void note_either(rw_body *b, const rw_live_access *a, const rw_live_array
     rw_do(b, st_shared_u8, rw_at(flag, e), rw_number(1));
 }
 
-static void note_access(rw_body *b, const rw_live_access *a)
+static void note_live_access(rw_body *b, const rw_live_access *a)
 {
     const rw_live_array *array = &live_of(b)->arrays[a->array];
     unsigned n = rw_elements(&b->plan->sites[a->site]);
     spot s = find_spot(b, a, array);
-    for (unsigned e = 0; e < n; e++) {
+    for (unsigned e = 0; e < n; e++)
         if (a->write == FLOW_EITHER)
             note_either(b, a, array, &s, e);
         else if (a->write == FLOW_FILLS && array->flags)
             rw_do(b, st_shared_u8, rw_at(s.flag, e), rw_number(1));
         else if (!a->filled && array->flags)
             look_at_word(b, array, rw_at(s.flag, e), s.inside);
-    }
     if (a->write == FLOW_FILLS)
         count_begin(b, a, array, s.inside, n);
     if (a->keeps != IR_NONE)
-        rw_when(b, s.inside, mov_u32, last_register(a->keeps), s.word);
+        rw_when(b, s.inside, mov_u32, last_read_register(a->keeps), s.word);
 }
 
 /* Is there anything to be noted of the access? */
@@ -173,7 +171,7 @@ static void note_insn(rw_body *b, uint32_t insn)
 {
     uint32_t at = b->index == 0 ? live_of(b)->access_at[b->f->first_pc + insn] : IR_NONE;
     if (at != IR_NONE && is_noted(b, &live_of(b)->accesses[at]))
-        note_access(b, &live_of(b)->accesses[at]);
+        note_live_access(b, &live_of(b)->accesses[at]);
 }
 
 /* ---- publishing ---- */

@@ -69,8 +69,7 @@ static bool needs_others(const filling *f, wl_span_reader all)
     return false;
 }
 
-static bool is_all_filled(const rewrite_copy *copy, const rw_live_array *array,
-                          wl_span_reader all)
+static bool is_all_filled(const rewrite_copy *copy, const rw_live_array *array, wl_span_reader all)
 {
     const rw_live_plan *live = copy->kernel->plan->live;
     filling f = {.plan = copy->kernel->plan,
@@ -96,8 +95,7 @@ bool rewrite_read_live(const rewrite_copy *copy, const char *name, wl_span_reade
 {
     const rw_live_array *a = live_array_named(copy->kernel->plan->live, name);
     *out = (rewrite_live){0};
-    if (!a || (a->flags && !copy->layout->places_at) ||
-        (!a->flags && !is_all_filled(copy, a, all)))
+    if (!a || (a->flags && !copy->layout->places_at) || (!a->flags && !is_all_filled(copy, a, all)))
         return false;
     out->unfilled = a->flags ? sum_place(copy, a->unfilled) : 0;
     for (int origin = 0; origin < FLOW_ORIGINS; origin++)

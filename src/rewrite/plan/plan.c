@@ -29,14 +29,13 @@ static wl_status allocate_plans(rw_plan *p)
     p->live = wl_new(p->arena, rw_live_plan);
     p->elements = wl_new(p->arena, rw_element_plan);
     p->trace = wl_new(p->arena, rw_trace_plan);
-    return p->control && p->blocks && p->objects && p->shared && p->live && p->elements &&
-                   p->trace
+    return p->control && p->blocks && p->objects && p->shared && p->live && p->elements && p->trace
                ? WL_OK
                : WL_NOMEM;
 }
 
 /* What the kernel does to its shared arrays. */
-static wl_status analyse_arrays(rw_plan *p)
+static wl_status analyse_shared_arrays(rw_plan *p)
 {
     bool any = false;
     for (uint32_t o = 0; o < p->flow->nobjects; o++)
@@ -112,7 +111,7 @@ wl_status rw_plan_kernel(rw_plan *p)
     if (status == WL_OK)
         status = allocate_plans(p);
     if (status == WL_OK)
-        status = analyse_arrays(p);
+        status = analyse_shared_arrays(p);
     p->out->plan = p;
     pass_run run = {p, status};
     if (status == WL_OK && flow_guard(&p->flow->mem, run_passes, &run) != WL_OK)
