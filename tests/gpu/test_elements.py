@@ -56,7 +56,7 @@ def build(o, source):
 
 
 def profile(o, program, *options, **variables):
-    """Uses by launch, what blocks did, live ranges, what launches know: (of objects, of arrays, way)."""
+    """Uses by launch, what blocks did, live ranges, what launches know of objects, arrays, way."""
     path = os.path.join(o.work, "elements.wlprof")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
     environment.update(variables)

@@ -119,7 +119,7 @@ static bool is_filled_before(const state *s, uint32_t use)
     return false;
 }
 
-static uint32_t number_of_load(state *s, uint32_t pc)
+static uint32_t number_of_live_load(state *s, uint32_t pc)
 {
     rw_live_plan *live = s->live;
     for (uint32_t i = 0; i < live->nloads; i++)
@@ -138,7 +138,7 @@ static bool list_reads(state *s, uint32_t pc, uint32_t *reads)
     const flow_fill *fill = fill_at(s, pc);
     for (uint32_t r = fill->first; r < fill->first + fill->count; r++) {
         uint32_t load = s->live->fills.reads[r].pc;
-        uint32_t number = is_use_of_array(s, load) ? number_of_load(s, load) : 0;
+        uint32_t number = is_use_of_array(s, load) ? number_of_live_load(s, load) : 0;
         if (number == IR_NONE)
             return false;
         if (is_use_of_array(s, load))
