@@ -2,10 +2,15 @@
 
 #include "base/varint.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NUMBERS = 2 + WL_CLASSES };
+
+/* Most spans of irregular accesses are numbers of a byte each: several at once. Bits that are set
+ * in a number of more bytes: of a span without counts, and of one with them. */
+static const uint64_t longer_plain = 0x8080, longer_counted = UINT64_C(0x8080808080);
 
 /* ---- writing ---- */
 
@@ -27,20 +32,36 @@ static void put_in_span(wl_spans *s, uint64_t number)
     s->size = (size_t)(wl_varint_put(s->data + s->size, number) - s->data);
 }
 
+/* All numbers of the span, a byte each. */
+static void put_short_span(wl_spans *s, uint64_t gap, const wl_span *span)
+{
+    uint64_t bytes = gap | span->count << 8;
+    if (s->counted)
+        bytes |= span->times[0] << 16 | span->times[1] << 24 | span->times[2] << 32;
+    bytes = htole64(bytes);
+    memcpy(s->data + s->size, &bytes, sizeof bytes);
+    s->size += s->counted ? NUMBERS : 2;
+}
+
 static void pack_last(wl_spans *s)
 {
     const wl_span *last = &s->last;
+    uint64_t gap = last->first - s->end;
     if (!last->count)
         return;
     if (!reserve_span_bytes(s, NUMBERS * WL_VARINT_BYTES)) {
         s->failed = true;
         return;
     }
-    put_in_span(s, last->first - s->end);
+    s->end = last->first + last->count;
+    if ((gap | last->count | last->times[0] | last->times[1] | last->times[2]) < 128) {
+        put_short_span(s, gap, last);
+        return;
+    }
+    put_in_span(s, gap);
     put_in_span(s, last->count);
     for (int c = 0; s->counted && c < WL_CLASSES; c++)
         put_in_span(s, last->times[c]);
-    s->end = last->first + last->count;
 }
 
 static bool is_nothing(const wl_spans *s, const wl_span *span)
@@ -90,11 +111,33 @@ static uint64_t read_span_number(wl_span_reader *r)
     return r->damaged ? 0 : number;
 }
 
+/* Takes a span whose numbers are a byte each; false, and nothing taken, where it is another one. */
+static bool take_short_span(wl_span_reader *r, wl_span *span)
+{
+    uint64_t bytes, longer = r->counted ? longer_counted : longer_plain;
+    if (r->end - r->at < (ptrdiff_t)sizeof bytes)
+        return false;
+    memcpy(&bytes, r->at, sizeof bytes);
+    bytes = le64toh(bytes);
+    bool any = !r->counted || bytes >> 16 & 0xffffff;
+    if (bytes & longer || !(bytes & 0xff00) || !any || r->position > INT64_MAX - 256)
+        return false;
+    span->first = r->position + (bytes & 0xff);
+    span->count = bytes >> 8 & 0xff;
+    for (int c = 0; r->counted && c < WL_CLASSES; c++)
+        span->times[c] = bytes >> (16 + 8 * c) & 0xff;
+    r->position = span->first + span->count;
+    r->at += r->counted ? NUMBERS : 2;
+    return true;
+}
+
 bool wl_span_next(wl_span_reader *r, wl_span *span)
 {
     *span = (wl_span){0};
     if (r->at == r->end || r->damaged)
         return false;
+    if (take_short_span(r, span))
+        return true;
     uint64_t gap = read_span_number(r), most = INT64_MAX - r->position, any = 0;
     span->count = read_span_number(r);
     for (int c = 0; r->counted && c < WL_CLASSES; c++)

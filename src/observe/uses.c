@@ -553,7 +553,7 @@ static bool without_counts(const wl_spans *from, wl_spans *to)
     return wl_spans_finish(to);
 }
 
-wl_status obs_use_make(wl_spans *spans, obs_known known, uint64_t *room, wl_arena *arena,
+wl_status obs_use_make(const wl_spans *spans, obs_known known, uint64_t *room, wl_arena *arena,
                        obs_use *use)
 {
     wl_spans touched = {0};

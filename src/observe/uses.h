@@ -57,7 +57,7 @@ wl_status obs_uses_finish(obs_launch *launch, wl_arena *arena, obs_summary *out)
 /* Makes *use of spans: in `arena`, reduced to what `known` asks for, and to less where that would
  * be more than a summary may hold (`room`: bytes left, which it takes from). `use->object` and
  * `use->space` are the caller's. */
-wl_status obs_use_make(wl_spans *spans, obs_known known, uint64_t *room, wl_arena *arena,
+wl_status obs_use_make(const wl_spans *spans, obs_known known, uint64_t *room, wl_arena *arena,
                        obs_use *use);
 enum { OBS_USE_ROOM = 256 << 20 }; /* of all uses of a summary */
 

@@ -175,6 +175,16 @@ static void take_array_reuse(const state *st, uint32_t number, const wl_spans *d
         take_reuse(use, slice);
 }
 
+/* NULL: none. They stay the slice's. */
+static wl_spans spans_of_slice(const obs_use *slice)
+{
+    if (!slice || !slice->length)
+        return (wl_spans){.counted = true};
+    return (wl_spans){.data = (uint8_t *)(uintptr_t)slice->spans,
+                      .size = slice->length,
+                      .counted = slice->known == OBS_KNOWN_COUNTED};
+}
+
 /* What the slice and the device saw of an object. `device`: NULL, or what was counted there. */
 static wl_status add_joined_use(state *st, uint8_t space, uint32_t object, obs_known known,
                                 const wl_spans *device)
@@ -188,11 +198,13 @@ static wl_status add_joined_use(state *st, uint8_t space, uint32_t object, obs_k
         take_reuse(use, slice);
     if (!known)
         return WL_OK;
+    const wl_spans of_slice = spans_of_slice(slice), none = {0};
+    device = device ? device : &none;
+    if (!of_slice.size || !device->size)
+        return obs_use_make(device->size ? device : &of_slice, known, &st->room, st->arena, use);
     wl_spans sum = {.counted = known == OBS_KNOWN_COUNTED};
-    wl_span_reader a = wl_spans_read(slice ? slice->spans : "", slice ? slice->length : 0,
-                                     slice && slice->known == OBS_KNOWN_COUNTED);
-    wl_span_reader b = wl_spans_read(device ? device->data : NULL, device ? device->size : 0,
-                                     device && device->counted);
+    wl_span_reader a = wl_spans_read(of_slice.data, of_slice.size, of_slice.counted);
+    wl_span_reader b = wl_spans_read(device->data, device->size, device->counted);
     wl_status status = wl_spans_sum(&a, &b, &sum)
                            ? obs_use_make(&sum, known, &st->room, st->arena, use)
                            : WL_NOMEM;
@@ -217,13 +229,32 @@ static wl_status add_others(state *st, uint8_t space, obs_known known)
 
 /* ---- objects ---- */
 
+/* What of the state may hold anything: all before its tables, and of these what was packed. Where
+ * that is in no order nothing is told. */
+static bool list_runs(state *st, uint64_t before_tables)
+{
+    const replay_recorded_launch *d = st->part->device;
+    uint64_t count = rewrite_packed_runs(d->tables, d->tables_length, NULL);
+    rewrite_run *runs = wl_new_array(st->arena, rewrite_run, count + 1);
+    if (!runs)
+        return false;
+    runs[0] = (rewrite_run){0, before_tables};
+    rewrite_packed_runs(d->tables, d->tables_length, runs + 1);
+    bool ascend = true;
+    for (uint64_t i = 1; i <= count; i++)
+        ascend &= runs[i].at >= runs[i - 1].at + runs[i - 1].bytes;
+    st->copy.runs = ascend ? runs : NULL;
+    st->copy.nruns = count + 1;
+    return true;
+}
+
 /* The state with its tables; what is zero in it takes no memory. */
 static bool unpack_copy(state *st)
 {
     const replay_recorded_launch *d = st->part->device;
     uint64_t size = rewrite_packed_size(d->tables, d->tables_length),
              most = st->copy.layout->tables_at;
-    if (!(st->whole = calloc(1, size + 1)))
+    if (!(st->whole = calloc(1, size + 1)) || !list_runs(st, most))
         return false;
     rewrite_unpack(d->probe->data, d->probe->length, 0, st->whole, size < most ? size : most);
     if (size > most)
@@ -236,6 +267,7 @@ static bool unpack_copy(state *st)
 typedef struct device_object { /* what was counted of one of the ranges */
     uint64_t base;
     wl_spans spans;
+    uint32_t pieces; /* that it is divided into */
     bool exact, missed;
 } device_object;
 
@@ -245,13 +277,15 @@ static wl_status add_device_pieces(state *st, const device_object *o, const repl
 {
     uint32_t object = pieces->object;
     wl_spans own = {.counted = o->spans.counted};
-    if (!replay_pieces_take(&o->spans, o->base, pieces, count, &own)) {
+    bool whole = count == 1 && o->pieces == 1 && pieces->begin == o->base;
+    const wl_spans *spans = whole ? &o->spans : &own;
+    if (!whole && !replay_pieces_take(&o->spans, o->base, pieces, count, &own)) {
         wl_spans_free(&own);
         return WL_NOMEM;
     }
-    bool told = o->missed || own.size || find_use(st, ACC_GLOBAL, object);
+    bool told = o->missed || spans->size || find_use(st, ACC_GLOBAL, object);
     wl_status status = told ? add_joined_use(st, ACC_GLOBAL, object,
-                                             o->exact ? st->objects : OBS_KNOWN_NOTHING, &own)
+                                             o->exact ? st->objects : OBS_KNOWN_NOTHING, spans)
                             : WL_OK;
     wl_spans_free(&own);
     return status;
@@ -262,6 +296,7 @@ static wl_status add_device_object(state *st, uint32_t number, bool missed)
     device_object o = {
         .base = st->part->device->probe->objects[number].base,
         .spans = {.counted = replay_elements_of_objects(st->kernel->probes) == OBS_KNOWN_COUNTED},
+        .pieces = st->npieces[number],
         .exact = rewrite_knows_elements(&st->copy, number),
         .missed = missed};
     const replay_piece *pieces = st->pieces[number];

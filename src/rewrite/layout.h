@@ -256,6 +256,8 @@ uint64_t rewrite_pack_head(const rewrite_run *runs, uint64_t nruns, uint64_t siz
 uint64_t rewrite_packed_size(const void *packed, uint64_t length);
 /* Whether the bytes of all runs are there, and nothing after them. */
 bool rewrite_is_packed(const void *packed, uint64_t length);
+/* How many runs the state is said to have, which are written to `out` where it is not NULL. */
+uint64_t rewrite_packed_runs(const void *packed, uint64_t length, rewrite_run *out);
 /* `size` bytes of the state from `from` on into `out`, which is zero. What is damaged stays
  * zero. */
 void rewrite_unpack(const void *packed, uint64_t length, uint64_t from, void *out, uint64_t size);
@@ -270,9 +272,11 @@ typedef struct rewrite_copy {
     const rewrite_layout *layout;
     const void *state;
     uint64_t size;
-    uint32_t grid[3];   /* of the launch; 0: not known */
-    const void *params; /* the launch's parameters, laid out as the kernel has them */
-    uint64_t nparams;   /* bytes; what is missing is not known */
+    uint32_t grid[3];        /* of the launch; 0: not known */
+    const void *params;      /* the launch's parameters, laid out as the kernel has them */
+    uint64_t nparams;        /* bytes; what is missing is not known */
+    const rewrite_run *runs; /* outside of which all is zero, ascending; NULL: none are known */
+    uint64_t nruns;
 } rewrite_copy;
 
 typedef struct rewrite_access {

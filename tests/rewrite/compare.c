@@ -199,6 +199,29 @@ static void naive_end(naive *n)
         free(n->counts[c]);
 }
 
+/* Told what of the state is empty, the reader says the same. */
+static void compare_sparse(const char *name, const left *l, uint32_t object, const wl_spans *all)
+{
+    enum { PIECE = 64 };
+    static const char zero[PIECE];
+    uint64_t pieces = (l->copy.size + PIECE - 1) / PIECE;
+    rewrite_run *runs = calloc(pieces + 1, sizeof *runs);
+    rewrite_copy sparse = l->copy;
+    wl_spans spans = {.counted = all->counted};
+    assert_non_null(runs);
+    sparse.runs = runs;
+    for (uint64_t i = 0; i < pieces; i++) {
+        uint64_t at = i * PIECE, bytes = l->copy.size - at < PIECE ? l->copy.size - at : PIECE;
+        if (memcmp((const char *)l->copy.state + at, zero, bytes) != 0)
+            runs[sparse.nruns++] = (rewrite_run){at, bytes};
+    }
+    assert_int_equal(rewrite_read_elements(&sparse, object, &spans), WL_OK);
+    if (spans.size != all->size || (spans.size && memcmp(spans.data, all->data, spans.size) != 0))
+        fail_msg("%s: object %u: other spans where it is told what is empty", name, object);
+    wl_spans_free(&spans);
+    free(runs);
+}
+
 /* All elements at once: the same as one by one. */
 static void compare_spans(const char *name, const naive *n, const left *l, uint32_t object,
                           uint64_t first, uint64_t count, bool counted)
@@ -219,6 +242,7 @@ static void compare_spans(const char *name, const naive *n, const left *l, uint3
                      (unsigned long long)e);
     }
     assert_false(r.damaged);
+    compare_sparse(name, l, object, &spans);
     wl_spans_free(&spans);
 }
 

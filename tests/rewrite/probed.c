@@ -256,9 +256,13 @@ void shoot_probed(probed *p, const char *name, const shape *s, bool off, const r
     memcpy(l->state, state, size);
     l->logged = count_log(l->state, &l->layout);
     keep_params(p, name, s, l);
-    l->copy = (rewrite_copy){
-        k,         &l->layout,      l->state, size, {s->grid.x, s->grid.y, s->grid.z},
-        l->params, sizeof l->params};
+    l->copy = (rewrite_copy){.kernel = k,
+                             .layout = &l->layout,
+                             .state = l->state,
+                             .size = size,
+                             .grid = {s->grid.x, s->grid.y, s->grid.z},
+                             .params = l->params,
+                             .nparams = sizeof l->params};
     assert_int_equal(emu_mem_free(p->f.machine, address), WL_OK);
     if (!off && k->probes)
         check_guards(name, &l->copy);

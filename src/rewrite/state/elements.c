@@ -28,6 +28,7 @@ typedef struct walk {
     uint64_t step; /* elements */
     uint32_t turns;
     uint32_t *ring; /* [step]: the sum so far, or turns that are left */
+    bool begun;     /* some of the ring is not zero */
 } walk;
 
 typedef struct reading {
@@ -139,30 +140,96 @@ static bool make_rings(reading *r)
     return all;
 }
 
-/* ---- elements ---- */
+/* ---- what is empty ---- */
 
-static uint32_t count_in_copies(const counters *c, uint64_t element)
+/* The first line of elements from `line` on that the table may say something of, `bytes` of it for
+ * each; `at` is the table's place in the state. */
+static uint64_t next_line_of_table(const rewrite_copy *c, const void *table, uint64_t bytes,
+                                   uint64_t line)
 {
-    uint32_t count = 0;
-    for (uint64_t i = 0; i < c->copies; i++) {
-        count += c->elements ? c->elements[i * c->apart + element] : 0;
-        count += c->lines ? c->lines[i * c->apart + element / LINE] : 0;
+    uint64_t at = (uint64_t)((const char *)table - (const char *)c->state),
+             from = at + line * bytes;
+    uint64_t low = 0, high = c->nruns;
+    while (low < high) { /* the first run that does not end before it */
+        uint64_t middle = low + (high - low) / 2;
+        if (c->runs[middle].at + c->runs[middle].bytes <= from)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return count;
+    if (low == c->nruns)
+        return UINT64_MAX;
+    return c->runs[low].at <= from ? line : (c->runs[low].at - at) / bytes;
 }
 
-static void count_element(reading *r, uint64_t element, wl_span *span)
+static void take_earlier_line(const reading *r, const void *table, uint64_t bytes, uint64_t line,
+                              uint64_t *next)
 {
-    uint32_t times[REWRITE_CLASSES], any = 0;
-    for (unsigned k = 0; k < REWRITE_CLASSES; k++)
-        times[k] = count_in_copies(&r->counts[k], element);
-    for (uint32_t i = 0; i < r->nwalks; i++) {
-        walk *w = &r->walks[i];
-        times[w->class_] += w->ring[element % w->step] += w->counts[element];
+    uint64_t its = table && *next > line ? next_line_of_table(r->copy, table, bytes, line) : *next;
+    *next = its < *next ? its : *next;
+}
+
+static void take_earlier_mark(const reading *r, const marks *m, uint64_t line, uint64_t *next)
+{
+    take_earlier_line(r, m->bytes, LINE, line, next);
+    take_earlier_line(r, m->bits, LINE / 8, line, next);
+}
+
+/* The first line from `line` on that any table may say something of. */
+static uint64_t next_line(const reading *r, uint64_t line)
+{
+    uint64_t next = r->copy->runs ? UINT64_MAX : line;
+    for (unsigned k = 0; k < REWRITE_CLASSES; k++) {
+        const counters *c = &r->counts[k];
+        if (c->copies > 1)
+            return line;
+        take_earlier_line(r, c->elements, 4 * LINE, line, &next);
+        take_earlier_line(r, c->lines, 4, line, &next);
     }
-    for (unsigned k = 0; k < REWRITE_CLASSES; k++)
-        any |= span->times[k] = times[k];
-    span->count = any != 0;
+    take_earlier_mark(r, &r->marks, line, &next);
+    for (uint32_t i = 0; i < r->nwalks; i++) {
+        const walk *w = &r->walks[i];
+        if (w->begun)
+            return line;
+        take_earlier_line(r, w->counts, 4 * LINE, line, &next);
+        take_earlier_mark(r, &w->marks, line, &next);
+    }
+    return next;
+}
+
+/* ---- elements, a line at once ---- */
+
+typedef struct line_counts { /* how often a line's elements were accessed; of marks, 1 in the first
+                                row says that they were */
+    uint32_t times[REWRITE_CLASSES][LINE];
+} line_counts;
+
+static void count_line(const counters *c, uint64_t number, uint32_t *times)
+{
+    for (uint64_t copy = 0; copy < c->copies; copy++) {
+        uint32_t all = c->lines ? c->lines[copy * c->apart + number] : 0;
+        const uint32_t *each = c->elements ? &c->elements[copy * c->apart + number * LINE] : NULL;
+        for (int i = 0; each && i < LINE; i++)
+            times[i] += each[i];
+        for (int i = 0; all && i < LINE; i++)
+            times[i] += all;
+    }
+}
+
+/* As far as the ring goes on, and then from its begin. */
+static void count_walk(walk *w, uint64_t first, uint32_t *times)
+{
+    for (uint64_t done = 0, n; done < LINE; done += n) {
+        uint64_t at = (first + done) % w->step;
+        n = w->step - at < LINE - done ? w->step - at : LINE - done;
+        uint32_t any = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            w->ring[at + i] += w->counts[first + done + i];
+            any |= w->ring[at + i];
+            times[done + i] += w->ring[at + i];
+        }
+        w->begun |= any != 0;
+    }
 }
 
 static bool is_touched(reading *r, uint64_t element)
@@ -173,8 +240,64 @@ static bool is_touched(reading *r, uint64_t element)
         uint32_t *left = &w->ring[element % w->step];
         *left = is_element_marked(&w->marks, element) ? w->turns : *left ? *left - 1 : 0;
         touched |= *left > 0;
+        w->begun |= *left > 0;
     }
     return touched;
+}
+
+static void read_line(reading *r, uint64_t number, line_counts *l)
+{
+    *l = (line_counts){0};
+    for (uint64_t i = 0; !r->counted && i < LINE; i++)
+        l->times[0][i] = is_touched(r, number * LINE + i);
+    for (unsigned k = 0; r->counted && k < REWRITE_CLASSES; k++)
+        count_line(&r->counts[k], number, l->times[k]);
+    for (uint32_t i = 0; r->counted && i < r->nwalks; i++)
+        count_walk(&r->walks[i], number * LINE, l->times[r->walks[i].class_]);
+}
+
+static bool is_line_empty(const line_counts *l)
+{
+    uint32_t any = 0;
+    for (unsigned k = 0; k < REWRITE_CLASSES; k++)
+        for (int i = 0; i < LINE; i++)
+            any |= l->times[k][i];
+    return !any;
+}
+
+static bool are_alike(const line_counts *l, uint64_t a, uint64_t b)
+{
+    return l->times[0][a] == l->times[0][b] && l->times[1][a] == l->times[1][b] &&
+           l->times[2][a] == l->times[2][b];
+}
+
+/* Elements [from, end) of the line; `first`: its first one, counted from the object's begin. */
+static void add_line(const line_counts *l, uint64_t from, uint64_t end, int64_t first, bool counted,
+                     wl_spans *out)
+{
+    for (uint64_t i = from, n; i < end; i += n) {
+        for (n = 1; i + n < end && are_alike(l, i, i + n);)
+            n++;
+        wl_span span = {.first = (uint64_t)(first + (int64_t)i), .count = n};
+        for (unsigned k = 0; counted && k < REWRITE_CLASSES; k++)
+            span.times[k] = l->times[k][i];
+        if (l->times[0][i] | l->times[1][i] | l->times[2][i])
+            wl_spans_add(out, &span);
+    }
+}
+
+static void add_lines(reading *r, wl_spans *out)
+{
+    uint64_t end = ((r->range.base & 127) + r->range.bytes + 3) / 4,
+             lines = (end + LINE - 1) / LINE;
+    line_counts l;
+    for (uint64_t n = next_line(r, 0); n < lines; n = next_line(r, n + 1)) {
+        uint64_t first = n * LINE, from = r->skipped > first ? r->skipped - first : 0;
+        read_line(r, n, &l);
+        if (!is_line_empty(&l))
+            add_line(&l, from, end - first < LINE ? end - first : LINE,
+                     (int64_t)first - (int64_t)r->skipped, r->counted, out);
+    }
 }
 
 wl_status rewrite_read_elements(const rewrite_copy *c, uint32_t object, wl_spans *out)
@@ -183,16 +306,8 @@ wl_status rewrite_read_elements(const rewrite_copy *c, uint32_t object, wl_spans
     if (!begin_reading(&r, c, object))
         return WL_OK;
     bool good = make_rings(&r);
-    uint64_t end = ((r.range.base & 127) + r.range.bytes + 3) / 4;
-    for (uint64_t e = 0; good && e < end; e++) {
-        wl_span span = {.first = e - r.skipped};
-        if (r.counted)
-            count_element(&r, e, &span);
-        else
-            span.count = is_touched(&r, e);
-        if (e >= r.skipped)
-            wl_spans_add(out, &span);
-    }
+    if (good)
+        add_lines(&r, out);
     for (uint32_t i = 0; i < r.nwalks; i++)
         free(r.walks[i].ring);
     return good && wl_spans_finish(out) ? WL_OK : WL_NOMEM;

@@ -43,6 +43,16 @@ bool rewrite_is_packed(const void *packed, uint64_t length)
     return left == 0;
 }
 
+uint64_t rewrite_packed_runs(const void *packed, uint64_t length, rewrite_run *out)
+{
+    uint64_t nruns = length < HEAD ? 0 : number_at(packed, 8);
+    if (nruns > (length - HEAD) / sizeof *out)
+        return 0;
+    if (out && nruns)
+        memcpy(out, (const char *)packed + HEAD, nruns * sizeof *out);
+    return nruns;
+}
+
 /* What of a run lies in [from, from + size). */
 static void copy_part(const rewrite_run *run, const char *bytes, uint64_t from, char *out,
                       uint64_t size)
@@ -55,10 +65,8 @@ static void copy_part(const rewrite_run *run, const char *bytes, uint64_t from, 
 
 void rewrite_unpack(const void *packed, uint64_t length, uint64_t from, void *out, uint64_t size)
 {
-    uint64_t nruns = length < HEAD ? 0 : number_at(packed, 8);
-    if (nruns > (length - HEAD) / sizeof(rewrite_run))
-        return;
-    uint64_t at = HEAD + nruns * sizeof(rewrite_run);
+    uint64_t nruns = rewrite_packed_runs(packed, length, NULL),
+             at = HEAD + nruns * sizeof(rewrite_run);
     for (uint64_t i = 0; i < nruns; i++) {
         rewrite_run run;
         memcpy(&run, (const char *)packed + HEAD + i * sizeof run, sizeof run);
