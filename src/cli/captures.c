@@ -209,7 +209,8 @@ wl_status cli_import(const char *folder, const char *profile, const cli_import_o
                             .older = how->older,
                             .command = how->command,
                             .progress = import_progress,
-                            .check = cli_profile_check};
+                            .check = cli_profile_check,
+                            .check_ctx = how->digest};
     cli_note_interrupts();
     wl_status status = list_captures(folder, &list, err);
     if (status == WL_OK)

@@ -125,8 +125,20 @@ bool cli_profile_open(const char *path, const ana_thresholds *thresholds, unsign
 void cli_profile_close(cli_profile *profile);
 /* The *count kernels that the pattern fits, in the arena; NULL with a message where there are none. */
 const uint32_t *cli_find_kernels(const cli_profile *profile, const char *pattern, uint32_t *count);
-/* What was written is opened as `stats` and `report` will, before it counts as a profile. */
-wl_status cli_profile_check(const char *path, wl_error *err);
+/* What a new profile holds, in short. */
+typedef struct cli_digest {
+    bool known; /* else it was not worked out, as of very many launches that differ */
+    uint64_t launches_seen, launches_observed, kernels_seen, kernels_observed;
+    bool emulated, failed; /* failed: the program did not run to its end */
+    uint32_t launches;     /* rows of them */
+    uint32_t findings;     /* groups */
+    bool little;           /* no finding gains much */
+} cli_digest;
+
+cli_digest cli_profile_digest(const cli_profile *profile);
+/* What was written is opened as `stats` and `report` will, before it counts as a profile. `ctx`: a
+ * cli_digest, which this fills in, or NULL. */
+wl_status cli_profile_check(void *ctx, const char *path, wl_error *err);
 
 /* Works out what launches did that a GPU ran. Ctrl-C ends it early: what is done is kept. */
 wl_status cli_replay(const char *const *captures, uint32_t count, const replay_settings *settings,
@@ -137,6 +149,7 @@ typedef struct cli_import_options {
     bool force;          /* replace the file */
     bool keep_folder;    /* processes that may still make captures in it run on */
     char **older;        /* as in prof_options */
+    cli_digest *digest;  /* of the new profile; may be NULL */
     const replay_settings *replay;
 } cli_import_options;
 

@@ -186,47 +186,55 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
-static void tell_findings(const prof_coverage *c, const ana_findings *findings)
+static void tell_findings(const cli_digest *d)
 {
-    bool little = findings->count && findings->rows[0].gain != ANA_GAIN_FULL;
     wl_log(WL_LOG_INFO, "%llu launch%s of %llu kernel%s observed, %u finding%s%s",
-           (unsigned long long)c->launches_observed, c->launches_observed == 1 ? "" : "es",
-           (unsigned long long)c->kernels_observed, plural(c->kernels_observed), findings->ngroups,
-           plural(findings->ngroups), little ? " of little gain" : "");
+           (unsigned long long)d->launches_observed, d->launches_observed == 1 ? "" : "es",
+           (unsigned long long)d->kernels_observed, plural(d->kernels_observed), d->findings,
+           plural(d->findings), d->little ? " of little gain" : "");
+}
+
+/* False where the profile cannot be opened, which a message says. */
+static bool make_digest(const char *path, cli_digest *digest)
+{
+    cli_profile profile;
+    if (digest->known)
+        return true;
+    if (!cli_profile_open(path, NULL, 0, &profile))
+        return false;
+    *digest = cli_profile_digest(&profile);
+    cli_profile_close(&profile);
+    return true;
 }
 
 /* What the profile holds, in a few lines; false when nothing was measured. */
-static bool tell_profile(const char *path)
+static bool tell_profile(const char *path, cli_digest *d)
 {
-    cli_profile profile;
-    if (!cli_profile_open(path, NULL, 0, &profile))
+    if (!make_digest(path, d))
         return false;
-    const prof_coverage *c = &profile.data.coverage;
-    if (profile.data.nfailures)
+    if (d->failed)
         wl_log(WL_LOG_ERROR,
                "the program did not run to its end; what follows is about what ran until then");
-    bool on_gpu = strcmp(profile.data.info.collector, "emulate") != 0;
-    bool timed = on_gpu && c->launches_seen && profile.data.launches.count;
-    bool measured = c->launches_observed > 0 || timed;
-    if (c->launches_observed)
-        tell_findings(c, &profile.findings);
+    bool timed = !d->emulated && d->launches_seen && d->launches;
+    bool measured = d->launches_observed > 0 || timed;
+    if (d->launches_observed)
+        tell_findings(d);
     else if (timed)
         wl_log(WL_LOG_INFO,
                "%llu launches of %llu kernels ran on the GPU; what they accessed was not observed",
-               (unsigned long long)c->launches_seen, (unsigned long long)c->kernels_seen);
+               (unsigned long long)d->launches_seen, (unsigned long long)d->kernels_seen);
     else
         wl_log(WL_LOG_ERROR,
-               c->launches_seen ? "no launch was observed: see 'warplens stats %s' for the reasons"
+               d->launches_seen ? "no launch was observed: see 'warplens stats %s' for the reasons"
                                 : "the program launched no kernel that warplens could observe (%s)",
                path);
     wl_log(WL_LOG_INFO, "profile: %s   ('warplens stats' prints it, 'warplens report' draws it)",
            path);
-    cli_profile_close(&profile);
     return measured;
 }
 
 static wl_status import_captures(const profile_run *run, const char *folder, bool outlived,
-                                 wl_error *err)
+                                 cli_digest *digest, wl_error *err)
 {
     replay_settings settings = replay_settings_of(&run->asked.options);
     char *older = NULL;
@@ -234,6 +242,7 @@ static wl_status import_captures(const profile_run *run, const char *folder, boo
                               .force = run->output.replace,
                               .keep_folder = outlived,
                               .older = run->output.keep_older ? &older : NULL,
+                              .digest = digest,
                               .replay = &settings};
     wl_status status = cli_import(folder, run->output.path, &how, err);
     if (older)
@@ -262,12 +271,13 @@ static void tell_nothing_recorded(const cli_outcome *outcome, const char *folder
 static bool keep_result(const profile_run *run, const cli_outcome *outcome, const char *folder,
                         wl_error *err)
 {
+    cli_digest digest = {0};
     if (!cli_has_captures(folder)) {
         tell_nothing_recorded(outcome, folder);
         warn_of_older(run);
         return false;
     }
-    if (import_captures(run, folder, outcome->outlived, err) != WL_OK) {
+    if (import_captures(run, folder, outcome->outlived, &digest, err) != WL_OK) {
         cli_fail(err);
         if (access(folder, F_OK) == 0)
             wl_log(WL_LOG_ERROR,
@@ -276,7 +286,7 @@ static bool keep_result(const profile_run *run, const cli_outcome *outcome, cons
         warn_of_older(run);
         return false;
     }
-    return tell_profile(run->output.path);
+    return tell_profile(run->output.path, &digest);
 }
 
 /* Nothing was measured, or it could not be kept: no success, unless that was asked for. */

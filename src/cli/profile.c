@@ -44,9 +44,23 @@ void cli_profile_close(cli_profile *profile)
     *profile = (cli_profile){0};
 }
 
+cli_digest cli_profile_digest(const cli_profile *p)
+{
+    return (cli_digest){.known = true,
+                        .launches_seen = p->data.coverage.launches_seen,
+                        .launches_observed = p->data.coverage.launches_observed,
+                        .kernels_seen = p->data.coverage.kernels_seen,
+                        .kernels_observed = p->data.coverage.kernels_observed,
+                        .emulated = strcmp(p->data.info.collector, "emulate") == 0,
+                        .failed = p->data.nfailures > 0,
+                        .launches = p->data.launches.count,
+                        .findings = p->findings.ngroups,
+                        .little = p->findings.count && p->findings.rows[0].gain != ANA_GAIN_FULL};
+}
+
 /* Of very many launches that differ the rows are read, but not kept and analysed, which takes memory
  * for each. */
-static wl_status try_profile(const char *path, wl_error *err)
+static wl_status try_profile(const char *path, cli_digest *digest, wl_error *err)
 {
     enum { MOST_KINDS = 100000 };
     cli_profile profile = {0};
@@ -60,14 +74,16 @@ static wl_status try_profile(const char *path, wl_error *err)
     if (status != WL_OK || kinds > MOST_KINDS)
         return status;
     status = open_profile(path, NULL, REP_PART_HEATS | REP_PART_SOURCES, &profile, err);
+    if (status == WL_OK && digest)
+        *digest = cli_profile_digest(&profile);
     cli_profile_close(&profile);
     return status;
 }
 
-wl_status cli_profile_check(const char *path, wl_error *err)
+wl_status cli_profile_check(void *ctx, const char *path, wl_error *err)
 {
     wl_error why = {0};
-    wl_status status = try_profile(path, &why);
+    wl_status status = try_profile(path, ctx, &why);
     return status == WL_OK ? WL_OK
                            : wl_fail(err, status,
                                      "a profile was written that cannot be opened again, and was "

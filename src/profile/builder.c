@@ -226,7 +226,7 @@ wl_status prof_finish(prof_builder *b, wl_error *err)
     status = status == WL_OK ? close_profile_file(b, err) : status;
     builder_clear(b); /* the check takes memory, too */
     if (status == WL_OK && b->options.check)
-        status = b->options.check(b->temp, err);
+        status = b->options.check(b->options.check_ctx, b->temp, err);
     if (status == WL_OK) {
         char *temp = b->temp;
         b->temp = NULL;

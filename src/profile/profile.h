@@ -64,7 +64,8 @@ typedef struct prof_options {
     void *progress_ctx;
     /* Called with the whole file, at `path`, before it gets its name; on a failure it never does.
      * May be NULL. */
-    wl_status (*check)(const char *path, wl_error *err);
+    wl_status (*check)(void *ctx, const char *path, wl_error *err);
+    void *check_ctx;
 } prof_options;
 
 /* Imports the captures into a new file, in one transaction; it appears under its name when it is

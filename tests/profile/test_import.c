@@ -215,8 +215,9 @@ static void running_processes(void **state)
     free(killed);
 }
 
-static wl_status refuse_profile(const char *path, wl_error *why)
+static wl_status refuse_profile(void *ctx, const char *path, wl_error *why)
 {
+    (void)ctx;
     prof_db *db;
     story_expect(prof_open(path, &db, &err), &err); /* it is whole by then */
     prof_close(db);

@@ -28,18 +28,12 @@ static wl_status add_spans(const work *w, uint32_t spans, uint64_t times, ana_pi
                            wl_error *err)
 {
     wl_arena *scratch = wl_arena_new();
-    wl_spans scaled = {.counted = p->counted};
     wl_span_reader reader;
     wl_status status = scratch
                            ? prof_load_spans(w->db, spans, scratch, &reader, err)
                            : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    for (wl_span span; status == WL_OK && wl_span_next(&reader, &span);) {
-        for (int c = 0; c < WL_CLASSES; c++)
-            span.times[c] *= times;
-        wl_spans_add(&scaled, &span);
-    }
-    p->failed |= !wl_spans_finish(&scaled);
-    ana_pile_up(p, scaled);
+    if (status == WL_OK)
+        ana_pile_add(p, reader, times);
     wl_arena_free(scratch);
     return status;
 }
@@ -353,18 +347,48 @@ static bool may_have_uses(const prof_object *o)
     return o->space == ACC_SHARED || (o->space == ACC_GLOBAL && o->kind != CAP_OBJECT_ARRAY);
 }
 
+typedef wl_vec(wl_spans) sum_list;
+
+static void clear_sums(sum_list *sums)
+{
+    for (size_t i = 0; i < sums->count; i++)
+        wl_spans_free(&sums->data[i]);
+    wl_vec_free(sums);
+}
+
+/* What was piled up, for *u, and for the list. */
+static wl_status finish_sum(const work *w, ana_pile *p, ana_use *u, sum_list *sums, wl_error *err)
+{
+    wl_spans sum = ana_pile_sum(p);
+    if (!p->failed)
+        finish_use(w, &sum, u);
+    if (!p->failed && wl_push(sums, sum))
+        return WL_OK;
+    wl_spans_free(&sum);
+    return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+}
+
+/* What launches of one kernel did; the sum is added to the list. */
 static wl_status add_up_uses(const work *w, const prof_use *uses, uint32_t count, ana_use *u,
-                             wl_error *err)
+                             sum_list *sums, wl_error *err)
 {
     ana_pile p = {.counted = u->counted};
     wl_status status = add_all(w, uses, count, &p, err);
-    wl_spans sum = ana_pile_sum(&p);
-    if (status == WL_OK && p.failed)
-        status = wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
     if (status == WL_OK)
-        finish_use(w, &sum, u);
+        return finish_sum(w, &p, u, sums, err);
+    wl_spans sum = ana_pile_sum(&p);
     wl_spans_free(&sum);
     return status;
+}
+
+/* What all kernels did: the sums become one. */
+static wl_status add_up_sums(const work *w, ana_use *u, sum_list *sums, wl_error *err)
+{
+    ana_pile p = {.counted = u->counted};
+    for (size_t i = 0; i < sums->count; i++)
+        ana_pile_add(&p, ana_read_spans(&sums->data[i]), 1);
+    clear_sums(sums);
+    return finish_sum(w, &p, u, sums, err);
 }
 
 static uint64_t object_elements_of(const prof_object *o)
@@ -378,7 +402,8 @@ static bool is_reuse_known(const ana_reuse *r)
     return r->ranges_known || r->blocks_known;
 }
 
-/* `uses`: of the object, by launches of `kernel`, or of all. *u is what they come to. */
+/* `uses`: of the object, by launches of `kernel`, or of all. *u is what they come to, but for their
+ * elements. */
 static wl_status sum_up_uses(const work *w, const prof_object *o, uint32_t kernel,
                              const prof_use *uses, uint32_t count, ana_use *u, wl_error *err)
 {
@@ -388,13 +413,12 @@ static wl_status sum_up_uses(const work *w, const prof_object *o, uint32_t kerne
         u->launches += known ? (uint32_t)uses[i].count : 0;
         u->estimated |= l && l->estimated;
     }
-    wl_status status = add_up_reuse(w, uses, count, o->id, kernel, &u->reuse, err);
-    return status == WL_OK ? add_up_uses(w, uses, count, u, err) : status;
+    return add_up_reuse(w, uses, count, o->id, kernel, &u->reuse, err);
 }
 
-/* `uses`: of the object. Adds a row where something is known of it. */
+/* `uses`: of the object; `sums`: of each kernel. Adds a row where something is known of it. */
 static wl_status add_object_uses(const work *w, const prof_object *o, const prof_use *uses,
-                                 uint32_t count, ana_uses *out, wl_error *err)
+                                 uint32_t count, sum_list *sums, ana_uses *out, wl_error *err)
 {
     told t = count_launches(w, o, uses, count);
     bool is_told = t.unknown < t.all;
@@ -407,6 +431,8 @@ static wl_status add_object_uses(const work *w, const prof_object *o, const prof
     if (!may_have_uses(o))
         return WL_OK;
     wl_status status = sum_up_uses(w, o, o->kernel, uses, count, &u, err);
+    if (status == WL_OK)
+        status = add_up_sums(w, &u, sums, err);
     u.written = u.times[WL_STORES] || u.times[WL_ATOMICS];
     u.unknown = !is_told;
     if (is_told || is_reuse_known(&u.reuse))
@@ -414,16 +440,19 @@ static wl_status add_object_uses(const work *w, const prof_object *o, const prof
     return status;
 }
 
-/* By any kernel; the object's row is the last one, if it has any. */
-static bool is_object_written(const ana_uses *uses, uint32_t object)
+/* By any kernel; the object's row is the last one, if it has any, and so are its parts, from the
+ * `first` on. */
+static void note_written(ana_uses *uses, uint32_t object, uint32_t first)
 {
     const ana_use *last = uses->count ? &uses->rows[uses->count - 1] : NULL;
-    return last && last->object == object && last->written;
+    bool written = last && last->object == object && last->written;
+    for (uint32_t i = first; i < uses->nparts; i++)
+        uses->parts[i].written = written;
 }
 
 /* What one kernel's launches did to the object. */
 static wl_status add_kernel_uses(const work *w, const prof_object *o, const prof_use *uses,
-                                 uint32_t count, ana_uses *out, wl_error *err)
+                                 uint32_t count, sum_list *sums, ana_uses *out, wl_error *err)
 {
     ana_use u = {.object = o->id,
                  .kernel = uses->kernel,
@@ -437,7 +466,8 @@ static wl_status add_kernel_uses(const work *w, const prof_object *o, const prof
     }
     u.counted = known && !touched;
     wl_status status = sum_up_uses(w, o, uses->kernel, uses, count, &u, err);
-    u.written = is_object_written(out, o->id);
+    if (status == WL_OK)
+        status = add_up_uses(w, uses, count, &u, sums, err);
     u.unknown = !u.launches;
     if (u.launches || is_reuse_known(&u.reuse))
         out->parts[out->nparts++] = u;
@@ -445,15 +475,29 @@ static wl_status add_kernel_uses(const work *w, const prof_object *o, const prof
 }
 
 static wl_status add_parts(const work *w, const prof_object *o, const prof_use *uses,
-                           uint32_t count, ana_uses *out, wl_error *err)
+                           uint32_t count, sum_list *sums, ana_uses *out, wl_error *err)
 {
     wl_status status = WL_OK;
     for (uint32_t from = 0, to; from < count && status == WL_OK; from = to) {
         for (to = from + 1; to < count && uses[to].kernel == uses[from].kernel;)
             to++;
         if (may_have_uses(o))
-            status = add_kernel_uses(w, o, uses + from, to - from, out, err);
+            status = add_kernel_uses(w, o, uses + from, to - from, sums, out, err);
     }
+    return status;
+}
+
+/* `uses`: of the object. */
+static wl_status add_uses_of(const work *w, const prof_object *o, const prof_use *uses,
+                             uint32_t count, ana_uses *out, wl_error *err)
+{
+    sum_list sums = {0};
+    uint32_t parts = out->nparts;
+    wl_status status = add_parts(w, o, uses, count, &sums, out, err);
+    if (status == WL_OK)
+        status = add_object_uses(w, o, uses, count, &sums, out, err);
+    note_written(out, o->id, parts);
+    clear_sums(&sums);
     return status;
 }
 
@@ -610,9 +654,7 @@ wl_status ana_use_table(prof_db *profile, const ana_thresholds *thresholds, wl_a
         const prof_use *end = at;
         while (end < last && end->object == o->id)
             end++;
-        status = add_object_uses(&w, o, at, (uint32_t)(end - at), out, err);
-        if (status == WL_OK)
-            status = add_parts(&w, o, at, (uint32_t)(end - at), out, err);
+        status = add_uses_of(&w, o, at, (uint32_t)(end - at), out, err);
         at = end;
     }
     if (status != WL_OK)
