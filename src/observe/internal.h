@@ -49,8 +49,9 @@ struct obs_launch {
     obs_config config; /* arrays are our own copies */
     obs_shared *shared;
     uint64_t *sampled;
-    pthread_mutex_t lock; /* guards workers */
+    pthread_mutex_t lock; /* guards workers and commons */
     obs_worker *workers;
+    obs_use_common *commons;         /* of large objects */
     uint64_t use_bytes, stamp_bytes; /* that counting has taken, by all workers; atomic */
     obs_read_plan reads;
     obs_sequences *sequences; /* NULL: none are kept */

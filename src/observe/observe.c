@@ -63,6 +63,7 @@ void obs_launch_free(obs_launch *launch)
         next = w->next;
         worker_free(w);
     }
+    obs_commons_free(launch->commons);
     for (uint32_t i = 0; launch->shared && i < launch->config.nshared; i++)
         free((char *)launch->shared[i].name);
     free(launch->shared);

@@ -6,33 +6,64 @@
 #include <string.h>
 
 enum {
-    PAGE = 1024,           /* elements */
-    MOST_BYTES = 128 << 20 /* of the spans of one object */
+    PAGE = 1024,            /* elements */
+    MOST_BYTES = 128 << 20, /* of the spans of one object */
+    LARGE = 1 << 18,        /* elements of an object that workers have one table of */
+    CLAIM = 1 << 22         /* accesses at once */
 };
 
 /* ---- tables ---- */
 
-static uint64_t npages(const obs_use_table *t)
+static uint64_t npages(uint64_t elements)
 {
-    return t->elements / PAGE + 1; /* there is an end behind the last element */
+    return elements / PAGE + 1; /* there is an end behind the last element */
 }
 
-static void clear_pages(obs_use_table *t)
+static void clear_pages(obs_use_pages *pages, uint64_t elements)
 {
     for (int c = 0; c < WL_CLASSES; c++) {
-        for (uint64_t p = 0; t->pages[c] && p < npages(t); p++)
-            free(t->pages[c][p]);
-        free(t->pages[c]);
-        t->pages[c] = NULL;
+        void **list = pages->of[c];
+        for (uint64_t p = 0; list && p < npages(elements); p++)
+            free(list[p]);
+        free(list);
     }
-    t->adds = t->bytes = 0;
+    *pages = (obs_use_pages){0};
 }
 
 static void use_table_free(obs_use_table *t)
 {
-    clear_pages(t);
+    clear_pages(&t->pages, t->elements);
     wl_spans_free(&t->packed);
     free(t);
+}
+
+void obs_commons_free(obs_use_common *commons)
+{
+    for (obs_use_common *next; commons; commons = next) {
+        next = commons->next;
+        clear_pages(&commons->pages, commons->elements);
+        free(commons);
+    }
+}
+
+/* The table that all workers have of a large object; NULL: it is not large, or there is no memory
+ * for one. */
+static obs_use_common *common_of(obs_launch *launch, uint64_t key, uint64_t elements)
+{
+    if (elements < LARGE)
+        return NULL;
+    pthread_mutex_lock(&launch->lock);
+    obs_use_common *found = launch->commons;
+    while (found && (found->key != key || found->elements != elements))
+        found = found->next;
+    if (!found && (found = calloc(1, sizeof *found))) {
+        found->key = key;
+        found->elements = elements;
+        found->next = launch->commons;
+        launch->commons = found;
+    }
+    pthread_mutex_unlock(&launch->lock);
+    return found;
 }
 
 void obs_uses_free(obs_uses *u)
@@ -47,7 +78,8 @@ void obs_uses_free(obs_uses *u)
     }
 }
 
-static obs_use_table *new_table(obs_uses *u, const obs_range *range, uint8_t space)
+static obs_use_table *new_table(obs_launch *launch, obs_uses *u, const obs_range *range,
+                                uint8_t space)
 {
     uint64_t key = (uint64_t)space << 32 | range->object;
     obs_use_table *t;
@@ -73,30 +105,55 @@ static obs_use_table *new_table(obs_uses *u, const obs_range *range, uint8_t spa
     t->elements = (t->high + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES - t->first;
     t->divided = range->divided;
     t->packed.counted = true;
+    t->common = common_of(launch, key, t->elements);
     t->number = u->count;
     return u->tables[u->count++] = t;
 }
 
 /* ---- differences ---- */
 
-static void *take_page_memory(obs_launch *launch, obs_use_table *t, uint64_t bytes)
+/* What the slot leads to, made by whoever comes first; NULL: there is no memory for it. */
+static void *make_once(obs_launch *launch, void **slot, uint64_t bytes, uint64_t *sum)
 {
     uint64_t limit = launch->config.use_limit ? launch->config.use_limit : OBS_USE_BYTES;
-    t->bytes += bytes;
-    return __atomic_add_fetch(&launch->use_bytes, bytes, __ATOMIC_RELAXED) <= limit
-               ? calloc(1, bytes)
-               : NULL;
+    void *there = __atomic_load_n(slot, __ATOMIC_ACQUIRE), *none = NULL;
+    if (there)
+        return there;
+    uint64_t used = __atomic_add_fetch(&launch->use_bytes, bytes, __ATOMIC_RELAXED);
+    void *fresh = used <= limit ? calloc(1, bytes) : NULL;
+    __atomic_add_fetch(sum, bytes, __ATOMIC_RELAXED);
+    if (!fresh ||
+        __atomic_compare_exchange_n(slot, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return fresh ? fresh : __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    __atomic_sub_fetch(sum, bytes, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&launch->use_bytes, bytes, __ATOMIC_RELAXED);
+    free(fresh);
+    return none;
 }
 
-static uint32_t *difference_cell(obs_launch *launch, obs_use_table *t, int class_, uint64_t element)
+static uint32_t *difference_cell(obs_launch *launch, obs_use_pages *pages, uint64_t elements,
+                                 int class_, uint64_t element)
 {
-    uint32_t ***pages = &t->pages[class_];
-    if (!*pages && !(*pages = take_page_memory(launch, t, npages(t) * sizeof(uint32_t *))))
-        return NULL;
-    uint32_t **page = &(*pages)[element / PAGE];
-    if (!*page && !(*page = take_page_memory(launch, t, PAGE * sizeof(uint32_t))))
-        return NULL;
-    return &(*page)[element % PAGE];
+    void **root = make_once(launch, &pages->of[class_], npages(elements) * sizeof(void *),
+                            &pages->bytes);
+    uint32_t *page = root ? make_once(launch, &root[element / PAGE], PAGE * sizeof(uint32_t),
+                                      &pages->bytes)
+                          : NULL;
+    return page ? &page[element % PAGE] : NULL;
+}
+
+/* Whether the accesses may be added to the common table: they are claimed. */
+static bool is_claimed(obs_use_table *t, uint32_t times)
+{
+    if (!t->common || t->alone)
+        return false;
+    if (t->claim < times) {
+        uint64_t before = __atomic_fetch_add(&t->common->claimed, CLAIM, __ATOMIC_RELAXED);
+        t->alone = before + CLAIM > UINT32_MAX;
+        t->claim += t->alone ? 0 : CLAIM;
+    }
+    t->claim -= t->alone ? 0 : times;
+    return !t->alone;
 }
 
 static void settle_pending_run(obs_launch *launch, obs_use_table *t, int class_)
@@ -104,9 +161,14 @@ static void settle_pending_run(obs_launch *launch, obs_use_table *t, int class_)
     obs_use_run *run = &t->pending[class_];
     if (!run->times || t->lost)
         return;
-    uint32_t *from = difference_cell(launch, t, class_, run->first);
-    uint32_t *to = from ? difference_cell(launch, t, class_, run->end) : NULL;
-    if (to) {
+    bool common = is_claimed(t, run->times);
+    obs_use_pages *pages = common ? &t->common->pages : &t->pages;
+    uint32_t *from = difference_cell(launch, pages, t->elements, class_, run->first);
+    uint32_t *to = from ? difference_cell(launch, pages, t->elements, class_, run->end) : NULL;
+    if (to && common) {
+        __atomic_fetch_add(from, run->times, __ATOMIC_RELAXED);
+        __atomic_fetch_sub(to, run->times, __ATOMIC_RELAXED);
+    } else if (to) {
         *from += run->times;
         *to -= run->times;
     }
@@ -129,11 +191,11 @@ static void end_span(sums *s, uint64_t element, wl_spans *out)
     s->from = element;
 }
 
-static void pack_page(const obs_use_table *t, uint64_t page, sums *s, wl_spans *out)
+static void pack_page(const obs_use_pages *pages, uint64_t page, sums *s, wl_spans *out)
 {
     const uint32_t *d[WL_CLASSES];
     for (int c = 0; c < WL_CLASSES; c++)
-        d[c] = t->pages[c] ? t->pages[c][page] : NULL;
+        d[c] = pages->of[c] ? ((void **)pages->of[c])[page] : NULL;
     if (!d[0] && !d[1] && !d[2])
         return;
     for (uint32_t i = 0; i < PAGE; i++) {
@@ -146,27 +208,47 @@ static void pack_page(const obs_use_table *t, uint64_t page, sums *s, wl_spans *
     }
 }
 
-/* Moves what the pages hold to the spans; false where memory is exhausted. */
-static bool pack_pages(obs_launch *launch, obs_use_table *t)
+/* Adds to the spans; false where memory is exhausted. */
+static bool add_to_packed(wl_spans *packed, wl_spans *more)
 {
-    wl_spans now = {.counted = true}, sum = {.counted = true};
+    wl_spans sum = {.counted = true};
+    if (!packed->size || !more->size) {
+        wl_spans *kept = more->size ? more : packed, *empty = more->size ? packed : more;
+        wl_spans_free(empty);
+        *packed = *kept;
+        return true;
+    }
+    wl_span_reader a = wl_spans_read(packed->data, packed->size, true);
+    wl_span_reader b = wl_spans_read(more->data, more->size, true);
+    bool all = wl_spans_sum(&a, &b, &sum);
+    wl_spans_free(more);
+    wl_spans_free(packed);
+    *packed = sum;
+    return all;
+}
+
+/* Moves what the pages hold to the spans; false where memory is exhausted. */
+static bool pack_pages(obs_launch *launch, obs_use_pages *pages, uint64_t elements,
+                       wl_spans *packed)
+{
+    wl_spans now = {.counted = true};
     sums s = {0};
+    if (pages->of[0] || pages->of[1] || pages->of[2])
+        for (uint64_t p = 0; p < npages(elements); p++)
+            pack_page(pages, p, &s, &now);
+    __atomic_sub_fetch(&launch->use_bytes, pages->bytes, __ATOMIC_RELAXED);
+    clear_pages(pages, elements);
+    bool all = wl_spans_finish(&now);
+    return add_to_packed(packed, &now) && all;
+}
+
+/* What the worker has by itself. */
+static void pack_table(obs_launch *launch, obs_use_table *t)
+{
     for (int c = 0; c < WL_CLASSES; c++)
         settle_pending_run(launch, t, c);
-    if (t->pages[0] || t->pages[1] || t->pages[2])
-        for (uint64_t p = 0; p < npages(t); p++)
-            pack_page(t, p, &s, &now);
-    __atomic_sub_fetch(&launch->use_bytes, t->bytes, __ATOMIC_RELAXED);
-    clear_pages(t);
-    bool all = wl_spans_finish(&now);
-    wl_span_reader a = wl_spans_read(t->packed.data, t->packed.size, true);
-    wl_span_reader b = wl_spans_read(now.data, now.size, true);
-    all = all && wl_spans_sum(&a, &b, &sum);
-    wl_spans_free(&now);
-    wl_spans_free(&t->packed);
-    t->packed = sum;
-    t->lost |= !all;
-    return all;
+    t->adds = 0;
+    t->lost |= !pack_pages(launch, &t->pages, t->elements, &t->packed);
 }
 
 /* ---- requests ---- */
@@ -224,7 +306,7 @@ static void add_elements(const request *r, obs_use_table *t, uint64_t first, uin
         return;
     }
     if (t->adds >= UINT32_MAX - OBS_LANES)
-        pack_pages(r->worker->launch, t);
+        pack_table(r->worker->launch, t);
     settle_pending_run(r->worker->launch, t, r->class_);
     t->adds += times;
     *run = (obs_use_run){first, end, times};
@@ -287,7 +369,8 @@ static obs_use_table *table_at(const request *r, uint64_t address)
         return NULL;
     }
     known = obs_table_get(&u->by_object, (uint64_t)space << 32 | range.object);
-    obs_use_table *t = known ? u->tables[known - 1] : new_table(u, &range, space);
+    obs_use_table *t = known ? u->tables[known - 1]
+                             : new_table(r->worker->launch, u, &range, space);
     if (!t)
         lose(r);
     else if (!known &&
@@ -596,20 +679,17 @@ static void join_within(obs_within *to, const obs_within *from)
     }
 }
 
-/* The tables of one object become one, the first. */
-static bool join_tables(obs_use_table *const *tables, size_t count)
+/* The tables of one object become one, the first, with the one that they have in common. */
+static bool join_tables(obs_launch *launch, obs_use_table *const *tables, size_t count)
 {
     obs_use_table *to = tables[0];
     for (size_t i = 1; i < count && !to->lost; i++) {
-        const obs_use_table *from = tables[i];
-        join_within(&to->within, &from->within);
-        wl_spans sum = {.counted = true};
-        wl_span_reader a = wl_spans_read(to->packed.data, to->packed.size, true);
-        wl_span_reader b = wl_spans_read(from->packed.data, from->packed.size, true);
-        to->lost |= from->lost || !wl_spans_sum(&a, &b, &sum);
-        wl_spans_free(&to->packed);
-        to->packed = sum;
+        to->common = to->common ? to->common : tables[i]->common;
+        join_within(&to->within, &tables[i]->within);
+        to->lost |= tables[i]->lost || !add_to_packed(&to->packed, &tables[i]->packed);
     }
+    if (to->common && !to->lost)
+        to->lost |= !pack_pages(launch, &to->common->pages, to->elements, &to->packed);
     return !to->lost;
 }
 
@@ -650,14 +730,14 @@ static bool tell_within(const obs_launch *launch, const obs_use_table *t, wl_are
     return list_live_ranges(w, arena, use);
 }
 
-static wl_status add_object_use(const obs_launch *launch, obs_use_table *const *tables,
-                                size_t count, uint64_t *room, wl_arena *arena, obs_summary *out)
+static wl_status add_object_use(obs_launch *launch, obs_use_table *const *tables, size_t count,
+                                uint64_t *room, wl_arena *arena, obs_summary *out)
 {
     obs_known asked = tables[0]->space == ACC_SHARED ? launch->config.arrays
                                                      : launch->config.objects;
     obs_use *use = &out->uses[out->nuses];
     *use = (obs_use){.object = tables[0]->object, .space = tables[0]->space};
-    bool known = join_tables(tables, count);
+    bool known = join_tables(launch, tables, count);
     if (known && !tables[0]->packed.size)
         return WL_OK;
     out->nuses++;
@@ -672,7 +752,7 @@ static bool list_tables(obs_launch *launch, table_list *list, obs_summary *out)
 {
     for (obs_worker *w = launch->workers; w; w = w->next) {
         for (uint32_t i = 0; i < w->uses.count; i++) {
-            pack_pages(launch, w->uses.tables[i]);
+            pack_table(launch, w->uses.tables[i]);
             if (!wl_push(list, w->uses.tables[i]))
                 return false;
         }

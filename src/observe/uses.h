@@ -4,7 +4,11 @@
  * something is written: an access to elements [a, b) adds 1 at a and takes 1 away at b, so a
  * request of 32 lanes side by side is two updates, and what walks on is joined before it gets
  * there. Numbers are taken modulo 2^32; a table is packed into spans, and cleared, before an
- * element can have been accessed that often. */
+ * element can have been accessed that often.
+ *
+ * Of a large object all workers have one table, so that what counting takes does not grow with
+ * them. Before a worker adds to it, it claims a part of the 2^32; when all of that is claimed,
+ * workers go on in tables of their own. */
 #ifndef WL_OBSERVE_USES_H
 #define WL_OBSERVE_USES_H
 
@@ -18,15 +22,29 @@ typedef struct obs_use_run { /* elements [first, end) were accessed so many time
     uint32_t times;
 } obs_use_run;
 
+typedef struct obs_use_pages { /* differences of an object, by class; NULL: none */
+    void *of[WL_CLASSES];      /* an array of pointers to pages */
+    uint64_t bytes;
+} obs_use_pages;
+
+typedef struct obs_use_common { /* the table of a large object; all but `next` atomic */
+    struct obs_use_common *next;
+    uint64_t key, elements;
+    obs_use_pages pages;
+    uint64_t claimed;
+} obs_use_common;
+
 typedef struct obs_use_table {
     uint32_t object;
     uint8_t space;                   /* ACC_GLOBAL or ACC_SHARED */
     uint64_t low, high;              /* addresses that are its own; of an array offsets */
     uint64_t first, elements;        /* address / 4 of the object's begin; its elements */
     obs_use_run pending[WL_CLASSES]; /* not in the pages yet */
-    uint32_t **pages[WL_CLASSES];    /* differences; NULL: none */
+    obs_use_pages pages;             /* its own */
+    obs_use_common *common;          /* NULL: there is none */
+    uint64_t claim;                  /* that is left */
+    bool alone;                      /* nothing is added to the common one any more */
     uint64_t adds;                   /* since the pages were packed: no element has more */
-    uint64_t bytes;                  /* of the pages */
     wl_spans packed;                 /* until then; counted */
     bool lost;                       /* something is not in it */
     bool divided;                    /* other objects lie in it */
@@ -47,6 +65,7 @@ typedef struct obs_uses { /* of a worker; all zero: nothing */
 } obs_uses;
 
 void obs_uses_free(obs_uses *uses);
+void obs_commons_free(obs_use_common *commons);
 
 /* The block has ended. */
 void obs_uses_end_block(obs_block *block);

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STAMPS = 1024 }; /* of a page */
-
 /* ---- frames ---- */
 
 obs_frame *obs_frame_new(const obs_read_plan *plan, uint32_t warps)
@@ -21,14 +19,21 @@ obs_frame *obs_frame_new(const obs_read_plan *plan, uint32_t warps)
 
 static uint64_t nstamp_pages(const obs_part *part)
 {
-    return (part->elements + STAMPS - 1) / STAMPS;
+    return (part->elements + OBS_STAMPS - 1) / OBS_STAMPS;
+}
+
+static void free_stamps(obs_stamps *page)
+{
+    for (obs_stamps *next; page; page = next) {
+        next = page->next;
+        free(page);
+    }
 }
 
 static void part_free(obs_part *part)
 {
-    for (uint64_t p = 0; part && part->stamps && p < nstamp_pages(part); p++)
-        free(part->stamps[p]);
     if (part) {
+        free_stamps(part->linked);
         free(part->stamps);
         free(part->accesses);
         free(part->origins);
@@ -40,6 +45,7 @@ void obs_frame_free(obs_frame *frame)
 {
     for (uint32_t i = 0; i < frame->count; i++)
         part_free(frame->parts[i]);
+    free_stamps(frame->spare);
     obs_reads_free(frame->reads);
     free(frame->parts);
     free(frame->touched);
@@ -66,7 +72,7 @@ static bool make_room_for_part(obs_frame *frame, uint32_t table)
     return true;
 }
 
-static obs_part *new_part(const obs_frame *frame, uint64_t elements, bool array, obs_within *sums)
+static obs_part *new_part(obs_frame *frame, uint64_t elements, bool array, obs_within *sums)
 {
     obs_part *part = calloc(1, sizeof *part);
     if (!part)
@@ -174,32 +180,67 @@ static void end_array(obs_part *part)
 
 /* ---- objects ---- */
 
-static uint16_t *stamp_page(obs_part *part, uint64_t page, obs_stamp_room room)
+/* A page that no block has at the moment; NULL: there is no room for one more. */
+static obs_stamps *take_stamps(obs_frame *frame, obs_stamp_room room)
 {
-    uint64_t bytes = STAMPS * sizeof(uint16_t) + (part->stamps ? 0 : nstamp_pages(part) * 8);
-    if (part->stamps && part->stamps[page])
-        return part->stamps[page];
-    if (__atomic_add_fetch(room.used, bytes, __ATOMIC_RELAXED) > room.most)
+    obs_stamps *page = frame->spare;
+    if (page) {
+        frame->spare = page->next;
+        return page;
+    }
+    return __atomic_add_fetch(room.used, sizeof *page, __ATOMIC_RELAXED) <= room.most
+               ? calloc(1, sizeof *page)
+               : NULL;
+}
+
+static obs_stamps *stamp_page(obs_part *part, uint64_t number, obs_stamp_room room)
+{
+    uint64_t bytes = nstamp_pages(part) * sizeof(obs_stamps *);
+    if (part->stamps && part->stamps[number])
+        return part->stamps[number];
+    if (!part->stamps && (__atomic_add_fetch(room.used, bytes, __ATOMIC_RELAXED) > room.most ||
+                          !(part->stamps = calloc(nstamp_pages(part), sizeof(obs_stamps *)))))
         return NULL;
-    if (!part->stamps && !(part->stamps = calloc(nstamp_pages(part), sizeof(uint16_t *))))
+    obs_stamps *page = take_stamps(part->frame, room);
+    if (!page)
         return NULL;
-    return part->stamps[page] = calloc(STAMPS, sizeof(uint16_t));
+    page->page = number;
+    page->next = part->linked;
+    part->linked = page;
+    return part->stamps[number] = page;
+}
+
+static uint32_t stamp_elements(uint16_t *stamps, uint64_t count, uint16_t epoch)
+{
+    uint32_t fresh = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        fresh += stamps[i] != epoch;
+        stamps[i] = epoch;
+    }
+    return fresh;
 }
 
 static void stamp(obs_part *part, uint64_t first, uint64_t end, obs_stamp_room room)
 {
-    uint16_t epoch = part->epoch;
     for (uint64_t from = first, to; from < end; from = to) {
-        uint16_t *page = stamp_page(part, from / STAMPS, room);
-        to = (from / STAMPS + 1) * STAMPS;
+        obs_stamps *page = stamp_page(part, from / OBS_STAMPS, room);
+        to = (from / OBS_STAMPS + 1) * OBS_STAMPS;
         to = to < end ? to : end;
-        uint32_t fresh = 0;
-        for (uint64_t i = from % STAMPS; page && i < from % STAMPS + (to - from); i++) {
-            fresh += page[i] != epoch;
-            page[i] = epoch;
-        }
-        part->words += fresh;
+        if (page)
+            part->words += stamp_elements(page->of + from % OBS_STAMPS, to - from, part->epoch);
         part->sums->lost_words |= !page;
+    }
+}
+
+/* The block's pages are the next one's, wherever that accesses something. */
+static void give_stamps_back(obs_part *part)
+{
+    obs_frame *frame = part->frame;
+    for (obs_stamps *page; (page = part->linked);) {
+        part->stamps[page->page] = NULL;
+        part->linked = page->next;
+        page->next = frame->spare;
+        frame->spare = page;
     }
 }
 
@@ -222,23 +263,21 @@ static void end_block_part(obs_part *part)
     obs_within *sums = part->sums;
     if (part->array)
         end_array(part);
+    give_stamps_back(part);
     sums->words += part->words;
     sums->words_most = part->words > sums->words_most ? part->words : sums->words_most;
     sums->accesses += part->adds;
     part->words = part->adds = part->seen = part->seen_end = 0;
 }
 
-/* The epochs have run out: no stamp may look like one of the next. */
+/* The epochs have run out: no stamp may look like one of the next. No block has a page. */
 static void clear_stamps(obs_frame *frame)
 {
-    for (uint32_t i = 0; i < frame->count; i++) {
-        obs_part *part = frame->parts[i];
-        for (uint64_t p = 0; part && part->stamps && p < nstamp_pages(part); p++)
-            if (part->stamps[p])
-                memset(part->stamps[p], 0, STAMPS * sizeof(uint16_t));
-        if (part)
-            part->epoch = 0;
-    }
+    for (obs_stamps *page = frame->spare; page; page = page->next)
+        memset(page->of, 0, sizeof page->of);
+    for (uint32_t i = 0; i < frame->count; i++)
+        if (frame->parts[i])
+            frame->parts[i]->epoch = 0;
 }
 
 void obs_frame_end(obs_frame *frame)

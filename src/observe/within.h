@@ -4,13 +4,17 @@
  * A block in flight has a frame. Of each array that the block accesses it has two numbers a word:
  * where the value came from that the word's range began with, and the accesses since. Of each
  * object it has a stamp an element: the frame's epoch where the block accessed the element. Frames
- * go from block to block; a worker has as many as it has blocks in flight. */
+ * go from block to block, and pages of stamps from where one block accessed something to where the
+ * next one does; a worker has as many frames as it has blocks in flight. */
 #ifndef WL_OBSERVE_WITHIN_H
 #define WL_OBSERVE_WITHIN_H
 
 #include "observe/reads.h"
 
-enum { OBS_LIVE_CLASSES = OBS_LIVE_EXACT + 28 }; /* obs_live_ranges below 2^32 accesses */
+enum {
+    OBS_LIVE_CLASSES = OBS_LIVE_EXACT + 28, /* obs_live_ranges below 2^32 accesses */
+    OBS_STAMPS = 1024                       /* of a page */
+};
 
 typedef struct obs_within { /* of a table of elements, over blocks that have ended */
     bool lost_ranges, lost_words;
@@ -21,8 +25,14 @@ typedef struct obs_within { /* of a table of elements, over blocks that have end
 
 typedef struct obs_frame obs_frame;
 
+typedef struct obs_stamps { /* a page of stamps */
+    struct obs_stamps *next;
+    uint64_t page;
+    uint16_t of[OBS_STAMPS];
+} obs_stamps;
+
 typedef struct obs_part { /* what the frame's block did to one table */
-    const obs_frame *frame;
+    obs_frame *frame;
     obs_within *sums;
     uint16_t epoch; /* the frame's, where the block accessed any of it */
     bool array;
@@ -32,8 +42,9 @@ typedef struct obs_part { /* what the frame's block did to one table */
     uint64_t low, high;
     uint32_t *accesses; /* of the current range */
     uint8_t *origins;   /* obs_origin + 1; 0: nothing was stored there */
-    /* Of an object, in pages that are made where something is accessed. */
-    uint16_t **stamps;
+    /* Of an object, in pages that are there where the block accesses something: those that are are
+     * linked, the last one first. */
+    obs_stamps **stamps, *linked;
     uint64_t words, seen, seen_end; /* the elements that were stamped last */
 } obs_part;
 
@@ -43,7 +54,8 @@ struct obs_frame {
     obs_part **parts;  /* by number of the table; NULL: none */
     uint32_t *touched; /* numbers of the tables that the block accessed */
     uint32_t count, ntouched;
-    uint16_t epoch; /* from 1 on */
+    uint16_t epoch;    /* from 1 on */
+    obs_stamps *spare; /* pages with stamps of earlier epochs */
 };
 
 typedef struct obs_stamp_room { /* for stamps, of all workers; `used` is atomic */
