@@ -208,14 +208,15 @@ static void pack_page(const obs_use_pages *pages, uint64_t page, sums *s, wl_spa
     }
 }
 
-/* Adds to the spans; false where memory is exhausted. */
+/* Moves what is in `more` to the spans; false where memory is exhausted. */
 static bool add_to_packed(wl_spans *packed, wl_spans *more)
 {
     wl_spans sum = {.counted = true};
     if (!packed->size || !more->size) {
-        wl_spans *kept = more->size ? more : packed, *empty = more->size ? packed : more;
-        wl_spans_free(empty);
-        *packed = *kept;
+        sum = more->size ? *more : *packed;
+        wl_spans_free(more->size ? packed : more);
+        *more = (wl_spans){.counted = true};
+        *packed = sum;
         return true;
     }
     wl_span_reader a = wl_spans_read(packed->data, packed->size, true);

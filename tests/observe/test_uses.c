@@ -378,6 +378,88 @@ static void one_by_one(void **state)
     check_random(OBS_KNOWN_TOUCHED, 3);
 }
 
+/* ---- a large object ---- */
+
+enum {
+    LARGE_BYTES = 4 << 20,
+    CROWD = 1200, /* workers: more than can claim a part of what a counter holds */
+    CROWD_THREADS = 4,
+    CROWD_REQUESTS = 8
+};
+
+static bool large_range_at(void *ctx, uint64_t address, obs_range *out)
+{
+    (void)ctx;
+    *out = (obs_range){1, BASE, LARGE_BYTES, false, false};
+    return address - BASE < LARGE_BYTES;
+}
+
+/* Where request `i` of the worker begins: the same place for all of them, or one of its own. */
+static uint64_t crowd_begin(uint32_t worker, uint32_t i)
+{
+    return i == 0 ? 4096 : (worker * 977u + i * 65537u) % (LARGE_BYTES / 4 - 32) * 4;
+}
+
+static void *work_in_crowd(void *arg)
+{
+    const job *j = arg;
+    for (uint32_t n = j->number; n < CROWD; n += j->step) {
+        drive worker = drive_begin(j->launch, n);
+        obs_block *block = drive_block(&worker, n);
+        for (uint32_t i = 0; i < CROWD_REQUESTS; i++)
+            record(block, i % 2 ? ACC_STORE : ACC_LOAD, ACC_GLOBAL, BASE + crowd_begin(n, i), 4, 4,
+                   UINT32_MAX);
+        drive_end(&worker, block, 0);
+    }
+    return NULL;
+}
+
+static void compare_crowd(const obs_use *use)
+{
+    static uint32_t counts[2][LARGE_BYTES / 4];
+    for (uint32_t n = 0; n < CROWD; n++)
+        for (uint32_t i = 0; i < CROWD_REQUESTS; i++)
+            for (uint32_t lane = 0; lane < 32; lane++)
+                counts[i % 2][crowd_begin(n, i) / 4 + lane]++;
+    wl_span_reader r = read_use(use);
+    wl_span span = {0};
+    for (uint64_t w = 0; w < LARGE_BYTES / 4; w++) {
+        while (span.first + span.count <= w && wl_span_next(&r, &span))
+            ;
+        bool inside = w >= span.first && w < span.first + span.count;
+        assert_int_equal(inside ? span.times[WL_LOADS] : 0, counts[0][w]);
+        assert_int_equal(inside ? span.times[WL_STORES] : 0, counts[1][w]);
+    }
+}
+
+/* They have one table, and some a table of their own: all together must have room for few. */
+static void many_workers_of_a_large_object(void **state)
+{
+    (void)state;
+    obs_config config = config_for(OBS_KNOWN_COUNTED, OBS_KNOWN_NOTHING);
+    config.range_at = large_range_at;
+    config.grid[0] = CROWD;
+    config.use_limit = 16 * (uint64_t)LARGE_BYTES; /* half of it for stamps */
+    obs_launch *launch = launch_for(&config);
+    wl_arena *arena = wl_arena_new();
+    pthread_t threads[CROWD_THREADS];
+    job jobs[CROWD_THREADS];
+    obs_summary s;
+    for (uint32_t i = 0; i < CROWD_THREADS; i++) {
+        jobs[i] = (job){launch, i, CROWD_THREADS};
+        assert_int_equal(pthread_create(&threads[i], NULL, work_in_crowd, &jobs[i]), 0);
+    }
+    for (uint32_t i = 0; i < CROWD_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
+    assert_int_equal(s.nuses, 1);
+    assert_int_equal(s.uses[0].known, OBS_KNOWN_COUNTED);
+    compare_crowd(&s.uses[0]);
+    assert_int_equal(s.uses[0].reuse & OBS_REUSE_BLOCKS, OBS_REUSE_BLOCKS);
+    obs_launch_free(launch);
+    wl_arena_free(arena);
+}
+
 /* ---- what is not known ---- */
 
 static void limits(void **state)
@@ -493,13 +575,10 @@ static void damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worked_by_hand),
-        cmocka_unit_test(the_innermost_object_counts),
-        cmocka_unit_test(one_by_one),
-        cmocka_unit_test(limits),
-        cmocka_unit_test(what_cannot_be_counted),
-        cmocka_unit_test(sums),
-        cmocka_unit_test(damage),
+        cmocka_unit_test(worked_by_hand), cmocka_unit_test(the_innermost_object_counts),
+        cmocka_unit_test(one_by_one),     cmocka_unit_test(many_workers_of_a_large_object),
+        cmocka_unit_test(limits),         cmocka_unit_test(what_cannot_be_counted),
+        cmocka_unit_test(sums),           cmocka_unit_test(damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
