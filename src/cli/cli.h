@@ -136,7 +136,8 @@ typedef struct cli_digest {
 } cli_digest;
 
 cli_digest cli_profile_digest(const cli_profile *profile);
-/* What was written is opened as `stats` and `report` will, before it counts as a profile. `ctx`: a
+/* What was written is opened as `stats` and `report` will, before it counts as a profile; what adds
+ * up the elements of all launches, which can take long, is left to them. `ctx`: a
  * cli_digest, which this fills in, or NULL. */
 wl_status cli_profile_check(void *ctx, const char *path, wl_error *err);
 

@@ -66,7 +66,6 @@ static wl_status load_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *
     LOAD(ana_kernel_table(db, d->findings, arena, &d->kernel_table, err));
     LOAD(ana_memory_table(db, arena, &d->memory, err));
     LOAD(ana_pool_table(db, arena, &d->pools, err));
-    LOAD(ana_use_table(db, d->findings->thresholds, arena, &d->uses, err));
     LOAD(ana_model_table(db, arena, &d->models, err));
     if (!ana_keys_of(&d->kernels, &d->objects, arena, &d->keys))
         return wl_fail(err, WL_NOMEM, "not enough memory for the keys of the report");
@@ -139,7 +138,10 @@ wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned part
                    rep_data *out, wl_error *err)
 {
     *out = (rep_data){.findings = findings};
+    bool elements = !(parts & REP_PART_NO_ELEMENTS);
     wl_status status = load_rows(profile, arena, out, err);
+    if (status == WL_OK && elements)
+        status = ana_use_table(profile, findings->thresholds, arena, &out->uses, err);
     if (status == WL_OK && (parts & REP_PART_LAUNCH_ROWS))
         status = load_launch_rows(profile, arena, out, err);
     if (status == WL_OK && (parts & REP_PART_COURSES))
@@ -155,7 +157,7 @@ wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned part
         status = ana_explore_table(profile, MOST_COMPARED, arena, &out->warps, err);
     if (status == WL_OK && (parts & REP_PART_HEATS))
         status = ana_phase_table(profile, MOST_BLOCKS, arena, &out->phases, err);
-    if (status == WL_OK && (parts & REP_PART_HEATS))
+    if (status == WL_OK && elements && (parts & REP_PART_HEATS))
         status = ana_strip_table(profile, arena, &out->strips, err);
     if (status == WL_OK && (parts & REP_PART_WARPS))
         status = rep_load_explored(profile, NULL, 0, arena, out, err);

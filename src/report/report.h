@@ -93,9 +93,11 @@ enum {
     /* rep_html, with all heat maps of the profile: without it those of a launch or two of each
      * kernel and object, so that the file can be mailed */
     REP_PART_ALL_HEATS = REP_PART_HEATS | 8,
-    REP_PART_TIMELINE = 32,  /* rep_perfetto */
+    REP_PART_TIMELINE = 32, /* rep_perfetto */
+    REP_PART_WARPS = 64,     /* rep_html: likewise of some launches of each kernel, for its explorer */
     REP_PART_COMPARED = 128, /* rep_json, rep_warps: what warps of launches have in common */
-    REP_PART_WARPS = 64, /* rep_html: likewise of some launches of each kernel, for its explorer */
+    /* Left out: uses and strips, for which all elements of all launches are added up. */
+    REP_PART_NO_ELEMENTS = 256
 };
 
 wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned parts, wl_arena *arena,

@@ -5,41 +5,66 @@
 
 #include <stdlib.h>
 
+typedef wl_vec(cover_row) row_list;
+
 typedef struct work {
     const ana_input *input;
     const ana_group *group;
-    wl_vec(cover_row) rows; /* in any order, sectors several times */
-    size_t joined;          /* rows that join_rows() left */
+    row_list rows;  /* by sector, of which each has one */
+    row_list fresh; /* of what is joined next: the same */
 } work;
 
-static int by_cover_sector(const void *a, const void *b)
+static bool take_row(row_list *rows, const cover_row *row)
 {
-    int64_t x = (int64_t)((const cover_row *)a)->sector,
-            y = (int64_t)((const cover_row *)b)->sector;
-    return x < y ? -1 : x > y;
+    if (!rows->count || rows->data[rows->count - 1].sector != row->sector)
+        return wl_push(rows, *row);
+    rows->data[rows->count - 1].words |= row->words;
+    return true;
 }
 
-/* Sorts the rows and makes those of one sector one. */
-static void join_rows(work *w)
+static bool comes_before(const cover_row *a, const cover_row *b)
 {
-    size_t kept = 0;
-    cover_row *rows = w->rows.data;
-    if (w->rows.count)
-        qsort(rows, w->rows.count, sizeof *rows, by_cover_sector);
-    for (size_t i = 0; i < w->rows.count; i++)
-        if (kept && rows[kept - 1].sector == rows[i].sector)
-            rows[kept - 1].words |= rows[i].words;
-        else
-            rows[kept++] = rows[i];
-    w->rows.count = w->joined = kept;
+    return (int64_t)a->sector < (int64_t)b->sector;
 }
 
-/* Keeps many maps with the same sectors from piling up; each row is sorted a few times only. */
-static void join_when_doubled(work *w)
+/* Rows of a map or of spans ascend. False where memory is exhausted. */
+static bool join_fresh(work *w)
 {
-    enum { FEW = 4096 };
-    if (w->rows.count > 2 * w->joined + FEW)
-        join_rows(w);
+    row_list old = w->rows;
+    size_t i = 0, k = 0;
+    w->rows = (row_list){0};
+    bool good = wl_reserve(&w->rows, old.count + w->fresh.count);
+    while (good && (i < old.count || k < w->fresh.count)) {
+        bool first = k == w->fresh.count ||
+                     (i < old.count && !comes_before(&w->fresh.data[k], &old.data[i]));
+        good = take_row(&w->rows, first ? &old.data[i++] : &w->fresh.data[k++]);
+    }
+    w->fresh.count = 0;
+    wl_vec_free(&old);
+    return good;
+}
+
+/* Whether all that is fresh is known: often launches touch the same. */
+static bool is_fresh_known(const work *w)
+{
+    size_t i = 0;
+    for (size_t k = 0; k < w->fresh.count; k++) {
+        const cover_row *row = &w->fresh.data[k];
+        while (i < w->rows.count && comes_before(&w->rows.data[i], row))
+            i++;
+        if (i == w->rows.count || w->rows.data[i].sector != row->sector ||
+            (row->words & ~w->rows.data[i].words))
+            return false;
+    }
+    return true;
+}
+
+static bool join_rows(work *w)
+{
+    if (!is_fresh_known(w))
+        return join_fresh(w);
+    w->fresh.count = 0;
+    return true;
 }
 
 /* ---- heat maps ---- */
@@ -50,11 +75,10 @@ static bool add_map_rows(work *w, const prof_heat *heat)
         cover_row row = {.sector = heat->rows[i].sector};
         for (uint32_t k = 0; k < OBS_WORDS_PER_SECTOR; k++)
             row.words |= (uint8_t)((heat->rows[i].word[k] != 0) << k);
-        if (!wl_push(&w->rows, row))
+        if (!take_row(&w->fresh, &row))
             return false;
     }
-    join_when_doubled(w);
-    return true;
+    return join_rows(w);
 }
 
 static wl_status add_map(work *w, uint32_t id, wl_error *err)
@@ -109,11 +133,12 @@ static bool add_span(work *w, const wl_span *span)
     uint64_t at = base + span->first, end = at + span->count;
     while (at < end) {
         uint64_t sector = at / OBS_WORDS_PER_SECTOR, next = (sector + 1) * OBS_WORDS_PER_SECTOR;
-        cover_row row = {.sector = sector};
-        for (; at < end && at < next; at++)
-            row.words |= (uint8_t)(1u << at % OBS_WORDS_PER_SECTOR);
-        if (!wl_push(&w->rows, row))
+        uint64_t to = end < next ? end : next;
+        uint32_t words = ((1u << (to - at)) - 1) << at % OBS_WORDS_PER_SECTOR;
+        cover_row row = {.sector = sector, .words = (uint8_t)words};
+        if (!take_row(&w->fresh, &row))
             return false;
+        at = to;
     }
     return true;
 }
@@ -128,7 +153,8 @@ static wl_status add_spans_of(work *w, const prof_use *use, wl_error *err)
     for (wl_span span; status == WL_OK && wl_span_next(&reader, &span);)
         if (!add_span(w, &span))
             status = ana_nomem(err);
-    join_when_doubled(w);
+    if (status == WL_OK && !join_rows(w))
+        status = ana_nomem(err);
     wl_arena_free(scratch);
     return status;
 }
@@ -190,14 +216,19 @@ wl_status cover_load(const ana_input *input, const ana_group *group, wl_arena *a
     bool touched = false;
     if (status == WL_OK && !ana_maps_all_blocks(input, group))
         status = add_touched(&w, &touched, err);
-    join_rows(&w);
     out->all = touched || ana_maps_all_blocks(input, group);
     out->count = w.rows.count;
     out->rows = status == WL_OK
                     ? wl_arena_copy(arena, w.rows.data, w.rows.count * sizeof *out->rows)
                     : NULL;
     wl_vec_free(&w.rows);
+    wl_vec_free(&w.fresh);
     return status != WL_OK ? status : out->rows ? WL_OK : ana_nomem(err);
+}
+
+static int by_cover_sector(const void *a, const void *b)
+{
+    return comes_before(a, b) ? -1 : comes_before(b, a);
 }
 
 uint8_t cover_words(const map_cover *cover, uint64_t sector)
