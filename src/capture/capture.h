@@ -563,6 +563,11 @@ wl_status cap_read(cap_reader *reader, cap_record *record, bool *end, wl_error *
 void cap_skip(cap_reader *reader, uint64_t types);
 /* Bytes of the file read so far. */
 uint64_t cap_position(const cap_reader *reader);
+/* The next record is that at a position where cap_position() was before. */
+void cap_seek(cap_reader *reader, uint64_t position);
+/* The number that the record begins with which was read last, decoded or not: of most what they are
+ * about. 0 where it has none. */
+uint32_t cap_subject(cap_reader *reader);
 void cap_reader_free(cap_reader *reader);
 
 #endif

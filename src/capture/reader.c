@@ -11,7 +11,7 @@
 #include <zstd_errors.h>
 
 /* An arena is used for several records as long as these are small. */
-enum { ARENA_KEEP = 32 * 1024, UNPACK_STEP = 64 * 1024 };
+enum { ARENA_KEEP = 32 * 1024, UNPACK_STEP = 64 * 1024, PLAIN_KEEP = 256 << 20 };
 
 struct cap_reader {
     int fd; /* -1: in memory */
@@ -23,6 +23,9 @@ struct cap_reader {
     size_t stored_size;
     ZSTD_DStream *zstd; /* of the first compressed payload on */
     uint64_t skipped;   /* CAP_BIT(type): not decoded */
+    cap_buffer plain;   /* the last payload that was compressed */
+    uint64_t last_size; /* of the last payload as in the file */
+    uint32_t last_flags;
     wl_arena *arena;
     char *name;
 };
@@ -136,6 +139,7 @@ void cap_reader_free(cap_reader *r)
         close(r->fd);
     wl_arena_free(r->arena);
     ZSTD_freeDStream(r->zstd);
+    cap_buffer_free(&r->plain);
     free(r->stored);
     free(r->name);
     free(r);
@@ -149,6 +153,30 @@ void cap_skip(cap_reader *r, uint64_t types)
 uint64_t cap_position(const cap_reader *r)
 {
     return r->at;
+}
+
+void cap_seek(cap_reader *r, uint64_t position)
+{
+    r->at = position;
+    r->ended = false;
+}
+
+uint32_t cap_subject(cap_reader *r)
+{
+    uint8_t bytes[4];
+    const uint8_t *from = r->stored;
+    size_t have = r->last_size < sizeof bytes ? (size_t)r->last_size : sizeof bytes;
+    if (r->last_flags & CAP_FLAG_ZSTD) {
+        ZSTD_inBuffer in = {r->stored, r->last_size, 0};
+        ZSTD_outBuffer out = {bytes, sizeof bytes, 0};
+        if ((!r->zstd && !(r->zstd = ZSTD_createDStream())) ||
+            ZSTD_isError(ZSTD_initDStream(r->zstd)) ||
+            ZSTD_isError(ZSTD_decompressStream(r->zstd, &out, &in)))
+            return 0;
+        have = out.pos;
+        from = bytes;
+    }
+    return have == sizeof bytes ? (uint32_t)cap_get_at(from, sizeof bytes) : 0;
 }
 
 /* ---- records ---- */
@@ -251,19 +279,22 @@ static wl_status fresh_arena(cap_reader *r)
 
 static wl_status decode_frame(cap_reader *r, const frame *f, cap_record *record)
 {
-    cap_buffer plain = {0};
+    cap_buffer *plain = &r->plain; /* its room is used again */
     wl_status status = fresh_arena(r);
     if (status || (f->flags & ~(uint32_t)CAP_FLAG_ZSTD))
         return status ? status : WL_CORRUPT;
     *record = (cap_record){.type = (cap_type)f->type};
     if (f->type < 64 && r->skipped >> f->type & 1)
         return WL_OK;
-    if (f->flags & CAP_FLAG_ZSTD)
-        status = unpack_payload(r, f->size, &plain);
+    bool packed = f->flags & CAP_FLAG_ZSTD;
+    plain->size = 0;
+    if (packed)
+        status = unpack_payload(r, f->size, plain);
     if (!status)
-        status = cap_decode(plain.data ? plain.data : r->stored, plain.data ? plain.size : f->size,
+        status = cap_decode(packed ? plain->data : r->stored, packed ? plain->size : f->size,
                             r->arena, record);
-    cap_buffer_free(&plain);
+    if (plain->capacity > PLAIN_KEEP)
+        cap_buffer_free(plain);
     return status;
 }
 
@@ -279,6 +310,8 @@ static wl_status read_record(cap_reader *r, const frame *f, cap_record *record, 
         wl_fail(err, status, "Cannot read %s: out of memory.", r->name);
     else if (status)
         r->ended = true;
+    r->last_size = f->size <= r->stored_size ? f->size : 0;
+    r->last_flags = f->flags;
     r->at += CAP_FRAME_BYTES + f->size;
     r->number++;
     return status;

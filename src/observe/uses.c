@@ -8,7 +8,7 @@
 enum {
     PAGE = 1024,            /* elements */
     MOST_BYTES = 128 << 20, /* of the spans of one object */
-    LARGE = 1 << 18,        /* elements of an object that workers have one table of */
+    LARGE = 1 << 21,        /* elements of an object that workers have one table of */
     CLAIM = 1 << 22         /* accesses at once */
 };
 

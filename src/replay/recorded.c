@@ -256,8 +256,9 @@ wl_status replay_recorded_begin(replay_recorded *r, const replay_recorded_part *
     if (status != WL_OK)
         return status;
     out->probe = &found->probe;
-    out->tables = found->tables;
-    out->tables_length = found->tables_length;
+    status = replay_recorded_tables(r, found, &out->tables, &out->tables_length);
+    if (status != WL_OK)
+        return status;
     status = lay_out_trace(out, part->note, &found->probe, arena);
     if (status != WL_OK)
         return status;

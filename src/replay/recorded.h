@@ -18,8 +18,9 @@
 
 typedef struct replay_recorded replay_recorded; /* of one capture */
 
-/* Reads the capture's PROBE and TABLES records, as many as fit in `most` bytes of memory (0: no
- * limit). `size`: of whole records. */
+/* Reads the capture's PROBE records, as many as fit in `most` bytes of memory (0: no limit), and
+ * looks where its TABLES records are: those of a launch are read when it is worked out. `size`: of
+ * whole records. */
 wl_status replay_recorded_read(const char *path, uint64_t size, uint64_t most,
                                replay_recorded **out, wl_error *err);
 void replay_recorded_free(replay_recorded *r); /* NULL is allowed */
@@ -41,7 +42,8 @@ typedef struct replay_recorded_launch {
     bool estimated;         /* after replay_recorded_finish: something was scaled */
     uint64_t dropped;       /* accesses that were not recorded for want of room */
     const cap_probe *probe;
-    const char *tables; /* of a TABLES record; NULL: there is none, or no room for it */
+    const char *tables; /* of TABLES records, until the next launch begins; NULL: there are none, or
+                           no room for them */
     uint64_t tables_length;
     struct replay_recorded_trace *trace;
 } replay_recorded_launch;

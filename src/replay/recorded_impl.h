@@ -2,20 +2,24 @@
 #ifndef WL_REPLAY_RECORDED_IMPL_H
 #define WL_REPLAY_RECORDED_IMPL_H
 
+#include "base/vec.h"
 #include "replay/recorded.h"
 
 #include <uthash.h>
 
 typedef struct replay_taken { /* a PROBE record, and the TABLES records of its launch */
     uint32_t note;
-    cap_probe probe; /* arrays in the arena of the replay_recorded */
-    char *tables;    /* on the heap; NULL: none, or not all of them */
-    uint64_t tables_length;
+    cap_probe probe;         /* arrays in the arena of the replay_recorded */
+    wl_vec(uint64_t) tables; /* where in the capture they are */
     UT_hash_handle hh;
 } replay_taken;
 
 /* What was recorded of the noted launch; NULL where nothing was. */
 const replay_taken *replay_recorded_find(const replay_recorded *r, uint32_t note);
+/* Reads the TABLES of a launch: they live until those of another one are read. 0 bytes where there
+ * are none, or not all of them, or no room for them. WL_NOMEM is the only failure. */
+wl_status replay_recorded_tables(replay_recorded *r, const replay_taken *taken, const char **tables,
+                                 uint64_t *length);
 /* The kernel as it was rewritten for the record. WL_NOMEM; WL_NOENT where that kernel has no such
  * probes now. */
 wl_status replay_recorded_rewritten(replay_recorded *r, const ir_module *module,

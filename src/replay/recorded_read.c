@@ -22,8 +22,12 @@ struct replay_recorded {
     replay_taken *notes;
     named *kernels;
     planned *plans;
-    uint32_t probes; /* of all records */
-    uint64_t tables_bytes;
+    uint32_t probes;    /* of all records */
+    cap_reader *reader; /* of TABLES, in no order */
+    uint64_t most;      /* bytes of memory; 0: no limit */
+    cap_tables part;    /* that was read last */
+    char *joined;       /* those of a launch that has several */
+    uint64_t room;      /* there */
 };
 
 /* ---- reading the capture ---- */
@@ -76,56 +80,35 @@ static bool keep_kernel(replay_recorded *r, const cap_note *note)
     return true;
 }
 
-/* Several records of one launch are parts, one after the other. */
-static bool keep_tables(replay_recorded *r, const cap_tables *tables)
+static bool fits_memory(const replay_recorded *r, uint64_t length)
 {
-    replay_taken *t = taken_of(r, tables->note);
-    if (!t)
-        return true;
-    char *data = realloc(t->tables, t->tables_length + tables->length + 1);
-    if (!data)
-        return false;
-    memcpy(data + t->tables_length, tables->data, tables->length);
-    t->tables = data;
-    t->tables_length += tables->length;
-    r->tables_bytes += tables->length;
-    return true;
+    return !r->most || wl_arena_used(r->arena) + length <= r->most;
 }
 
-/* Tables of which a part is missing tell nothing. */
-static void drop_torn_tables(replay_recorded *r)
+/* The record that was read last, from `at` on, is one of TABLES. */
+static bool note_tables(replay_recorded *r, cap_reader *reader, uint64_t at)
 {
-    for (replay_taken *t = r->notes; t; t = t->hh.next) {
-        if (t->tables && !rewrite_is_packed(t->tables, t->tables_length)) {
-            free(t->tables);
-            t->tables = NULL;
-            t->tables_length = 0;
-        }
-    }
+    replay_taken *t = taken_of(r, cap_subject(reader));
+    return !t || wl_push(&t->tables, at);
 }
 
-static bool fits_memory(const replay_recorded *r, uint64_t length, uint64_t most)
-{
-    return !most || wl_arena_used(r->arena) + r->tables_bytes + length <= most;
-}
-
-static wl_status read_records(replay_recorded *r, cap_reader *reader, uint64_t size, uint64_t most)
+static wl_status read_records(replay_recorded *r, cap_reader *reader, uint64_t size)
 {
     cap_record record;
     wl_error damage;
     bool end = false;
     for (;;) {
+        uint64_t at = cap_position(reader);
         wl_status status = cap_read(reader, &record, &end, &damage);
         if (end || cap_position(reader) > size)
             return WL_OK;
         if (status == WL_NOMEM ||
             (status == WL_OK && record.type == CAP_NOTE && !keep_kernel(r, &record.note)))
             return WL_NOMEM;
-        if (status == WL_OK && record.type == CAP_TABLES &&
-            fits_memory(r, record.tables.length, most) && !keep_tables(r, &record.tables))
+        if (status == WL_OK && record.type == CAP_TABLES && !note_tables(r, reader, at))
             return WL_NOMEM;
         if (status == WL_OK && record.type == CAP_PROBE && !taken_of(r, record.probe.note) &&
-            fits_memory(r, record.probe.length, most) && !keep_probe(r, &record.probe))
+            fits_memory(r, record.probe.length) && !keep_probe(r, &record.probe))
             return WL_NOMEM;
     }
 }
@@ -139,12 +122,14 @@ wl_status replay_recorded_read(const char *path, uint64_t size, uint64_t most,
         free(r);
         return wl_fail(err, WL_NOMEM, "out of memory while computing accesses");
     }
+    r->most = most;
     wl_status status = cap_open(path, &reader, err);
     if (status == WL_OK) {
-        cap_skip(reader, ~(CAP_BIT(CAP_NOTE) | CAP_BIT(CAP_PROBE) | CAP_BIT(CAP_TABLES)));
-        status = read_records(r, reader, size, most);
-        drop_torn_tables(r);
+        cap_skip(reader, ~(CAP_BIT(CAP_NOTE) | CAP_BIT(CAP_PROBE)));
+        status = read_records(r, reader, size);
     }
+    if (status == WL_OK)
+        status = cap_open(path, &r->reader, err);
     cap_reader_free(reader);
     if (status != WL_OK) {
         replay_recorded_free(r);
@@ -165,7 +150,9 @@ void replay_recorded_free(replay_recorded *r)
         free(p);
     }
     for (replay_taken *t = r->notes; t; t = t->hh.next)
-        free(t->tables);
+        wl_vec_free(&t->tables);
+    cap_reader_free(r->reader);
+    free(r->joined);
     HASH_CLEAR(hh, r->notes);
     HASH_CLEAR(hh, r->kernels);
     wl_arena_free(r->arena);
@@ -180,6 +167,69 @@ uint32_t replay_recorded_probes(const replay_recorded *r)
 bool replay_recorded_has(const replay_recorded *r, uint32_t note)
 {
     return replay_recorded_find(r, note) != NULL;
+}
+
+/* ---- tables ---- */
+
+/* NULL: nothing is there, or it is damaged. */
+static wl_status read_part(replay_recorded *r, uint64_t at, const cap_tables **out)
+{
+    static const cap_tables none;
+    cap_record record;
+    wl_error damage;
+    bool end = false;
+    cap_seek(r->reader, at);
+    wl_status status = cap_read(r->reader, &record, &end, &damage);
+    r->part = status == WL_OK && !end && record.type == CAP_TABLES ? record.tables : none;
+    *out = r->part.data ? &r->part : NULL;
+    return status == WL_NOMEM ? status : WL_OK;
+}
+
+static bool join_part(replay_recorded *r, const cap_tables *part, uint64_t at)
+{
+    if (at + part->length > r->room) {
+        char *grown = realloc(r->joined, at + part->length);
+        if (!grown)
+            return false;
+        r->joined = grown;
+        r->room = at + part->length;
+    }
+    memcpy(r->joined + at, part->data, part->length);
+    return true;
+}
+
+/* Several records of one launch are parts, one after the other. */
+static wl_status read_parts(replay_recorded *r, const replay_taken *t, const char **tables,
+                            uint64_t *length)
+{
+    wl_status status = WL_OK;
+    const cap_tables *part;
+    for (size_t i = 0; i < t->tables.count && status == WL_OK; i++) {
+        status = read_part(r, t->tables.data[i], &part);
+        bool whole = status == WL_OK && part && fits_memory(r, *length + part->length);
+        if (!whole) {
+            *length = 0;
+            return status;
+        }
+        if (t->tables.count > 1 && !join_part(r, part, *length))
+            return WL_NOMEM;
+        *tables = t->tables.count > 1 ? r->joined : part->data;
+        *length += part->length;
+    }
+    return status;
+}
+
+wl_status replay_recorded_tables(replay_recorded *r, const replay_taken *t, const char **tables,
+                                 uint64_t *length)
+{
+    *tables = NULL;
+    *length = 0;
+    wl_status status = read_parts(r, t, tables, length);
+    if (*length && rewrite_is_packed(*tables, *length))
+        return status;
+    *tables = NULL; /* those of which a part is missing tell nothing */
+    *length = 0;
+    return status;
 }
 
 /* ---- the kernel as it was rewritten ---- */

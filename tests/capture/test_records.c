@@ -32,6 +32,34 @@ static void read_back(const char *path, const cap_record *records, int count)
     cap_reader_free(reader);
 }
 
+/* From the last record to the first, and what each begins with without being decoded. */
+static void read_backwards(const char *path, const cap_record *records, const uint64_t *ends,
+                           int count)
+{
+    cap_reader *reader, *skipping;
+    cap_record record;
+    wl_error err = {0};
+    bool end;
+    assert_int_equal(cap_open(path, &reader, &err), WL_OK);
+    assert_int_equal(cap_open(path, &skipping, &err), WL_OK);
+    cap_skip(skipping, UINT64_MAX);
+    uint64_t begin = cap_position(reader);
+    for (int i = count; i-- > 0;) {
+        cap_seek(reader, i ? ends[i - 1] : begin);
+        assert_int_equal(cap_read(reader, &record, &end, &err), WL_OK);
+        assert_true(sample_equal(&records[i], &record));
+        assert_int_equal(cap_position(reader), ends[i]);
+        cap_seek(skipping, i ? ends[i - 1] : begin);
+        assert_int_equal(cap_read(skipping, &record, &end, &err), WL_OK);
+        if (record.type == CAP_TABLES)
+            assert_int_equal(cap_subject(skipping), records[i].tables.note);
+        if (record.type == CAP_LAUNCH)
+            assert_int_equal(cap_subject(skipping), records[i].launch.id);
+    }
+    cap_reader_free(reader);
+    cap_reader_free(skipping);
+}
+
 static void all_types_of_all_sizes(void **state)
 {
     (void)state;
@@ -42,6 +70,7 @@ static void all_types_of_all_sizes(void **state)
         uint64_t ends[SAMPLE_TYPES];
         sample_file(path, i, i, records, ends, arena);
         read_back(path, records, SAMPLE_TYPES);
+        read_backwards(path, records, ends, SAMPLE_TYPES);
         unlink(path);
         wl_arena_free(arena);
     }

@@ -381,7 +381,7 @@ static void one_by_one(void **state)
 /* ---- a large object ---- */
 
 enum {
-    LARGE_BYTES = 4 << 20,
+    LARGE_BYTES = 8 << 20,
     CROWD = 1200, /* workers: more than can claim a part of what a counter holds */
     CROWD_THREADS = 4,
     CROWD_REQUESTS = 8
@@ -439,7 +439,7 @@ static void many_workers_of_a_large_object(void **state)
     obs_config config = config_for(OBS_KNOWN_COUNTED, OBS_KNOWN_NOTHING);
     config.range_at = large_range_at;
     config.grid[0] = CROWD;
-    config.use_limit = 16 * (uint64_t)LARGE_BYTES; /* half of it for stamps */
+    config.use_limit = 11 * (uint64_t)LARGE_BYTES; /* half of it for stamps */
     obs_launch *launch = launch_for(&config);
     wl_arena *arena = wl_arena_new();
     pthread_t threads[CROWD_THREADS];
