@@ -19,6 +19,7 @@ static bool reserve_span_bytes(wl_spans *s, size_t more)
     if (s->capacity - s->size >= more)
         return true;
     size_t capacity = s->capacity < 256 ? 256 : s->capacity + s->capacity / 2;
+    capacity = capacity - s->size < more ? s->size + more : capacity;
     uint8_t *data = realloc(s->data, capacity);
     if (!data)
         return false;
@@ -88,6 +89,35 @@ bool wl_spans_finish(wl_spans *s)
     pack_last(s);
     s->last.count = 0;
     return !s->failed;
+}
+
+/* Behind its first span all is told by distances, and is copied. */
+static void append_packed(wl_spans *s, const wl_spans *more)
+{
+    wl_span_reader reader = wl_spans_read(more->data, more->size, more->counted);
+    wl_span first;
+    if (!wl_span_next(&reader, &first))
+        return;
+    size_t rest = (size_t)(reader.end - reader.at);
+    wl_spans_add(s, &first);
+    if (!rest)
+        return;
+    pack_last(s);
+    s->last.count = 0;
+    if (!reserve_span_bytes(s, rest)) {
+        s->failed = true;
+        return;
+    }
+    memcpy(s->data + s->size, reader.at, rest);
+    s->size += rest;
+    s->end = more->end;
+}
+
+void wl_spans_append(wl_spans *s, const wl_spans *more)
+{
+    s->failed |= more->failed;
+    append_packed(s, more);
+    wl_spans_add(s, &more->last);
 }
 
 void wl_spans_free(wl_spans *s)

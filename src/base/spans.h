@@ -33,6 +33,9 @@ typedef struct wl_spans { /* all zero: empty, and without counts */
 /* Spans come in ascending order and do not overlap; those of no element, or (counted) of no access,
  * are left out. */
 void wl_spans_add(wl_spans *spans, const wl_span *span);
+/* Adds what was added to `more`, which is counted alike and not finished, and comes after what is
+ * there. */
+void wl_spans_append(wl_spans *spans, const wl_spans *more);
 /* After the last wl_spans_add, before `data` is used; false where memory was exhausted. */
 bool wl_spans_finish(wl_spans *spans);
 void wl_spans_free(wl_spans *spans);

@@ -1,6 +1,7 @@
 /* Elements of a noted launch: what its slice accessed joined with what probes counted. */
 #include "replay/elements.h"
 
+#include "base/parallel.h"
 #include "observe/uses.h"
 #include "replay/pieces.h"
 
@@ -264,6 +265,49 @@ static bool unpack_copy(state *st)
     return true;
 }
 
+typedef struct device_part { /* lines [from, to) of an object */
+    const rewrite_copy *copy;
+    uint32_t object;
+    uint64_t from, to;
+    wl_spans spans;
+    wl_status status;
+} device_part;
+
+static void read_device_part(void *ctx, uint64_t i)
+{
+    device_part *p = (device_part *)ctx + i;
+    p->status = rewrite_read_lines(p->copy, p->object, p->from, p->to, &p->spans);
+}
+
+enum { PART_LINES = 1 << 14 };
+
+/* Parts of a large object on several threads, one after the other. */
+static wl_status read_device_elements(const state *st, uint32_t object, wl_spans *out)
+{
+    uint64_t lines = rewrite_lines(&st->copy, object),
+             count = (lines + PART_LINES - 1) / PART_LINES;
+    wl_status status = WL_OK;
+    if (count <= 1)
+        return rewrite_read_elements(&st->copy, object, out);
+    device_part *parts = calloc(count, sizeof *parts);
+    if (!parts)
+        return WL_NOMEM;
+    for (uint64_t i = 0; i < count; i++)
+        parts[i] = (device_part){.copy = &st->copy,
+                                 .object = object,
+                                 .from = i * PART_LINES,
+                                 .to = (i + 1) * PART_LINES,
+                                 .spans = {.counted = out->counted}};
+    wl_parallel(st->part->threads, count, read_device_part, parts);
+    for (uint64_t i = 0; i < count; i++) {
+        status = status == WL_OK ? parts[i].status : status;
+        wl_spans_append(out, &parts[i].spans);
+        wl_spans_free(&parts[i].spans);
+    }
+    free(parts);
+    return status == WL_OK && wl_spans_finish(out) ? WL_OK : WL_NOMEM;
+}
+
 typedef struct device_object { /* what was counted of one of the ranges */
     uint64_t base;
     wl_spans spans;
@@ -300,7 +344,7 @@ static wl_status add_device_object(state *st, uint32_t number, bool missed)
         .exact = rewrite_knows_elements(&st->copy, number),
         .missed = missed};
     const replay_piece *pieces = st->pieces[number];
-    wl_status status = o.exact ? rewrite_read_elements(&st->copy, number, &o.spans) : WL_OK;
+    wl_status status = o.exact ? read_device_elements(st, number, &o.spans) : WL_OK;
     for (uint32_t i = 0, n; i < st->npieces[number] && status == WL_OK; i += n) {
         n = replay_pieces_alike(pieces + i, st->npieces[number] - i);
         status = add_device_pieces(st, &o, pieces + i, n);

@@ -26,6 +26,7 @@ typedef struct replay_elements_part { /* of a launch */
     emu_machine *machine;                 /* with what lived then */
     const replay_ranges *ranges;          /* of arrays, where some were counted on the device */
     const obs_launch *launch;             /* of the slice */
+    uint32_t threads;                     /* of the host; 0: all cores */
     const replay_recorded_launch *device; /* NULL: probes recorded nothing */
 } replay_elements_part;
 

@@ -328,6 +328,7 @@ static wl_status summarise_launch(work *w, const emu_result *result, double shar
                                  .machine = w->s->world.machine,
                                  .ranges = &w->ranges,
                                  .launch = w->s->watch.launch,
+                                 .threads = w->s->settings.threads,
                                  .device = w->completed ? &w->device : NULL};
     if (status == WL_OK)
         status = replay_elements_finish(&part, w->s->arena, summary);

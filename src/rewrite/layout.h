@@ -319,6 +319,12 @@ uint32_t rewrite_object_used(const rewrite_copy *copy, uint32_t object);
 /* The elements of an object that were accessed, from its base rounded down to 4 on: appends its
  * spans to `out`, which may be counted where the kernel has the probe frequency. */
 wl_status rewrite_read_elements(const rewrite_copy *copy, uint32_t object, wl_spans *out);
+/* The same of lines [from, to) of the object, 32 elements each, without wl_spans_finish: parts that
+ * are appended to each other are the whole. */
+wl_status rewrite_read_lines(const rewrite_copy *copy, uint32_t object, uint64_t from, uint64_t to,
+                             wl_spans *out);
+/* Lines that the object has; 0: it has no tables, or only all of them can be read at once. */
+uint64_t rewrite_lines(const rewrite_copy *copy, uint32_t object);
 /* Whether that is all that the sites accessed of the object: not where some was missed, and the
  * object lacks tables. */
 bool rewrite_knows_elements(const rewrite_copy *copy, uint32_t object);

@@ -222,6 +222,24 @@ static void compare_sparse(const char *name, const left *l, uint32_t object, con
     free(runs);
 }
 
+/* In parts of three lines, the same. */
+static void compare_parts(const char *name, const left *l, uint32_t object, const wl_spans *all)
+{
+    wl_spans spans = {.counted = all->counted};
+    uint64_t lines = rewrite_lines(&l->copy, object);
+    for (uint64_t i = 0; i < lines; i += 3) {
+        wl_spans part = {.counted = all->counted};
+        assert_int_equal(rewrite_read_lines(&l->copy, object, i, i + 3, &part), WL_OK);
+        wl_spans_append(&spans, &part);
+        wl_spans_free(&part);
+    }
+    assert_true(wl_spans_finish(&spans));
+    if (lines &&
+        (spans.size != all->size || (spans.size && memcmp(spans.data, all->data, spans.size) != 0)))
+        fail_msg("%s: object %u: other spans in parts", name, object);
+    wl_spans_free(&spans);
+}
+
 /* All elements at once: the same as one by one. */
 static void compare_spans(const char *name, const naive *n, const left *l, uint32_t object,
                           uint64_t first, uint64_t count, bool counted)
@@ -243,6 +261,7 @@ static void compare_spans(const char *name, const naive *n, const left *l, uint3
     }
     assert_false(r.damaged);
     compare_sparse(name, l, object, &spans);
+    compare_parts(name, l, object, &spans);
     wl_spans_free(&spans);
 }
 

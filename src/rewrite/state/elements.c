@@ -286,12 +286,16 @@ static void add_line(const line_counts *l, uint64_t from, uint64_t end, int64_t 
     }
 }
 
-static void add_lines(reading *r, wl_spans *out)
+static uint64_t end_of_elements(const reading *r)
 {
-    uint64_t end = ((r->range.base & 127) + r->range.bytes + 3) / 4,
-             lines = (end + LINE - 1) / LINE;
+    return ((r->range.base & 127) + r->range.bytes + 3) / 4;
+}
+
+static void add_lines(reading *r, uint64_t begin, uint64_t lines, wl_spans *out)
+{
+    uint64_t end = end_of_elements(r);
     line_counts l;
-    for (uint64_t n = next_line(r, 0); n < lines; n = next_line(r, n + 1)) {
+    for (uint64_t n = next_line(r, begin); n < lines; n = next_line(r, n + 1)) {
         uint64_t first = n * LINE, from = r->skipped > first ? r->skipped - first : 0;
         read_line(r, n, &l);
         if (!is_line_empty(&l))
@@ -300,17 +304,36 @@ static void add_lines(reading *r, wl_spans *out)
     }
 }
 
-wl_status rewrite_read_elements(const rewrite_copy *c, uint32_t object, wl_spans *out)
+static uint64_t count_lines(const reading *r)
+{
+    return (end_of_elements(r) + LINE - 1) / LINE;
+}
+
+wl_status rewrite_read_lines(const rewrite_copy *c, uint32_t object, uint64_t from, uint64_t to,
+                             wl_spans *out)
 {
     reading r;
     if (!begin_reading(&r, c, object))
         return WL_OK;
+    uint64_t lines = count_lines(&r);
     bool good = make_rings(&r);
     if (good)
-        add_lines(&r, out);
+        add_lines(&r, from, to < lines ? to : lines, out);
     for (uint32_t i = 0; i < r.nwalks; i++)
         free(r.walks[i].ring);
-    return good && wl_spans_finish(out) ? WL_OK : WL_NOMEM;
+    return good && !out->failed ? WL_OK : WL_NOMEM;
+}
+
+wl_status rewrite_read_elements(const rewrite_copy *c, uint32_t object, wl_spans *out)
+{
+    wl_status status = rewrite_read_lines(c, object, 0, UINT64_MAX, out);
+    return status == WL_OK && wl_spans_finish(out) ? WL_OK : WL_NOMEM;
+}
+
+uint64_t rewrite_lines(const rewrite_copy *c, uint32_t object)
+{
+    reading r;
+    return begin_reading(&r, c, object) && !r.nwalks ? count_lines(&r) : 0;
 }
 
 bool rewrite_knows_elements(const rewrite_copy *c, uint32_t object)
