@@ -66,9 +66,8 @@ static bool can_follow_use(const state *s, uint32_t u)
 
 static bool can_follow_array(const state *s)
 {
-    const flow_object *o = s->array->object == FLOW_NONE ? NULL
-                                                         : &s->p->flow->objects[s->array->object];
-    bool can = o && o->bytes && o->bytes <= UINT32_MAX / 2 &&
+    const flow_object *o = &s->p->flow->objects[s->array->object];
+    bool can = o->bytes && o->bytes <= UINT32_MAX / 2 &&
                rw_var_listed_as(s->p, o->var) != IR_NONE && s->live->narrays < RW_MAX_LIVE;
     for (uint32_t u = 0; u < s->array->count && can; u++)
         can = can_follow_use(s, u);
@@ -279,8 +278,7 @@ static bool is_filled_first(const state *s, uint32_t first)
 /* What cannot be followed leaves the plan as it was. */
 static void plan_live_array(state *s)
 {
-    const flow_object *o = s->array->object == FLOW_NONE ? NULL
-                                                         : &s->p->flow->objects[s->array->object];
+    const flow_object *o = &s->p->flow->objects[s->array->object];
     rw_live_plan *live = s->live;
     uint32_t naccesses = live->naccesses, nloads = live->nloads;
     rw_live_array a = {.alike = true, .unfilled = IR_NONE};
@@ -325,7 +323,8 @@ wl_status rw_pass_live(rw_plan *p)
     memset(p->live->access_at, 0xff, (p->proof.npcs + 1u) * sizeof(uint32_t));
     for (uint32_t i = 0; rw_plan_has(p, REWRITE_SHARED) && i < p->live->found.count; i++) {
         s.array = &p->live->found.arrays[i];
-        plan_live_array(&s);
+        if (s.array->object != FLOW_NONE)
+            plan_live_array(&s);
     }
     keep_loads(p);
     return WL_OK;
