@@ -94,7 +94,7 @@ enum {
      * kernel and object, so that the file can be mailed */
     REP_PART_ALL_HEATS = REP_PART_HEATS | 8,
     REP_PART_TIMELINE = 32, /* rep_perfetto */
-    REP_PART_WARPS = 64,     /* rep_html: likewise of some launches of each kernel, for its explorer */
+    REP_PART_WARPS = 64, /* rep_html: likewise of some launches of each kernel, for its explorer */
     REP_PART_COMPARED = 128, /* rep_json, rep_warps: what warps of launches have in common */
     /* Left out: uses and strips, for which all elements of all launches are added up. */
     REP_PART_NO_ELEMENTS = 256
