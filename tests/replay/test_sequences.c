@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { THREADS = 64, BYTES = 4096, X = 1, Y = 2 };
+enum { THREADS = 64, BYTES = 8192, X = 1, Y = 2 };
 
 /* Two trips over x, 256 bytes apart; then the odd lanes of block 0 store 256 bytes further in y
  * than all others do. */
@@ -42,6 +42,25 @@ static const char text[] = HEADER
     "odd:\n"
     "st.global.f32 [%rd2+256], %f1;\n" /* pc 18 */
     "done:\n"
+    "ret;\n}\n"
+    /* Block b loads from x as often as b modulo 23 says, b * b modulo 61 words on each time. */
+    ".visible .entry many(.param .u64 x, .param .u64 y)\n{\n"
+    ".reg .b64 %rd<5>; .reg .b32 %r<6>; .reg .f32 %f<2>; .reg .pred %p;\n"
+    "ld.param.u64 %rd1, [x];\n"
+    "mov.u32 %r1, %tid.x;\n"
+    "mul.wide.u32 %rd3, %r1, 4;\n"
+    "add.s64 %rd1, %rd1, %rd3;\n"
+    "mov.u32 %r4, %ctaid.x;\n"
+    "rem.u32 %r2, %r4, 23;\n"
+    "mul.lo.u32 %r3, %r4, %r4;\n"
+    "rem.u32 %r3, %r3, 61;\n"
+    "mul.wide.u32 %rd4, %r3, 4;\n"
+    "trip:\n"
+    "ld.global.f32 %f1, [%rd1];\n"
+    "add.s64 %rd1, %rd1, %rd4;\n"
+    "sub.u32 %r2, %r2, 1;\n"
+    "setp.gt.s32 %p, %r2, 0;\n"
+    "@%p bra trip;\n"
     "ret;\n}\n";
 
 typedef struct expected_step {
@@ -272,6 +291,83 @@ static void steps_are_as_by_hand(void **state)
     end_run(&r);
 }
 
+/* ---- threads ---- */
+
+enum { MANY = 400 };
+
+static void watch_many(run *r, uint32_t threads, uint64_t limit, replay_watch *watch,
+                       obs_summary *out)
+{
+    emu_result result = {0};
+    wl_error err;
+    replay_settings settings = {.threads = threads,
+                                .blocks = {.automatic = true},
+                                .sequence_limit = limit,
+                                .all_warps = true};
+    emu_launch launch = {
+        .grid = {MANY, 1, 1}, .block = {THREADS, 1, 1}, .params = r->params, .threads = threads};
+    replay_watched what = {.settings = &settings,
+                           .machine = r->f.machine,
+                           .kernel = fixture_kernel(&r->f, "many"),
+                           .grid = launch.grid,
+                           .block = launch.block};
+    assert_int_equal(replay_watch_begin(&what, NULL, watch), WL_OK);
+    launch.observer = &watch->observer;
+    assert_int_equal(emu_run(r->f.machine, what.kernel, &launch, &result, &err), WL_OK);
+    assert_int_equal(replay_watch_finish(watch, &result, out), WL_OK);
+    emu_result_clear(&result);
+}
+
+static void expect_same_pages(const obs_page *a, uint32_t na, const obs_page *b, uint32_t nb)
+{
+    assert_int_equal(na, nb);
+    for (uint32_t i = 0; i < na; i++) {
+        assert_true(a[i].count == b[i].count && a[i].length == b[i].length);
+        assert_memory_equal(a[i].data, b[i].data, a[i].length);
+    }
+}
+
+static void expect_same_warps(const obs_summary *a, const obs_summary *b)
+{
+    assert_int_equal(a->nsequences, b->nsequences);
+    assert_int_equal(a->nwarps, b->nwarps);
+    assert_int_equal(a->warps_dropped, b->warps_dropped);
+    for (uint32_t i = 0; i < a->nsequences; i++)
+        expect_same_pages(a->sequences[i].pages, a->sequences[i].npages, b->sequences[i].pages,
+                          b->sequences[i].npages);
+    for (uint32_t i = 0; i < a->nwarps; i++) {
+        assert_int_equal(a->warps[i].sequence, b->warps[i].sequence);
+        expect_same_pages(a->warps[i].pages, a->warps[i].npages, b->warps[i].pages,
+                          b->warps[i].npages);
+    }
+}
+
+/* The same bytes on any number of threads, whether there is room for all warps or not. */
+static void threads_make_no_difference(void **state)
+{
+    (void)state;
+    run r;
+    uint64_t dropped = 2 * MANY;
+    begin_run(&r);
+    for (uint64_t limit = 4 << 10; limit <= 1 << 20; limit *= 4) {
+        replay_watch first, other;
+        obs_summary one, several;
+        watch_many(&r, 1, limit, &first, &one);
+        assert_true(one.warps_dropped < dropped);
+        dropped = one.warps_dropped;
+        for (uint32_t threads = 2; threads <= 8; threads *= 2) {
+            watch_many(&r, threads, limit, &other, &several);
+            expect_same_warps(&one, &several);
+            replay_watch_end(&other);
+        }
+        replay_watch_end(&first);
+        if (!dropped)
+            break;
+    }
+    assert_int_equal(dropped, 0);
+    end_run(&r);
+}
+
 /* Where not all accesses are shown there is no sequence, rather than a part of one. */
 static void parts_have_none(void **state)
 {
@@ -289,6 +385,7 @@ static void parts_have_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(steps_are_as_by_hand),
+                                       cmocka_unit_test(threads_make_no_difference),
                                        cmocka_unit_test(parts_have_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
