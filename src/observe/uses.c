@@ -113,7 +113,7 @@ static obs_use_table *new_table(obs_launch *launch, obs_uses *u, const obs_range
 /* ---- differences ---- */
 
 /* What the slot leads to, made by whoever comes first; NULL: there is no memory for it. */
-static void *make_once(obs_launch *launch, void **slot, uint64_t bytes, uint64_t *sum)
+static void *make_page_once(obs_launch *launch, void **slot, uint64_t bytes, uint64_t *sum)
 {
     uint64_t limit = launch->config.use_limit ? launch->config.use_limit : OBS_USE_BYTES;
     void *there = __atomic_load_n(slot, __ATOMIC_ACQUIRE), *none = NULL;
@@ -134,10 +134,10 @@ static void *make_once(obs_launch *launch, void **slot, uint64_t bytes, uint64_t
 static uint32_t *difference_cell(obs_launch *launch, obs_use_pages *pages, uint64_t elements,
                                  int class_, uint64_t element)
 {
-    void **root = make_once(launch, &pages->of[class_], npages(elements) * sizeof(void *),
-                            &pages->bytes);
-    uint32_t *page = root ? make_once(launch, &root[element / PAGE], PAGE * sizeof(uint32_t),
-                                      &pages->bytes)
+    void **root = make_page_once(launch, &pages->of[class_], npages(elements) * sizeof(void *),
+                                 &pages->bytes);
+    uint32_t *page = root ? make_page_once(launch, &root[element / PAGE], PAGE * sizeof(uint32_t),
+                                           &pages->bytes)
                           : NULL;
     return page ? &page[element % PAGE] : NULL;
 }

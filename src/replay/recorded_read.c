@@ -172,7 +172,7 @@ bool replay_recorded_has(const replay_recorded *r, uint32_t note)
 /* ---- tables ---- */
 
 /* NULL: nothing is there, or it is damaged. */
-static wl_status read_part(replay_recorded *r, uint64_t at, const cap_tables **out)
+static wl_status read_tables_part(replay_recorded *r, uint64_t at, const cap_tables **out)
 {
     static const cap_tables none;
     cap_record record;
@@ -205,7 +205,7 @@ static wl_status read_parts(replay_recorded *r, const replay_taken *t, const cha
     wl_status status = WL_OK;
     const cap_tables *part;
     for (size_t i = 0; i < t->tables.count && status == WL_OK; i++) {
-        status = read_part(r, t->tables.data[i], &part);
+        status = read_tables_part(r, t->tables.data[i], &part);
         bool whole = status == WL_OK && part && fits_memory(r, *length + part->length);
         if (!whole) {
             *length = 0;

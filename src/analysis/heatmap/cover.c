@@ -22,7 +22,7 @@ static bool take_row(row_list *rows, const cover_row *row)
     return true;
 }
 
-static bool comes_before(const cover_row *a, const cover_row *b)
+static bool is_sector_before(const cover_row *a, const cover_row *b)
 {
     return (int64_t)a->sector < (int64_t)b->sector;
 }
@@ -36,7 +36,7 @@ static bool join_fresh(work *w)
     bool good = wl_reserve(&w->rows, old.count + w->fresh.count);
     while (good && (i < old.count || k < w->fresh.count)) {
         bool first = k == w->fresh.count ||
-                     (i < old.count && !comes_before(&w->fresh.data[k], &old.data[i]));
+                     (i < old.count && !is_sector_before(&w->fresh.data[k], &old.data[i]));
         good = take_row(&w->rows, first ? &old.data[i++] : &w->fresh.data[k++]);
     }
     w->fresh.count = 0;
@@ -50,7 +50,7 @@ static bool is_fresh_known(const work *w)
     size_t i = 0;
     for (size_t k = 0; k < w->fresh.count; k++) {
         const cover_row *row = &w->fresh.data[k];
-        while (i < w->rows.count && comes_before(&w->rows.data[i], row))
+        while (i < w->rows.count && is_sector_before(&w->rows.data[i], row))
             i++;
         if (i == w->rows.count || w->rows.data[i].sector != row->sector ||
             (row->words & ~w->rows.data[i].words))
@@ -228,7 +228,7 @@ wl_status cover_load(const ana_input *input, const ana_group *group, wl_arena *a
 
 static int by_cover_sector(const void *a, const void *b)
 {
-    return comes_before(a, b) ? -1 : comes_before(b, a);
+    return is_sector_before(a, b) ? -1 : is_sector_before(b, a);
 }
 
 uint8_t cover_words(const map_cover *cover, uint64_t sector)

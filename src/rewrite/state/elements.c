@@ -265,18 +265,18 @@ static bool is_line_empty(const line_counts *l)
     return !any;
 }
 
-static bool are_alike(const line_counts *l, uint64_t a, uint64_t b)
+static bool are_elements_alike(const line_counts *l, uint64_t a, uint64_t b)
 {
     return l->times[0][a] == l->times[0][b] && l->times[1][a] == l->times[1][b] &&
            l->times[2][a] == l->times[2][b];
 }
 
 /* Elements [from, end) of the line; `first`: its first one, counted from the object's begin. */
-static void add_line(const line_counts *l, uint64_t from, uint64_t end, int64_t first, bool counted,
-                     wl_spans *out)
+static void add_element_line(const line_counts *l, uint64_t from, uint64_t end, int64_t first,
+                             bool counted, wl_spans *out)
 {
     for (uint64_t i = from, n; i < end; i += n) {
-        for (n = 1; i + n < end && are_alike(l, i, i + n);)
+        for (n = 1; i + n < end && are_elements_alike(l, i, i + n);)
             n++;
         wl_span span = {.first = (uint64_t)(first + (int64_t)i), .count = n};
         for (unsigned k = 0; counted && k < REWRITE_CLASSES; k++)
@@ -299,12 +299,12 @@ static void add_lines(reading *r, uint64_t begin, uint64_t lines, wl_spans *out)
         uint64_t first = n * LINE, from = r->skipped > first ? r->skipped - first : 0;
         read_line(r, n, &l);
         if (!is_line_empty(&l))
-            add_line(&l, from, end - first < LINE ? end - first : LINE,
-                     (int64_t)first - (int64_t)r->skipped, r->counted, out);
+            add_element_line(&l, from, end - first < LINE ? end - first : LINE,
+                             (int64_t)first - (int64_t)r->skipped, r->counted, out);
     }
 }
 
-static uint64_t count_lines(const reading *r)
+static uint64_t count_element_lines(const reading *r)
 {
     return (end_of_elements(r) + LINE - 1) / LINE;
 }
@@ -315,7 +315,7 @@ wl_status rewrite_read_lines(const rewrite_copy *c, uint32_t object, uint64_t fr
     reading r;
     if (!begin_reading(&r, c, object))
         return WL_OK;
-    uint64_t lines = count_lines(&r);
+    uint64_t lines = count_element_lines(&r);
     bool good = make_rings(&r);
     if (good)
         add_lines(&r, from, to < lines ? to : lines, out);
@@ -333,7 +333,7 @@ wl_status rewrite_read_elements(const rewrite_copy *c, uint32_t object, wl_spans
 uint64_t rewrite_lines(const rewrite_copy *c, uint32_t object)
 {
     reading r;
-    return begin_reading(&r, c, object) && !r.nwalks ? count_lines(&r) : 0;
+    return begin_reading(&r, c, object) && !r.nwalks ? count_element_lines(&r) : 0;
 }
 
 bool rewrite_knows_elements(const rewrite_copy *c, uint32_t object)
