@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures what warplens does after a run: makes profiles of captures that runs on a GPU left.
 
-    after.py CAPTURES... [--build BUILD] [--label TEXT] [--threads N] [--budget B] [--repeat N] [--out FILE]
+    after.py [--out F] CAPTURES... [--build DIR] [--label L] [--threads N] [--budget B] [--repeat N]
 
 CAPTURES are folders of .wlcap files, named after their programs, which stay as they are. A line
-of FILE (or of what is printed) has the program, the fastest run's seconds, the least processor
+of F (or of what is printed) has the program, the fastest run's seconds, the least processor
 seconds and what they came to: launches, those observed, uses of objects by kernels, and those
 counted by number."""
 import argparse
