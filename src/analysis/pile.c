@@ -52,7 +52,7 @@ static bool grow_each(ana_pile *p, uint64_t elements)
     ana_times *each = elements > p->elements ? calloc(elements, sizeof *each) : NULL;
     if (elements <= p->elements || !each)
         return elements <= p->elements;
-    if (p->elements)
+    if (p->each)
         memcpy(each, p->each, p->elements * sizeof *each);
     free(p->each);
     p->each = each;
