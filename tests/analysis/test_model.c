@@ -944,6 +944,7 @@ static void launch_of_few_lanes(prof_builder *builder)
     obs_mix *mix = &launch.launch.summary.mix;
     for (uint32_t cost = 0; cost < IR_COST_COUNT; cost++)
         mix->thread_instructions[cost] = 8 * mix->warp_instructions[cost];
+    launch.launch.summary.thread_instructions = 8 * launch.launch.summary.warp_instructions;
     story_expect(prof_add(builder, &launch, &err), &err);
 }
 

@@ -3,48 +3,6 @@
 
 #include <stdlib.h>
 
-/* ---- the formula ---- */
-
-static uint32_t count_bits(uint32_t lanes)
-{
-    return (uint32_t)__builtin_popcount(lanes);
-}
-
-static double apart(double a, double b)
-{
-    return a > b ? a - b : b - a;
-}
-
-static double difference_of_sizes(const explore_operation *a, const explore_operation *b)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < a->nsizes || i < b->nsizes; i++)
-        sum += apart(i < a->nsizes ? a->sizes[i] : 0, i < b->nsizes ? b->sizes[i] : 0);
-    return sum;
-}
-
-explore_difference explore_difference_of(const explore_operation *a, const explore_operation *b,
-                                         explore_form form)
-{
-    return (explore_difference){.ins = a->pc != b->pc,
-                                .thrd = form == EXPLORE_EXCLUSIVE
-                                            ? count_bits(a->lanes ^ b->lanes)
-                                            : 32 - count_bits(a->lanes & b->lanes),
-                                .glob = difference_of_sizes(a, b),
-                                .conf = apart(a->conflicts, b->conflicts)};
-}
-
-double explore_sum(const explore_difference *d)
-{
-    return d->ins + d->thrd / 32 + d->glob / 1024 + d->conf / 8;
-}
-
-double explore_clamped(const explore_difference *d)
-{
-    double sum = explore_sum(d);
-    return sum < 1 ? sum : 1;
-}
-
 /* ---- two warps ---- */
 
 typedef struct pairing {
@@ -72,7 +30,7 @@ static void pair_plain(const pairing *p, const explore_visit *a, const explore_v
                                         .b = b,
                                         .pc = pc,
                                         .count = end - pc,
-                                        .each = {.thrd = count_bits(a->mask ^ b->mask)}});
+                                        .each = {.thrd = explore_lanes(a->mask ^ b->mask)}});
 }
 
 /* Lanes are those of the request where one has it: its predicate may keep others from it. */

@@ -2,6 +2,7 @@
  * where they do not occur there; and put together by the reason. */
 #include "analysis/explore/outliers.h"
 
+#include "analysis/explore/kinds.h"
 #include "analysis/explore/words.h"
 
 #include <math.h>
@@ -371,8 +372,8 @@ static bool find_all(finder *f)
     return find_clusters(f);
 }
 
-bool explore_find_outliers(const explore_facts *facts, const explore_classes *classes,
-                           wl_arena *arena, ana_explore *e)
+static bool find_outliers(const explore_facts *facts, const explore_classes *classes,
+                          wl_arena *arena, ana_explore *e)
 {
     finder f = {.facts = facts,
                 .classes = classes,
@@ -411,8 +412,7 @@ static void note_blocks(const explore_facts *facts, ana_explore *e)
 bool explore_of_warps(const explore_facts *facts, wl_arena *arena, ana_explore *e)
 {
     explore_classes classes;
-    if (!explore_find_kinds(facts, arena, e, &classes) ||
-        !explore_find_outliers(facts, &classes, arena, e))
+    if (!explore_find_kinds(facts, arena, e, &classes) || !find_outliers(facts, &classes, arena, e))
         return false;
     note_blocks(facts, e);
     return true;

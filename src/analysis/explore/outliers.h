@@ -3,15 +3,10 @@
 #ifndef WL_ANALYSIS_EXPLORE_OUTLIERS_H
 #define WL_ANALYSIS_EXPLORE_OUTLIERS_H
 
-#include "analysis/explore/kinds.h"
 #include "analysis/explore/reasons.h"
 
-/* Fills what follows `kinds` in *e, and the clusters of kinds; in the arena. False when memory is
+/* All of a launch whose warps, launch and kernel are in *e already; in the arena. False when memory is
  * exhausted. */
-bool explore_find_outliers(const explore_facts *facts, const explore_classes *classes,
-                           wl_arena *arena, ana_explore *e);
-
-/* All of a launch whose warps, launch and kernel are in *e already. */
 bool explore_of_warps(const explore_facts *facts, wl_arena *arena, ana_explore *e);
 
 #endif

@@ -20,8 +20,9 @@ const prof_static_block *explore_block_at(const explore_facts *f, uint32_t pc)
     return b && pc - b->first_pc < b->ninsns ? b : NULL;
 }
 
-const obs_insn *explore_insn_of(const explore_facts *f, uint32_t pc, uint32_t object,
-                                uint32_t space)
+/* What the warp executes at `pc` on the object in the space; NULL: not known. */
+static const obs_insn *insn_on_object(const explore_facts *f, uint32_t pc, uint32_t object,
+                                      uint32_t space)
 {
     uint32_t low = 0, high = f->insns.count;
     while (low < high) {
@@ -246,7 +247,7 @@ static void begin_request(walk *w, const wl_step *s, uint32_t object)
 /* Of what the instruction's rows do not tell, as of a launch that was cut off, little is taken. */
 static void ask(walk *w, uint32_t where, const wl_step *s, const prof_slot *slot)
 {
-    const obs_insn *insn = explore_insn_of(w->facts, s->pc, slot->object, slot->space);
+    const obs_insn *insn = insn_on_object(w->facts, s->pc, slot->object, slot->space);
     const prof_object *o = prof_find_object(&w->facts->objects, slot->object);
     uint64_t base = (o ? o->base : 0) + (uint64_t)w->warp->begin[s->slot];
     acc_request *asked = &w->asked[where];

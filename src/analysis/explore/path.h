@@ -56,8 +56,5 @@ void explore_path_free(explore_path *path);
 
 /* The block that holds the instruction; NULL: none is known. */
 const prof_static_block *explore_block_at(const explore_facts *facts, uint32_t pc);
-/* What the warp executes at `pc` on the object in the space; NULL: not known. */
-const obs_insn *explore_insn_of(const explore_facts *facts, uint32_t pc, uint32_t object,
-                                uint32_t space);
 
 #endif

@@ -114,8 +114,10 @@ static bool has_other_blocks(const explore_facts *f, uint32_t loop)
     return false;
 }
 
-uint32_t explore_rounds(const explore_facts *f, const explore_path *path, uint32_t loop,
-                        uint32_t *runs)
+/* Rounds of the loop (a row of them) that the path makes, each with all or some of its lanes, and how
+ * often it comes to the loop. A last test that fails is no round. */
+static uint32_t rounds_of_loop(const explore_facts *f, const explore_path *path, uint32_t loop,
+                               uint32_t *runs)
 {
     bool several = has_other_blocks(f, loop), inside = false;
     uint32_t rounds = 0, last = UINT32_MAX, header = f->loops.rows[loop].header;
@@ -207,7 +209,7 @@ static void offer_loops(choosing *ch)
         if (!(weight > 0) || (l->depth == depth && weight <= best.weight))
             continue;
         for (uint32_t k = 0; k < 2; k++)
-            rounds[k] = explore_rounds(f, ch->sums->paths[k], i, &runs[k]);
+            rounds[k] = rounds_of_loop(f, ch->sums->paths[k], i, &runs[k]);
         if (rounds[0] == rounds[1])
             continue;
         best = reason_of_rounds(place_of_loop(f, i), rounds, runs);

@@ -39,9 +39,4 @@ bool explore_compare(explore_comparer *c, const explore_path *a, const explore_p
                      uint32_t most, explore_comparison *out);
 void explore_comparer_free(explore_comparer *c);
 
-/* Rounds of the loop (a row of them) that the path makes, each with all or some of its lanes, and how
- * often it comes to the loop. A last test that fails is no round. */
-uint32_t explore_rounds(const explore_facts *facts, const explore_path *path, uint32_t loop,
-                        uint32_t *runs);
-
 #endif

@@ -115,15 +115,25 @@ static void balance_work(model_work *w)
     w->longest = w->longest_of_block = w->busiest = 1;
 }
 
-/* Where their lanes make up full warps, so many instructions of a class remain. */
+static double active_part(uint64_t thread_instructions, uint64_t warp_instructions, double lanes)
+{
+    double part = (double)thread_instructions / ((double)warp_instructions * lanes);
+    return at_most(part, 1);
+}
+
+/* Where their lanes make up full warps, so many instructions of a class remain; of one that the
+ * machine code has and the PTX has not, as of all together. */
 static void pack_work(const prof_launch *l, model_work *w)
 {
     enum { CLASSES = sizeof l->mix->warp_instructions / sizeof *l->mix->warp_instructions };
     double lanes = (double)l->block[0] * l->block[1] * l->block[2] / w->warps;
-    for (uint32_t cost = 0; cost < IR_COST_COUNT && cost < CLASSES; cost++) {
-        double all = lanes * (double)l->mix->warp_instructions[cost];
-        if (all > 0)
-            w->machine[cost] *= at_most((double)l->mix->thread_instructions[cost] / all, 1);
+    if (!l->warp_instructions)
+        return;
+    for (uint32_t cost = 0; cost < IR_COST_COUNT; cost++) {
+        bool own = cost < CLASSES && l->mix->warp_instructions[cost];
+        w->machine[cost] *= own ? active_part(l->mix->thread_instructions[cost],
+                                              l->mix->warp_instructions[cost], lanes)
+                                : active_part(l->thread_instructions, l->warp_instructions, lanes);
     }
 }
 
