@@ -106,7 +106,7 @@ static bool keep_texts(ana_warp_cluster *c, wl_arena *arena)
 }
 
 /* A copy of what is known of the launch, but for its warps. */
-static bool keep_result(const ana_explore *e, wl_arena *arena, ana_explore *out)
+static bool keep_explored(const ana_explore *e, wl_arena *arena, ana_explore *out)
 {
     *out = *e;
     out->warps = (prof_warp_rows){0};
@@ -127,7 +127,7 @@ static wl_status add_to_table(prof_db *db, const prof_launch *l, wl_arena *arena
     wl_status status = scratch ? explore_one(db, l, scratch, &e, err) : fail_explore(err);
     if (status == WL_OK && e.nwarps) {
         *steps += steps_of_kinds(&e);
-        status = keep_result(&e, arena, &out->rows[out->count++]) ? WL_OK : fail_explore(err);
+        status = keep_explored(&e, arena, &out->rows[out->count++]) ? WL_OK : fail_explore(err);
     }
     wl_arena_free(scratch);
     return status;

@@ -154,8 +154,8 @@ typedef struct block_shape {
     uint32_t first, warps, same; /* first: a row; same: blocks with this shape */
 } block_shape;
 
-static uint32_t find_shapes(const ana_explore *e, const explore_classes *classes,
-                            block_shape *shapes)
+static uint32_t find_block_shapes(const ana_explore *e, const explore_classes *classes,
+                                  block_shape *shapes)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < e->warps.count; i++) {
@@ -238,7 +238,7 @@ static uint32_t representative_warp(const ana_explore *e, const explore_classes 
 static bool find_representatives(const ana_explore *e, explore_classes *classes)
 {
     block_shape *shapes = malloc(((size_t)e->warps.count + 1) * sizeof *shapes);
-    uint32_t count = shapes ? find_shapes(e, classes, shapes) : 0;
+    uint32_t count = shapes ? find_block_shapes(e, classes, shapes) : 0;
     bool all = shapes && count_shapes(shapes, count);
     if (all && count) {
         classes->block = representative_block(shapes, count);

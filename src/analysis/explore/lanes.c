@@ -20,7 +20,7 @@ static double threads_of_warp(const prof_launch *l)
     return threads > 0 ? threads / ceil(threads / 32) : 32;
 }
 
-static double active_lanes(const prof_launch *l)
+static double mean_active_lanes(const prof_launch *l)
 {
     return (double)l->thread_instructions / (double)l->warp_instructions;
 }
@@ -29,9 +29,9 @@ static void add_idling(const ana_program *program, idling *s, const prof_launch 
 {
     double lanes = threads_of_warp(l), done = (double)l->warp_instructions;
     if (!l->warp_instructions || !l->mix_whole ||
-        active_lanes(l) > program->thresholds->idle_lanes * lanes)
+        mean_active_lanes(l) > program->thresholds->idle_lanes * lanes)
         return;
-    double idle = done * (1 - active_lanes(l) / lanes);
+    double idle = done * (1 - mean_active_lanes(l) / lanes);
     s->launches += (uint32_t)l->count;
     s->idle += (double)l->count * idle;
     if (idle > s->most) {
@@ -60,7 +60,7 @@ static const char together[] = "Give the lanes of a warp work of the same kind a
 static bool draft_idling(const ana_input *input, const idling *s, ana_drafts *drafts)
 {
     ana_draft *d = ana_draft_add(drafts, input, ANA_DIVERGENT);
-    double lanes = active_lanes(s->worst), of = threads_of_warp(s->worst);
+    double lanes = mean_active_lanes(s->worst), of = threads_of_warp(s->worst);
     if (!d)
         return false;
     d->unit = ANA_INSTRUCTIONS;
