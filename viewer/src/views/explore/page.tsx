@@ -186,8 +186,14 @@ function useEnterKey(on: boolean, open: () => void): void {
 /** Once a level stands, keys go to it, unless the reader is somewhere else. */
 function Focus() {
   useEffect(() => {
-    const level = document.querySelector<HTMLElement>(".exploremain .level [tabindex='0']");
-    if (document.activeElement === document.body) level?.focus({ preventScroll: true });
+    let frame = 0;
+    const look = () => {
+      const level = document.querySelector<HTMLElement>(".exploremain .level [tabindex='0']");
+      if (!level) frame = requestAnimationFrame(look);
+      else if (document.activeElement === document.body) level.focus({ preventScroll: true });
+    };
+    look();
+    return () => cancelAnimationFrame(frame);
   }, []);
   return null;
 }
