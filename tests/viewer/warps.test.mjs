@@ -329,3 +329,30 @@ test("a tile's pixels are the means of its cells", () => {
       if (values.length > 0) assert.equal(at(x, y), tiles.differenceCode(sum / values.length));
     }
 });
+
+test("requests are counted as they are served, on every row of the table", async () => {
+  const { ARCHS } = await load("src/data/explore/archs.ts", folder);
+  const { serve } = await load("src/data/explore/transactions.ts", folder);
+  const { moved } = await load("src/data/explore/moved.ts", folder);
+  const random = randoms(17);
+  for (let round = 0; round < 3000; round++) {
+    const bytes = [1, 2, 4, 4, 4, 8, 16][random(7)];
+    const mask = random(3) ? (random(0x7fffff) * 509 + 1) >>> 0 : ALL;
+    const [begin, stride] = [random(4096) * bytes, [0, bytes, 2 * bytes, 128, 132][random(5)]];
+    const scattered = random(3) === 0;
+    const at = (lane) => begin + (scattered ? random(256) * bytes : lane * stride);
+    const request = {
+      op: ["load", "store", "atomic"][random(3)],
+      space: random(2) ? "shared" : "global",
+      bytes,
+      mask,
+      addresses: [...Array(32).keys()].map((lane) => ((mask >>> lane) & 1 ? at(lane) : Number.NaN)),
+    };
+    const arch = ARCHS[round % ARCHS.length];
+    const served = serve(arch, request);
+    const sizes = served.transactions.sort((a, b) => a.address - b.address).map((t) => t.size);
+    const conflicts = Math.max(0, served.passes.length - served.fewestPasses);
+    const what = `${arch.id} ${JSON.stringify(request)}`;
+    for (let again = 0; again < 2; again++) assert.deepEqual(moved(request, arch.id), { sizes, conflicts }, what);
+  }
+});

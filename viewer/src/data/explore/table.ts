@@ -135,12 +135,22 @@ function rawWarps(table: Table, bytes: Uint8Array, count: number, nbegins: numbe
   return warps;
 }
 
+const NUMBERS = 32; // warps of a block, at most
+const ROOM = 2 ** 53;
+
+/** The places of the warps by block and number. */
+function orderOf(raw: Warps): Uint32Array {
+  const { count, block, number } = raw;
+  const key = (i: number) => (block[i] as number) * NUMBERS + (number[i] as number);
+  const most = block.reduce((m, b) => Math.max(m, b), 0) * NUMBERS + NUMBERS;
+  if (most * count >= ROOM)
+    return Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => key(a) - key(b));
+  const keyed = Float64Array.from({ length: count }, (_, i) => key(i) * count + i).sort();
+  return Uint32Array.from(keyed, (k) => k % count);
+}
+
 function sorted(raw: Warps): Warps {
-  const order = Uint32Array.from({ length: raw.count }, (_, i) => i).sort(
-    (a, b) =>
-      (raw.block[a] as number) - (raw.block[b] as number) ||
-      (raw.number[a] as number) - (raw.number[b] as number),
-  );
+  const order = orderOf(raw);
   return {
     ...raw,
     block: Float64Array.from(order, (i) => raw.block[i] as number),
@@ -150,23 +160,35 @@ function sorted(raw: Warps): Warps {
   };
 }
 
+const FEW = 4; // slots whose begins fit into one number beside the group's
+
+/** Of warps of one kind the same. */
+function kindKey(table: Table, warps: Warps, i: number): number | string {
+  const group = warps.group[i] as number;
+  const slots = table.groups[group]?.slots.length ?? 0;
+  const at = warps.beginAt[i] as number;
+  let [number, text] = [0, ""];
+  for (let s = 0; s < slots; s++) {
+    const begin = warps.begins[at + s] as number;
+    const place = ((begin % PERIOD) + PERIOD) % PERIOD;
+    if (slots <= FEW) number = number * PERIOD + place;
+    else text += `${place} `;
+  }
+  // The group tells how many slots there are, so that numbers of different groups are different.
+  return slots <= FEW ? number * table.groups.length + group : `${text}${group}`;
+}
+
 /** Numbers the kinds as they come, and gives each warp its own. */
 function kindsOf(table: Table, warps: Warps): Kind[] {
-  const known = new Map<string, number>();
+  const known = new Map<number | string, number>();
   const kinds: Kind[] = [];
   for (let i = 0; i < warps.count; i++) {
-    const group = warps.group[i] as number;
-    let key = String(group);
-    const slots = table.groups[group]?.slots.length ?? 0;
-    for (let s = 0; s < slots; s++) {
-      const begin = warps.begins[(warps.beginAt[i] as number) + s] as number;
-      key += ` ${((begin % PERIOD) + PERIOD) % PERIOD}`;
-    }
+    const key = kindKey(table, warps, i);
     let kind = known.get(key);
     if (kind === undefined) {
       kind = kinds.length;
       known.set(key, kind);
-      kinds.push({ group, warps: 0, first: i });
+      kinds.push({ group: warps.group[i] as number, warps: 0, first: i });
     }
     warps.kind[i] = kind;
     (kinds[kind] as Kind).warps++;
