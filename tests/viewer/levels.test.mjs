@@ -184,6 +184,30 @@ test("two launches stand side by side on one scale", () =>
     await becomes(() => page.locator(".gridcanvas").count(), 1);
   }));
 
+test("a launch of another report stands beside this one's", async () => {
+  const other = await report(folder, "other", (data) => data);
+  const none = await report(folder, "none", (data) => {
+    data.payload.explore = [];
+    return data;
+  });
+  await visit("#explore", async (page) => {
+    await drawn(page);
+    await page.setInputFiles("input[type=file]", none);
+    await sees(page, ".warntext", /none\.html does not hold what warps did/);
+    await page.setInputFiles("input[type=file]", other);
+    await page.waitForSelector("figure:nth-of-type(2) .gridcanvas[data-drawn]");
+    await sees(page, "figcaption >> nth=1", /transpose_shared, launch 2 of other\.html/);
+    await page.selectOption("select >> nth=1", "1");
+    await sees(page, "figcaption >> nth=1", /transpose_naive, launch 1 of other\.html/);
+    const box = await placeOf(page, "figure:nth-of-type(2) .gridcanvas");
+    await page.mouse.click(box.x + 60, box.y + 40);
+    await sees(page, ".pointed", /^block \(0, 0\), warp \d/);
+    await sees(page, ".levels", /^Grid$/); // it is opened in its own report
+    await page.click("text=Put it away");
+    await becomes(() => page.locator(".gridcanvas").count(), 1);
+  });
+});
+
 test("what stands out is a click away", () =>
   visit("#explore", async (page) => {
     await page.click(".outliers button");

@@ -22,6 +22,9 @@ interface Props {
   most: number;
   bundle: number;
   camera: { value: Camera };
+  slot: string; // which of the grids side by side it is
+  fits: { value: Record<string, Fit> }; // of all of these
+  foreign: boolean; // of another report: its blocks are opened there
   point: (side: Side, spot: Spot | undefined) => void;
 }
 
@@ -33,7 +36,7 @@ export function sceneOf(
   bundle: number,
   width: number,
   height: number,
-): { scene: Scene; fit: number } {
+): { base: Omit<Scene, "aspect">; fit: Fit } {
   const grid = side.launch.grid as Dim;
   const warps = Math.max(1, side.looks.warps);
   const tall = Math.ceil(most / bundle) * STEP;
@@ -55,8 +58,20 @@ export function sceneOf(
     width * ratio - 2 * MARGIN,
     height * ratio - 2 * MARGIN,
   );
-  return { scene: { ...scene, aspect }, fit: scale };
+  return { base: scene, fit: { scale, aspect } };
 }
+
+/** How large and how high cells may be for all tiles to be in sight. */
+export interface Fit {
+  scale: number; // index in SCALES
+  aspect: number;
+}
+
+/** What suits all grids side by side. */
+const smallest = (fits: Fit[]): Fit => ({
+  scale: Math.min(...fits.map((f) => f.scale)),
+  aspect: Math.min(...fits.map((f) => f.aspect)),
+});
 
 /** "operations 21 to 40": they are counted from 1. */
 export const bundleName = (bundle: number, size: number, ops: number): string => {
@@ -113,12 +128,14 @@ export function Grid(p: Props) {
     height: Math.max(0, size.value.height - EDGE.top),
   };
   const [edgeX, edgeY] = [EDGE.left * ratio, EDGE.top * ratio];
-  const { scene, fit } = useMemo(
+  const { base, fit } = useMemo(
     () => sceneOf(side, most, bundle, room.width || 800, room.height || 500),
     [side, most, bundle, room.width, room.height],
   );
+  const shared = smallest(Object.values({ ...p.fits.value, [p.slot]: fit }));
+  const scene = useMemo(() => ({ ...base, aspect: shared.aspect }), [base, shared.aspect]);
   const [width, height] = [room.width * ratio, room.height * ratio];
-  const scale = camera.value.scale ?? fit;
+  const scale = camera.value.scale ?? shared.scale;
   const painter = useMemo(
     () => new GridPainter(scene, SCALES[scale] as number, ratio),
     [scene, scale, ratio, shown.value],
@@ -134,6 +151,16 @@ export function Grid(p: Props) {
   const x = clampTo(camera.value.x, painter.g.worldWidth, width);
   const y = clampTo(camera.value.y, painter.g.worldHeight, height);
 
+  useEffect(() => {
+    p.fits.value = { ...p.fits.value, [p.slot]: fit };
+  }, [fit.scale, fit.aspect]);
+  useEffect(
+    () => () => {
+      const { [p.slot]: _, ...others } = p.fits.value;
+      p.fits.value = others;
+    },
+    [],
+  );
   useEffect(() => {
     const element = canvas.current;
     if (!element) return undefined;
@@ -212,6 +239,7 @@ export function Grid(p: Props) {
     p.point(side, spot);
   };
   const choose = (spot: Spot) =>
+    !p.foreign &&
     select({
       level: "grid",
       launch: side.row.launch,
@@ -220,6 +248,7 @@ export function Grid(p: Props) {
       step: spot.bundle * bundle,
     });
   const open = (spot: Spot) =>
+    !p.foreign &&
     show({
       level: "block",
       launch: side.row.launch,

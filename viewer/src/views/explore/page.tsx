@@ -8,8 +8,9 @@ import type { Model } from "../../data/model";
 import type { Explore, Kernel } from "../../data/payload";
 import { exact, middle, plural } from "../../widgets/format";
 import { Block, COLUMNS, cellText } from "./block";
-import { type Camera, Grid, spotText } from "./grid";
+import { type Camera, type Fit, Grid, spotText } from "./grid";
 import type { Spot } from "./gridpaint";
+import { guest } from "./guest";
 import { Legend } from "./legend";
 import { OperationView } from "./operation";
 import { Outliers } from "./outliers";
@@ -213,6 +214,7 @@ function useUpKeys(level: Where["level"]): void {
   }, [level]);
 }
 
+const fits = signal<Record<string, Fit>>({});
 const camera = signal<Camera>({ scale: undefined, x: 0, y: 0 });
 
 interface GridLevelProps extends LevelProps {
@@ -222,14 +224,29 @@ interface GridLevelProps extends LevelProps {
 }
 
 function GridLevel({ side, beside, where, bundle, most, point }: GridLevelProps) {
-  const of = (s: Side) => (where.launch === s.row.launch ? where : { ...where, block: undefined });
+  const of = (s: Side) => (s === side ? where : { ...where, block: undefined });
   return (
     <div class={beside ? "level grids two" : "level grids"}>
       <Focus />
       {[side, ...(beside ? [beside] : [])].map((s) => (
-        <figure key={s.row.launch}>
-          {beside && <figcaption>{launchName(s.m, s.row)}</figcaption>}
-          <Grid side={s} where={of(s)} most={most} bundle={bundle} camera={camera} point={point} />
+        <figure key={s === side ? "it" : "beside"}>
+          {beside && (
+            <figcaption>
+              {launchName(s.m, s.row)}
+              {s.m !== side.m && ` of ${guest.value?.name ?? "another report"}`}
+            </figcaption>
+          )}
+          <Grid
+            side={s}
+            where={of(s)}
+            most={most}
+            bundle={bundle}
+            camera={camera}
+            slot={s === side ? "it" : "beside"}
+            fits={fits}
+            foreign={s.m !== side.m}
+            point={point}
+          />
         </figure>
       ))}
     </div>
@@ -239,17 +256,19 @@ function GridLevel({ side, beside, where, bundle, most, point }: GridLevelProps)
 /** What the levels show, loaded: a launch, and the one beside it on the same scale. */
 function useSides(m: Model, row: Explore, where: Where, arch: string) {
   const main = useLoaded(() => sideOf({ m, row, arch, rep: where.rep }), [m, row, arch, where.rep]);
-  const other = explored(m).find((r) => r.launch === where.beside);
+  const own = explored(m).find((r) => r.launch === where.beside);
+  const at = guest.value;
+  const other = at?.row ?? own;
   const than = main.value;
   const beside = useLoaded<Side | undefined>(
     async () =>
       other && than
         ? sideOf({
-            m,
+            m: at?.m ?? m,
             row: other,
             arch,
             rep: undefined,
-            than: other.kernel === row.kernel ? than : undefined,
+            than: !at && other.kernel === row.kernel ? than : undefined,
           })
         : undefined,
     [than, other, arch],
@@ -268,7 +287,7 @@ function Explorer({ m, row }: { m: Model; row: Explore }) {
   const side = main.value;
   useEffect(() => {
     camera.value = { scale: undefined, x: 0, y: 0 };
-  }, [row.launch, where.beside]);
+  }, [row.launch, where.beside, guest.value]);
   useEffect(() => {
     status.value = { text: "", pcs: [] };
   }, [where.level, side !== undefined]);

@@ -5,6 +5,7 @@ import type { Dim } from "../../data/explore/tiles";
 import type { Model } from "../../data/model";
 import type { Explore } from "../../data/payload";
 import { exact, middle, plural, shapeOf } from "../../widgets/format";
+import { guest, guestError, invite } from "./guest";
 import { blockName, comparedWarp, curveAt, type Side } from "./side";
 import { select, show, type Where } from "./where";
 
@@ -20,50 +21,91 @@ interface Props {
 const nameOf = (m: Model, row: Explore): string =>
   `${middle(m.kernelById.get(row.kernel)?.short_name ?? "kernel", 36)}, launch ${row.launch}`;
 
-function LaunchChoice({ m, rows, where, side }: Props) {
+function LaunchChoice({ m, rows, side }: Props) {
   if (rows.length < 2)
     return <b class="mono">{middle(m.kernelById.get(side.row.kernel)?.short_name ?? "", 40)}</b>;
   return (
+    <label>
+      Launch{" "}
+      <select
+        value={side.row.launch}
+        onChange={(e) => {
+          const none = { block: undefined, warp: undefined, step: undefined, rep: undefined };
+          const launch = Number(e.currentTarget.value);
+          show({ ...none, than: undefined, level: "grid", launch, beside: undefined });
+        }}
+      >
+        {rows.map((row) => (
+          <option key={row.launch} value={row.launch}>
+            {nameOf(m, row)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** A launch of another report, by its file; all of that report's launches can be chosen then. */
+function GuestChoice() {
+  const at = guest.value;
+  return (
     <>
-      <label>
-        Launch{" "}
-        <select
-          value={side.row.launch}
+      <label class="file" title="An HTML file that warplens wrote, of another profile">
+        {at ? `of ${at.name}` : "or of another report:"}{" "}
+        <input
+          type="file"
+          accept=".html"
           onChange={(e) => {
-            const none = { block: undefined, warp: undefined, step: undefined, rep: undefined };
-            const launch = Number(e.currentTarget.value);
-            show({ ...none, than: undefined, level: "grid", launch, beside: undefined });
+            const file = e.currentTarget.files?.[0];
+            if (file) void invite(file);
+          }}
+        />
+      </label>
+      {at && (
+        <button
+          type="button"
+          onClick={() => {
+            guest.value = undefined;
           }}
         >
-          {rows.map((row) => (
+          Put it away
+        </button>
+      )}
+      {guestError.value && <span class="warntext">{guestError.value}</span>}
+    </>
+  );
+}
+
+/** What stands beside the launch, on the same scale. */
+function BesideChoice({ m, rows, where, side }: Props) {
+  const at = guest.value;
+  const choices = at
+    ? at.m.payload.explore.filter((r) => r.pages)
+    : rows.filter((r) => r !== side.row);
+  const choose = (launch: number) => {
+    const row = choices.find((r) => r.launch === launch);
+    if (at && row) guest.value = { ...at, row };
+    else select({ beside: Number.isFinite(launch) ? launch : undefined });
+  };
+  return (
+    <div class="exploretools">
+      <label>
+        Beside it{" "}
+        <select
+          value={at ? at.row.launch : (where.beside ?? "")}
+          disabled={choices.length === 0}
+          onChange={(e) => choose(Number.parseInt(e.currentTarget.value, 10))}
+        >
+          {!at && <option value="">nothing</option>}
+          {choices.map((row) => (
             <option key={row.launch} value={row.launch}>
-              {nameOf(m, row)}
+              {nameOf(at?.m ?? m, row)}
             </option>
           ))}
         </select>
       </label>
-      {where.level === "grid" && (
-        <label>
-          beside{" "}
-          <select
-            value={where.beside ?? ""}
-            onChange={(e) => {
-              const launch = Number.parseInt(e.currentTarget.value, 10);
-              select({ beside: Number.isFinite(launch) ? launch : undefined });
-            }}
-          >
-            <option value="">nothing</option>
-            {rows
-              .filter((row) => row !== side.row)
-              .map((row) => (
-                <option key={row.launch} value={row.launch}>
-                  {nameOf(m, row)}
-                </option>
-              ))}
-          </select>
-        </label>
-      )}
-    </>
+      <GuestChoice />
+    </div>
   );
 }
 
@@ -159,6 +201,7 @@ export function Tools(p: Props) {
           {side.row.paths ? "" : "; of some basic blocks only the accesses are known"}
         </span>
       </div>
+      {where.level === "grid" && <BesideChoice {...p} />}
       <div class="exploretools">
         {few && <BundleChoice bundle={bundle} />}
         {where.level === "grid" && <RepChoice side={side} where={where} />}
