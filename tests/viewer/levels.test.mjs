@@ -171,6 +171,18 @@ test("the step button and play go through the operations", () =>
     await sees(page, ".player", /►/);
   }));
 
+test("what is not played yet is veiled, until all is shown again", () =>
+  visit("#explore", async (page) => {
+    await drawn(page);
+    await page.keyboard.press("ArrowRight"); // to select a block veils nothing
+    await sees(page, ".player", /operation 72 of 72/);
+    await page.click(".player button >> nth=1");
+    await sees(page, ".player", /operation 71 of 72/);
+    await address(page, /until=70/);
+    await page.click("text=Show all");
+    await sees(page, ".player", /operation 72 of 72/);
+  }));
+
 test("two launches stand side by side on one scale", () =>
   visit("#explore/2?beside=1", async (page) => {
     await page.waitForSelector("figure:nth-of-type(2) .gridcanvas[data-drawn]");

@@ -115,15 +115,18 @@ function cells(
 ): void {
   const from = bundle * p.bundle;
   const [curve, left] = [p.curves[warp], leftOf(s, warp)];
+  c.globalAlpha = from > (p.where.until ?? from) ? 0.2 : 1; // not played yet
   COLUMNS.forEach(({ key }, k) => {
     const mean = curve ? meanOf(curve[key], curve.ops, from, from + p.bundle) : Number.NaN;
     const code = Number.isNaN(mean) ? (curve ? ENDED : UNKNOWN) : differenceCode(mean);
     c.fillStyle = cssOf(code);
     c.fillRect(left + k * s.cell, y, s.cell - 1, s.row - 1);
   });
-  if (!curve || !hasBarrier(barriersOf(p, warp), from, from + p.bundle)) return;
-  c.fillStyle = ink.text;
-  c.fillRect(left - 3, y + s.row - 2, COLUMNS.length * s.cell + 5, 2);
+  if (curve && hasBarrier(barriersOf(p, warp), from, from + p.bundle)) {
+    c.fillStyle = ink.text;
+    c.fillRect(left - 3, y + s.row - 2, COLUMNS.length * s.cell + 5, 2);
+  }
+  c.globalAlpha = 1;
 }
 
 const barriersOf = (p: Props, warp: number): Uint32Array =>

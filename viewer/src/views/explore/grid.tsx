@@ -179,7 +179,7 @@ export function Grid(p: Props) {
       cursor,
       hover: hover.value,
       rep: side.repOf === side.row.launch ? side.rep : undefined,
-      step: where.step,
+      step: where.until,
     });
     element.dataset.drawn = `${SCALES[scale]}`;
   });

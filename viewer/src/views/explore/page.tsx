@@ -371,7 +371,8 @@ function Pane({ m, kernel, side, where, bundle, pcs }: PaneProps) {
   const { data } = side;
   const own = data.kindOf(where.block ?? side.rep, where.warp ?? 0);
   const kind = own < 0 ? (data.opened.warps.kind[0] ?? -1) : own;
-  const step = where.step ?? 0;
+  const played = where.level === "grid" || where.level === "block" ? where.until : undefined;
+  const step = played ?? where.step ?? 0;
   const one = where.level === "warp" || where.level === "operation";
   const from = one ? step : Math.floor(step / bundle) * bundle;
   const shown = pcs.length > 0 ? pcs : pcsOf(side, kind, from, one ? 1 : bundle);

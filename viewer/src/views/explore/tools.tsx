@@ -230,10 +230,10 @@ export function Player({ side, where, most }: { side: Side; where: Where; most: 
   const one = where.level === "warp" || where.level === "operation";
   const curve = one ? curveAt(side, where.block ?? 0, where.warp ?? 0) : undefined;
   const last = Math.max(0, (curve?.ops ?? most) - 1);
-  const step = Math.min(last, where.step ?? (one ? 0 : last));
+  const step = Math.min(last, (one ? where.step : where.until) ?? (one ? 0 : last));
   const by = one ? 1 : Math.max(1, Math.round(last / STEPS));
   const to = (next: number) =>
-    select({ level: where.level, step: Math.max(0, Math.min(last, next)) });
+    select({ level: where.level, [one ? "step" : "until"]: Math.max(0, Math.min(last, next)) });
   useEffect(() => {
     if (!playing.value) return undefined;
     const timer = setTimeout(() => {
@@ -272,8 +272,8 @@ export function Player({ side, where, most }: { side: Side; where: Where; most: 
       <span class="num muted">
         operation {exact(step + 1)} of {exact(last + 1)}
       </span>
-      {!one && where.step !== undefined && (
-        <button type="button" onClick={() => select({ level: where.level, step: undefined })}>
+      {!one && where.until !== undefined && (
+        <button type="button" onClick={() => select({ level: where.level, until: undefined })}>
           Show all
         </button>
       )}

@@ -10,6 +10,7 @@ export interface Where {
   block: number | undefined; // linear index
   warp: number | undefined;
   step: number | undefined; // operation of the warp
+  until: number | undefined; // operation that has been played: what is later is veiled
   arch: string | undefined;
   rep: number | undefined; // the block that is chosen by hand to compare with
   than: number | undefined; // likewise the warp of the block
@@ -17,7 +18,7 @@ export interface Where {
   beside: number | undefined; // launch
 }
 
-const NUMBERS = ["block", "warp", "step", "rep", "than", "bundle", "beside"] as const;
+const NUMBERS = ["block", "warp", "step", "until", "rep", "than", "bundle", "beside"] as const;
 
 /** The deepest level that the address names something of, unless it says which. */
 function levelOf(query: Record<string, string>): Level {
@@ -33,9 +34,21 @@ export function whereOf({ id, query }: Route): Where {
     const value = Number.parseInt(query[key] ?? "", 10);
     return Number.isFinite(value) && value >= 0 ? value : undefined;
   };
-  const [block, warp, step, rep, than, bundle, beside] = NUMBERS.map(number);
+  const [block, warp, step, until, rep, than, bundle, beside] = NUMBERS.map(number);
   const level = levelOf(query);
-  return { launch: id, level, block, warp, step, arch: query.arch, rep, than, bundle, beside };
+  return {
+    launch: id,
+    level,
+    block,
+    warp,
+    step,
+    until,
+    arch: query.arch,
+    rep,
+    than,
+    bundle,
+    beside,
+  };
 }
 
 export function whereHref(w: Where): string {
