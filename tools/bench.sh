@@ -28,6 +28,8 @@ case ${1:-} in
     bench report-page node bench/report/page.mjs "$scratch/large.html" --limits
     bench memory $build/bin/bench_memory "$scratch"
     bench memory-page node bench/report/memory.mjs "$scratch/memory.html" --limits
+    bench explorer $build/bin/bench_explorer "$scratch"
+    bench explorer-page node bench/report/explorer.mjs "$scratch/explorer.html" --limits
     bench scale bench/scale/scale.py $build
     bench traces $build/bin/bench_traces
     ;;
@@ -41,6 +43,8 @@ short)
     bench report-page node bench/report/page.mjs "$scratch/large.html"
     bench memory $build/bin/bench_memory "$scratch" 2000
     bench memory-page node bench/report/memory.mjs "$scratch/memory.html"
+    bench explorer $build/bin/bench_explorer "$scratch" 500
+    bench explorer-page node bench/report/explorer.mjs "$scratch/explorer.html"
     bench scale-launches bench/scale/scale.py $build launches 200
     bench traces $build/bin/bench_traces 100000
     ;;

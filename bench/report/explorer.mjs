@@ -105,6 +105,10 @@ async function operations({ count, blocks }) {
   return times;
 }
 
+/** How many blocks the grid says that it has. */
+const blocksOf = async (page) =>
+  Number(/([\d,]+) blocks of/.exec(await page.innerText(".exploretools"))[1].replaceAll(",", ""));
+
 async function measure(context, path) {
   const result = { megabytes: Math.round(statSync(path).size / 1e5) / 10 };
   const start = performance.now();
@@ -124,7 +128,7 @@ async function measure(context, path) {
     result[`pan, cells ${Math.round(Number(scale) * 100) / 100} wide`] = await run("pan");
   }
   result.scroll = await run("scroll");
-  result.operation = summary(await page.evaluate(operations, { count: 100, blocks: 12500 }));
+  result.operation = summary(await page.evaluate(operations, { count: 100, blocks: await blocksOf(page) }));
   await page.close();
   return { result, problems };
 }
