@@ -244,6 +244,15 @@ test("a report without room says how to open one kernel", async () => {
   await visit("#explore", async (page) => sees(page, ".empty", /2 launches found no room.*warplens explore -k/), file);
 });
 
+test("launches without room are counted beside those that have some", async () => {
+  const file = await report(folder, "half", (data) => {
+    const { pages, members, part, columns, ...row } = data.payload.explore[1];
+    data.payload.explore[1] = { ...row, left_out: 9 };
+    return data;
+  });
+  await visit("#explore", async (page) => sees(page, ".exploretools", /1 other launch found no room here/), file);
+});
+
 test("the file that warplens explore writes opens at the explorer", async () => {
   const file = await report(folder, "explorer", (data) => {
     data.payload.explorer = true;

@@ -21,6 +21,13 @@ interface Props {
 const nameOf = (m: Model, row: Explore): string =>
   `${middle(m.kernelById.get(row.kernel)?.short_name ?? "kernel", 36)}, launch ${row.launch}`;
 
+/** What the page does not show, and how to see it. */
+function leftOut(m: Model): string {
+  const n = m.payload.explore.filter((row) => !row.pages).length;
+  const many = plural(n, "other launch", "other launches");
+  return n > 0 ? `; ${many} found no room here: warplens explore -k KERNEL leaves more of it` : "";
+}
+
 function LaunchChoice({ m, rows, side }: Props) {
   if (rows.length < 2)
     return <b class="mono">{middle(m.kernelById.get(side.row.kernel)?.short_name ?? "", 40)}</b>;
@@ -198,6 +205,7 @@ export function Tools(p: Props) {
           {shapeOf(side.launch.grid, side.launch.block)}; {plural(side.row.warps, "warp")} of{" "}
           {plural(side.data.blocks.length, "block")} known
           {side.row.compared.dropped ? `; ${exact(side.row.compared.dropped)} found no room` : ""}
+          {leftOut(p.m)}
           {side.row.paths ? "" : "; of some basic blocks only the accesses are known"}
         </span>
       </div>
