@@ -532,7 +532,8 @@ async function visits(page, hash) {
   if (hash.startsWith("#memory")) await page.waitForSelector(".livesbox canvas");
 }
 
-const VIEWS = ["#finding/1", "#finding/2", "#kernel/2", "#object/1?map=1,2", "#object/8", "#file/1", "#overview", "#memory", "#memory/6", "#glossary"];
+const VIEWS = ["#finding/1", "#finding/2", "#kernel/2", "#object/1?map=1,2", "#object/8", "#file/1", "#overview", "#memory", "#memory/6", "#glossary",
+  "#explore", "#explore/2?block=37", "#explore/2?block=37&warp=2", "#explore/2?block=37&warp=2&step=3"];
 
 test("fits a narrow window without scrolling sideways, every view", () =>
   visit("", async (page) => {
