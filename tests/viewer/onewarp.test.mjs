@@ -71,8 +71,8 @@ test("banks have stripes of the passes that serve them", () =>
 test("keys step through the operations, and from access to access", () =>
   visit("#transposeShared/warp/0", async (page) => {
     await page.focus(".oplist");
-    await page.keyboard.press("ArrowDown");
-    await at(page, "#transposeShared/warp/1/9.0");
+    for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowDown"); // none is lost, however fast they come
+    await at(page, "#transposeShared/warp/4/9.0");
     await page.keyboard.press("ArrowRight");
     await at(page, "#transposeShared/warp/5/9.0");
     await page.keyboard.press("End");

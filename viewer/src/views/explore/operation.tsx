@@ -163,15 +163,19 @@ function stepOf(insights: Insights, step: number, key: string): number | undefin
 
 export function OperationView(p: LevelProps) {
   const insights = useInsights(p);
+  const wanted = useRef(p.step); // where keys have led to, which may not be drawn yet
+  wanted.current = p.step;
   if (!insights) return <p class="muted">Reading the kernel's code …</p>;
   const insight = insights.at(p.step);
   if (!insight) return <p class="muted">This warp has no operation {exact(p.step + 1)}.</p>;
   const onKey = (e: KeyboardEvent) => {
-    const to = stepOf(insights, p.step, e.key);
+    const to = stepOf(insights, wanted.current, e.key);
     if (to === undefined || e.altKey || e.ctrlKey || e.metaKey) return;
     e.preventDefault();
     e.stopPropagation();
-    if (to !== p.step) p.onStep(to);
+    if (to === wanted.current) return;
+    wanted.current = to;
+    p.onStep(to);
   };
   const active = lanesOf(insight.operation.mask).length;
   return (

@@ -275,12 +275,18 @@ function Operations({ insights, warp, step, onStep }: LevelProps & { insights: I
   const shown = folded.value ? [...rounds].join() : "";
   const rows = useMemo(() => rowsOf(insights.count, loops, rounds), [insights, loops, shown]);
   const at = rowAt(rows, loops, step);
+  const wanted = useRef(step); // where keys have led to, which may not be drawn yet
+  wanted.current = step;
   const onKey = (e: KeyboardEvent) => {
-    const to = target(insights, rows, at, step, e.key);
+    const now = rowAt(rows, loops, wanted.current);
+    const from = now < 0 ? step : wanted.current;
+    const to = target(insights, rows, now < 0 ? at : now, from, e.key);
     if (to === undefined || e.altKey || e.ctrlKey || e.metaKey) return;
     e.preventDefault();
     e.stopPropagation();
-    if (to !== step) onStep(to);
+    if (to === from) return;
+    wanted.current = to;
+    onStep(to);
   };
   const turn = (loop: Loop, round: number) => {
     const inside = step >= loop.start && step < loop.end;
