@@ -108,6 +108,8 @@ static void tell_left_alone(ptx_run *r, const rewrite_kernel *k)
     r->shown++;
     if (k->refused && is_named((void *)r->options, k->func->name))
         wl_log(WL_LOG_WARN, "%s is not probed: %s", k->func->name, k->refused);
+    if (k->no_paths)
+        wl_log(WL_LOG_INFO, "%s does not tell paths: %s", k->func->name, k->no_paths);
     for (uint32_t s = 0; s < k->nskips; s++)
         wl_log(WL_LOG_INFO, "%s: instruction %u is not probed: %s", k->func->name, k->skips[s].pc,
                k->skips[s].reason);

@@ -5,6 +5,7 @@
 #include "ir/front.h"
 #include "rewrite/counting/counting.h"
 #include "rewrite/elements/elements.h"
+#include "rewrite/path/path.h"
 #include "rewrite/trace/trace.h"
 
 /* ---- a site ---- */
@@ -180,6 +181,25 @@ static void dump_counter(const rw_plan *p, const flow_function *f, uint32_t i, F
                 kinds[p->blocks->counters[counter].kind]);
 }
 
+static void dump_path_step(const rewrite_path_step *s, FILE *out)
+{
+    static const char *const kinds[] = {"counts", "point, counts", "turn of loop", "folds loop"};
+    fprintf(out, "        path: %s ", kinds[s->kind]);
+    if (s->kind == REWRITE_PATH_COUNT || s->kind == REWRITE_PATH_POINT)
+        fprintf(out, "%u instructions\n", s->add);
+    else if (s->kind == REWRITE_PATH_TURN)
+        fprintf(out, "%u\n", s->loop);
+    else
+        fprintf(out, "%u, %u instructions a turn, %u less\n", s->loop, s->add, s->less);
+}
+
+static void dump_path_steps(const rw_plan *p, uint32_t pc, FILE *out)
+{
+    for (uint32_t i = 0; i < p->out->path.nsteps; i++)
+        if (p->out->path.steps[i].pc == pc)
+            dump_path_step(&p->out->path.steps[i], out);
+}
+
 static void dump_edge(const rw_plan *p, const flow_function *f, uint32_t b, FILE *out)
 {
     uint32_t n = p->control->edge_at[f->first_pc + f->blocks[b].first];
@@ -201,7 +221,7 @@ static void dump_insn_plan(const rw_plan *p, const flow_function *f, uint32_t i,
     char line[512];
     uint32_t pc = f->first_pc + i;
     bool of_sites = pass != RW_PASS_runs && pass != RW_PASS_blocks && pass != RW_PASS_paths &&
-                    pass != RW_PASS_variables;
+                    pass != RW_PASS_variables && pass != RW_PASS_points;
     if (pass == RW_PASS_blocks)
         dump_counter(p, f, i, out);
     ir_insn_text(p->module, f->func, &f->func->insns[i], line, sizeof line);
@@ -210,6 +230,8 @@ static void dump_insn_plan(const rw_plan *p, const flow_function *f, uint32_t i,
         dump_site(p, pass, s, out);
     if (pass == RW_PASS_sites)
         dump_skip(p, pc, out);
+    if (pass == RW_PASS_points)
+        dump_path_steps(p, pc, out);
 }
 
 static void dump_function(const rw_plan *p, const flow_function *f, rw_pass pass, FILE *out)

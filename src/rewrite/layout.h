@@ -16,6 +16,7 @@
  *                  (MEASURED); or how often lanes went the way that is counted, how many, and how
  *                  often all did
  *     ranges_at    rewrite_range for each range of the setup, filled by the host
+ *     paths_at     rewrite_warp_slot for each warp of the launch, by its number in the grid
  *     after it     counters of shared memory, and what ranges point to
  *     rewrite_state.pool_at  the trace: a region of `rows` rows of REWRITE_ROW bytes for each block
  *                            to trace and warp of it
@@ -125,6 +126,7 @@ typedef struct rewrite_param {
     uint32_t shared_bytes, shared_mask, place_bytes, place_mask;
     uint64_t log, ends; /* device addresses */
     uint32_t log_rows, reserved;
+    uint64_t paths;                   /* as in the state */
     rewrite_slot slot[REWRITE_SLOTS]; /* for kernel->slots */
 } rewrite_param;
 
@@ -145,6 +147,7 @@ typedef struct rewrite_state {
     uint64_t ranges;                  /* device addresses, 0: none */
     uint64_t shared, places;
     uint64_t missed; /* by the kernel: see rewrite_missed */
+    uint64_t paths;  /* of the first warp's slot; 0: none */
     uint64_t
         block[REWRITE_MAX_BLOCKS];    /* linear indices of the blocks to trace; UINT64_MAX: none */
     uint8_t ran[REWRITE_MAX_BLOCKS];  /* by the kernel: not 0 where block[i] ran */
@@ -164,6 +167,13 @@ typedef struct rewrite_range {
                       not known fell in it */
     uint32_t spread; /* as in rewrite_slot */
 } rewrite_range;
+
+/* What a warp of the launch left of its path, by the kernel: of each of its lanes where that ends.
+ * All 0: none has ended. */
+typedef struct rewrite_warp_slot {
+    uint64_t hash;
+    uint32_t most, sum; /* of instructions that lanes ran: the most of any; of all, modulo 2^32 */
+} rewrite_warp_slot;
 
 typedef struct rewrite_record {
     /* In kernel->pieces, and from bit REWRITE_RAN_SHIFT on which of its blocks with a bit the lane
@@ -196,6 +206,8 @@ typedef struct rewrite_setup {
     uint32_t nleft_out; /* objects that would take too much memory */
     const rewrite_object *left_out;
     uint64_t log_bytes;    /* that the log may take */
+    uint64_t path_bytes;   /* path: that slots of warps may take; where they do not suffice for all
+                              warps, there are none */
     bool no_walks;         /* there is no memory for their tables */
     bool everywhere;       /* touch, frequency: all objects, not only those that pointers lead to */
     uint32_t shared_bytes; /* shared: the highest address + 1, so also what lies below the kernel's
@@ -209,9 +221,9 @@ typedef struct rewrite_layout {
     uint64_t blocks; /* as in the setup */
     uint32_t threads[3];
     uint32_t nregions, nranges, shared_bytes;
-    uint32_t shared_copies, place_copies;                /* powers of two */
-    uint32_t place_bytes;                                /* of a copy */
-    uint64_t ranges_at, shared_at, places_at, tables_at; /* of all that ranges point to */
+    uint32_t shared_copies, place_copies;                          /* powers of two */
+    uint32_t place_bytes;                                          /* of a copy */
+    uint64_t ranges_at, paths_at, shared_at, places_at, tables_at; /* of all that ranges point to */
     uint64_t bits_at, marks_at,
         nwords;       /* of touched elements: bitmaps, marks after all tables, words of bitmaps */
     uint64_t pool_at; /* also where there is none: the end of what must be zero */
@@ -310,6 +322,21 @@ uint64_t rewrite_var_address(const rewrite_copy *copy, uint32_t index);
 /* Of kernel->blocks[index]; false where it is not counted. */
 bool rewrite_read_block(const rewrite_copy *copy, uint32_t index, uint64_t *executions,
                         uint64_t *lanes);
+/* What a warp did. Equal ones, lane by lane, have one hash whatever their block; others hardly
+ * ever do. */
+typedef struct rewrite_warp_path {
+    uint64_t hash;
+    /* Of its lanes: the most that one ran, modulo 2^32; all of them together, UINT64_MAX where that
+     * is not known, since they are too many. */
+    uint64_t instructions, lane_instructions;
+} rewrite_warp_path;
+
+/* Of the warp with that number in the grid; false where it is not known. */
+bool rewrite_read_path(const rewrite_copy *copy, uint64_t warp, rewrite_warp_path *out);
+/* Warps that rewrite_read_path() may know: 0, or all of the launch. */
+uint64_t rewrite_npaths(const rewrite_copy *copy);
+/* Bytes of slots for all warps of such a launch; 0: they cannot have any. */
+uint64_t rewrite_path_bytes(uint64_t blocks, const uint32_t threads[3]);
 /* objects: whether kernel->sites[site] ran. Where that follows from the launch, it is taken to have
  * run if grid and parameters are not known, or if the grid is taken apart into more than 100,000
  * pieces without an answer. */

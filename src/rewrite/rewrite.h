@@ -149,10 +149,33 @@ typedef struct rewrite_walk_key {
     uint64_t step; /* in bytes; 0: the kernel knows it when it runs */
 } rewrite_walk_key;
 
+/* What a thread does to its hash h and its count n of instructions where it begins the basic block at
+ * pc (path/points.c). */
+typedef enum rewrite_path_kind {
+    REWRITE_PATH_COUNT, /* n += add */
+    REWRITE_PATH_POINT, /* n += add, h = h * factor + n */
+    REWRITE_PATH_TURN,  /* the loop's turns t += 1 */
+    REWRITE_PATH_FOLD   /* n += t * add - less, h = h * factor + n, t = 0 */
+} rewrite_path_kind;
+
+typedef struct rewrite_path_step {
+    uint32_t pc;
+    uint8_t kind;  /* rewrite_path_kind */
+    uint32_t loop; /* TURN, FOLD: in [0, nloops) of the path */
+    uint32_t add, less, factor;
+} rewrite_path_step;
+
+typedef struct rewrite_path {
+    uint32_t nsteps;
+    const rewrite_path_step *steps; /* ascend by pc; of one pc in their order */
+    uint32_t nloops;
+} rewrite_path;
+
 typedef struct rewrite_kernel {
     const ir_func *func;
-    const char *refused; /* why it is as it was; NULL: it is rewritten, or had nothing to probe */
-    uint32_t probes;     /* that are in it; 0: it is as it was */
+    const char *refused;  /* why it is as it was; NULL: it is rewritten, or had nothing to probe */
+    uint32_t probes;      /* that are in it; 0: it is as it was */
+    const char *no_paths; /* path: why it does not tell them, although data decides them; or NULL */
     uint32_t param_index, param_offset; /* of the hidden parameter */
     uint32_t nsites;
     const rewrite_probe_site *sites;
@@ -179,6 +202,7 @@ typedef struct rewrite_kernel {
     const rewrite_piece *pieces;
     const rewrite_spot *spots; /* [nsites] */
     const rewrite_keep *keeps;
+    rewrite_path path;  /* path: steps of the kernel and of the functions that it calls */
     uint32_t tail_rows; /* that a region of the trace must have beyond what may be filled */
     /* Byte offsets in a state; 0: absent. */
     uint32_t vars_at, counters_at, bits_at;

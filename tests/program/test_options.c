@@ -341,7 +341,7 @@ static void expect_probes(const char *text, uint32_t probes)
     prog_options_clear(&o);
 }
 
-/* Bits in the order of rewrite/probes.def: objects, trace, touch, frequency, shared, blocks. */
+/* Bits in the order of rewrite/probes.def: objects, trace, touch, frequency, shared, blocks, path. */
 static void probes(void **state)
 {
     (void)state;
@@ -349,7 +349,8 @@ static void probes(void **state)
     expect_probes("objects", 1);
     expect_probes("trace,blocks", 2 + 32);
     expect_probes("touch,frequency,shared", 4 + 8 + 16);
-    expect_probes("all", 63);
+    expect_probes("path", 64);
+    expect_probes("all", 127);
 }
 
 static void several_devices(void **state)

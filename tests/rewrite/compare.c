@@ -3,6 +3,7 @@
 
 #include "elements.h"
 #include "live.h"
+#include "paths.h"
 
 #include <stdlib.h>
 
@@ -418,6 +419,7 @@ void check_kernel(probed *p, const char *name, const shape *s, tally *t)
                            .objects = s->nobjects ? s->objects : objects,
                            .shared_bytes = SHARED_BYTES,
                            .log_bytes = log_bytes(s, 256),
+                           .path_bytes = UINT64_MAX,
                            .everywhere = true};
     shot original, with, off, decoded = {0};
     left l, none;
@@ -432,6 +434,7 @@ void check_kernel(probed *p, const char *name, const shape *s, tally *t)
     if (k->probes >> REWRITE_TRACE & 1)
         compare_traces(name, k, &original, &decoded, t);
     compare_counts(name, &original, &l, t);
+    t->paths += compare_paths(name, &original, &l.copy);
     count_naively(&n, k, &setup, s, &original);
     compare_elements(name, &n, &setup, s, &l, t);
     t->live += compare_live(name, p->f.ptx, &original, &l.copy);
@@ -454,10 +457,10 @@ void report(const char *what, const tally *t)
 {
     print_message("%s: %llu kernels, %llu with probes; %llu accesses, %llu block counts (%llu "
                   "shared), %llu elements, %llu logged, "
-                  "live ranges of %llu arrays; %.2f times the instructions\n",
+                  "live ranges of %llu arrays, %llu paths; %.2f times the instructions\n",
                   what, (unsigned long long)t->kernels, (unsigned long long)t->probed,
                   (unsigned long long)t->accesses, (unsigned long long)t->counts,
                   (unsigned long long)t->shared_counts, (unsigned long long)t->elements,
                   (unsigned long long)t->logged, (unsigned long long)t->live,
-                  (double)t->with / (double)t->plain);
+                  (unsigned long long)t->paths, (double)t->with / (double)t->plain);
 }

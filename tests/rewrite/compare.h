@@ -8,7 +8,8 @@
 
 /* Sums over the kernels checked. */
 typedef struct tally {
-    uint64_t kernels, probed, accesses, counts, shared_counts, elements, logged, live, plain, with;
+    uint64_t kernels, probed, accesses, counts, shared_counts, elements, logged, live, paths, plain,
+        with;
 } tally;
 
 void check_kernel(probed *p, const char *name, const shape *s, tally *t);

@@ -45,6 +45,8 @@ static void own_fixed(owned *o)
 static void own_shared(owned *o)
 {
     const rewrite_layout *l = o->copy->layout;
+    if (l->paths_at)
+        own(o, l->paths_at, sizeof(rewrite_warp_slot) * rewrite_npaths(o->copy));
     uint64_t threads = (uint64_t)l->threads[0] * l->threads[1] * l->threads[2];
     if (l->shared_at)
         own(o, l->shared_at, (uint64_t)l->shared_copies * REWRITE_CLASSES * l->shared_bytes);

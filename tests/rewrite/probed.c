@@ -119,6 +119,17 @@ void read_trace(probed *p, const left *state, shot *out)
     rewrite_read_trace(&state->copy, on_record, &w);
 }
 
+static void on_enter(void *block, uint32_t warp, uint32_t pc, uint32_t mask)
+{
+    const watch *w = block;
+    shot *s = w->shot;
+    if (s->nentries == s->entries_room) {
+        s->entries_room = s->entries_room * 2 + 1024;
+        s->entries = realloc(s->entries, s->entries_room * sizeof *s->entries);
+    }
+    s->entries[s->nentries++] = (entered){w->block, warp, pc, mask};
+}
+
 /* ---- runs ---- */
 
 /* Returns the kernel. */
@@ -169,6 +180,10 @@ static void launch(probed *p, emu_module *module, const char *name, const shape 
     memcpy(s->data, before, s->bytes);
     free(before);
     out->blocks = result.blocks, out->nblocks = result.nblocks;
+    out->ncode = info->ncode;
+    out->block_of = calloc(info->ncode + 1, sizeof *out->block_of);
+    for (uint32_t pc = 0; pc < info->ncode; pc++)
+        out->block_of[pc] = emu_kernel_code(kernel, pc).block;
     out->warp_instructions = result.warp_instructions;
 }
 
@@ -180,7 +195,8 @@ void shoot_original(probed *p, const char *name, const shape *s, shot *out)
                              .worker_begin = begin_worker,
                              .block_begin = begin_block,
                              .block_end = end_block,
-                             .access = on_access};
+                             .access = on_access,
+                             .enter = on_enter};
     launch(p, p->f.module, name, s, &observer, NULL, out);
 }
 
@@ -275,6 +291,6 @@ void left_end(left *l)
 
 void shot_end(shot *s)
 {
-    free(s->list), free(s->blocks), free(s->data);
+    free(s->list), free(s->entries), free(s->block_of), free(s->blocks), free(s->data);
     *s = (shot){0};
 }

@@ -36,12 +36,21 @@ typedef struct seen {
     uint64_t addr[32]; /* normalised */
 } seen;
 
+/* Lanes of a warp began a basic block. */
+typedef struct entered {
+    uint64_t block;
+    uint32_t warp, pc, mask;
+} entered;
+
 /* What one run did. */
 typedef struct shot {
+    entered *entries;
+    size_t nentries, entries_room;
     seen *list;
     size_t count, room;
     emu_block_count *blocks;
     uint32_t nblocks;
+    uint32_t *block_of, ncode; /* [ncode] the basic block of each instruction */
     uint64_t warp_instructions;
     void *data; /* memory after it */
 } shot;

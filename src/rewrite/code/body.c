@@ -35,6 +35,23 @@ static bool has_leave(const rw_body *b)
 
 /* ---- calls ---- */
 
+/* What outlives a function, to and from the kernel's frame. */
+static void keep_in_frame(rw_body *b)
+{
+    if (rw_has(b, REWRITE_TRACE))
+        rw_keep_trace(b);
+    if (rw_has(b, REWRITE_PATH))
+        rw_keep_path(b);
+}
+
+static void restore_from_frame(rw_body *b)
+{
+    if (rw_has(b, REWRITE_TRACE))
+        rw_restore_trace(b);
+    if (rw_has(b, REWRITE_PATH))
+        rw_restore_path(b);
+}
+
 const char *rw_clone_name(const rw_plan *plan, uint32_t index, uint32_t probes,
                           char buffer[RW_NAME_BYTES])
 {
@@ -56,8 +73,7 @@ static void print_clone_call(rw_body *b, const ir_insn *insn, uint32_t callee)
 {
     char name[RW_NAME_BYTES];
     flow_call call = flow_call_of(b->func, insn);
-    if (rw_has(b, REWRITE_TRACE))
-        rw_keep_trace(b);
+    keep_in_frame(b);
     ptx_put(b->out, "\t{\n\t.param .b64 __wl_out;\n\tst.param.b64 [__wl_out], __wl_frame;\n\t");
     if (insn->guard != IR_NONE)
         ptx_putf(b->out, "@%s%s ", insn->guard_neg ? "!" : "", b->func->regs[insn->guard].name);
@@ -70,8 +86,7 @@ static void print_clone_call(rw_body *b, const ir_insn *insn, uint32_t callee)
     ptx_putf(b->out, "%s, (", rw_clone_name(b->plan, callee, b->probes, name));
     print_list(b, call.args);
     ptx_put(b->out, "__wl_out);\n\t}\n");
-    if (rw_has(b, REWRITE_TRACE))
-        rw_restore_trace(b);
+    restore_from_frame(b);
 }
 
 /* May the call end the thread, so that it does not come back? */
@@ -90,6 +105,7 @@ static void print_call(rw_body *b, const ir_insn *insn, const ptx_stmt *stmt)
 {
     uint32_t callee = flow_callee(b->plan->flow, insn);
     rw_forget_lanes(b);
+    b->leaving = RW_CALLS;
     if (may_not_return(b, callee))
         EACH_EMITTER(b, leave, b);
     if (callee != FLOW_NONE && b->plan->cloned[callee] && callee != 0)
@@ -113,7 +129,10 @@ static bool starts_block(const rw_body *b, uint32_t i)
 static void print_block(rw_body *b, uint32_t i)
 {
     rw_forget_lanes(b);
-    EACH_EMITTER(b, block, b, b->plan->blocks->block_at[b->f->first_pc + b->index + i]);
+    if (rw_has(b, REWRITE_BLOCKS))
+        EACH_EMITTER(b, block, b, b->plan->blocks->block_at[b->f->first_pc + b->index + i]);
+    if (i < b->f->func->ninsns)
+        EACH_EMITTER(b, begin, b, i);
 }
 
 /* Does a probe of the site need its address? */
@@ -128,7 +147,7 @@ static bool needs_address(const rw_body *b, uint32_t site)
 static void print_access_probes(rw_body *b, uint32_t site)
 {
     bool place = needs_address(b, site);
-    if (!(b->probes & ~(1u << REWRITE_BLOCKS)))
+    if (!(b->probes & ~(1u << REWRITE_BLOCKS | 1u << REWRITE_PATH)))
         return;
     const rw_temps temps = rw_temps_now(b);
     if (place)
@@ -208,16 +227,17 @@ static void publish_edges(rw_body *b)
     rw_put_label(b, nobody);
 }
 
-static void print_leave(rw_body *b)
+static void print_leave(rw_body *b, rw_leaving leaving)
 {
+    b->leaving = leaving;
     rw_forget_lanes(b);
     const rw_temps temps = rw_temps_now(b);
     if (remembers_path(b))
         publish_edges(b);
     rw_temps_back(b, &temps);
     EACH_EMITTER(b, leave, b);
-    if (b->index != 0 && rw_has(b, REWRITE_TRACE))
-        rw_keep_trace(b);
+    if (b->index != 0)
+        keep_in_frame(b);
 }
 
 /* The edge that probes of the copy count at this instruction, or FLOW_NONE. */
@@ -299,7 +319,7 @@ static void print_insn_with_probes(rw_body *b, const ptx_stmt *stmt)
 {
     uint32_t i = stmt->index, pc = b->f->first_pc + i;
     const ir_insn *insn = &b->func->insns[i];
-    bool counted = rw_has(b, REWRITE_BLOCKS) && starts_block(b, i);
+    bool counted = (rw_has(b, REWRITE_BLOCKS) || rw_has(b, REWRITE_PATH)) && starts_block(b, i);
     bool late = ir_wait_of(insn) != IR_WAIT_NONE, branch = needs_branch(b, i);
     uint32_t block = b->f->block_of[i];
     rw_label past = branch ? rw_new_label(b, "past") : (rw_label){0};
@@ -320,7 +340,7 @@ static void print_insn_with_probes(rw_body *b, const ptx_stmt *stmt)
     rw_print_products(b, i);
     EACH_EMITTER(b, before, b, i);
     if (leaves_kernel(insn))
-        print_leave(b);
+        print_leave(b, insn->op == IR_exit ? RW_EXITS : RW_RETURNS);
     if (edge_at(b, i) != FLOW_NONE)
         print_branch(b, stmt, edge_at(b, i));
     else if (branch)
@@ -386,7 +406,7 @@ static void print_copy(rw_body *b, bool outer)
         return;
     if (rw_has(b, REWRITE_BLOCKS) && starts_block(b, b->func->ninsns))
         print_block(b, b->func->ninsns);
-    print_leave(b);
+    print_leave(b, RW_RETURNS);
     ptx_put(b->out, "\tret;\n");
     print_edges(b);
     print_rest(b);
@@ -563,7 +583,7 @@ void rw_print_kernel_body(ptx_text *out, rw_plan *plan)
     declare_all(&b, plan->out->probes);
     rw_load_addresses(&b);
     if (has_clones(plan))
-        ptx_put(b.out, "\t.local .align 8 .b8 " RW_PREFIX "stack[24];\n");
+        ptx_put(b.out, "\t.local .align 8 .b8 " RW_PREFIX "stack[32];\n");
     print_copies(&b, plan->out->probes);
     print_with_temps(out, &b, &code);
 }
@@ -578,8 +598,7 @@ void rw_print_clone_body(ptx_text *out, rw_plan *plan, uint32_t index, uint32_t 
     ptx_put(b.out, "\tld.param.u64 __wl_frame, [__wl_caller];\n");
     rw_do(&b, ld_local_u64, b.state, rw_at(b.frame, 0));
     rw_do(&b, mov_u32, b.lane, rw_sreg("%laneid"));
-    if (rw_has(&b, REWRITE_TRACE))
-        rw_restore_trace(&b);
+    restore_from_frame(&b);
     enter_function_copy(&b);
     print_copy(&b, true);
     print_with_temps(out, &b, &code);

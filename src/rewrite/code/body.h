@@ -8,6 +8,7 @@
 #include "rewrite/code/code.h"
 #include "rewrite/counting/counting.h"
 #include "rewrite/elements/elements.h"
+#include "rewrite/path/path.h"
 #include "rewrite/trace/trace.h"
 
 /* ---- what the code knows, in registers ---- */
@@ -98,6 +99,17 @@ typedef struct rw_trace_code {
     uint32_t npending;
 } rw_trace_code;
 
+typedef struct rw_path_code {
+    rw_reg hash, count; /* of the thread, so far */
+} rw_path_code;
+
+/* How a thread leaves a copy. */
+typedef enum rw_leaving {
+    RW_RETURNS,
+    RW_EXITS, /* and ends */
+    RW_CALLS  /* and perhaps does not come back */
+} rw_leaving;
+
 /* ---- a copy on its way into the text ---- */
 
 typedef struct rw_body {
@@ -124,6 +136,8 @@ typedef struct rw_body {
     rw_log_code log;
     rw_shared_code shared;
     rw_trace_code trace;
+    rw_path_code path;
+    rw_leaving leaving; /* where rw_emitter.leave prints */
 } rw_body;
 
 static inline bool rw_has(const rw_body *b, rewrite_probe probe)
@@ -157,6 +171,7 @@ typedef struct rw_emitter {
     void (*enter)(rw_body *b);                 /* where the copy begins, b->state is set */
     void (*start)(rw_body *b, uint32_t block); /* before flow's block */
     void (*block)(rw_body *b, uint32_t block); /* where the basic block begins */
+    void (*begin)(rw_body *b, uint32_t insn);  /* likewise: by its first instruction */
     void (*access)(rw_body *b, uint32_t site); /* before the instruction */
     void (*before)(rw_body *b, uint32_t insn); /* the instruction, after what `access` did */
     void (*after)(rw_body *b, uint32_t insn);
@@ -295,6 +310,12 @@ void rw_count_block(rw_body *b, uint32_t site, const rw_found *found);
 /* The lane's place in the trace, which outlives a function, to and from the kernel's frame. */
 void rw_keep_trace(rw_body *b);
 void rw_restore_trace(rw_body *b);
+
+/* ---- path ---- */
+
+/* The same of the thread's hash and count. */
+void rw_keep_path(rw_body *b);
+void rw_restore_path(rw_body *b);
 
 /* ---- other ---- */
 

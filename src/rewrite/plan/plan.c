@@ -4,6 +4,7 @@
 
 #include "rewrite/counting/counting.h"
 #include "rewrite/elements/elements.h"
+#include "rewrite/path/path.h"
 #include "rewrite/trace/trace.h"
 
 #include <string.h>
@@ -29,7 +30,9 @@ static wl_status allocate_plans(rw_plan *p)
     p->live = wl_new(p->arena, rw_live_plan);
     p->elements = wl_new(p->arena, rw_element_plan);
     p->trace = wl_new(p->arena, rw_trace_plan);
-    return p->control && p->blocks && p->objects && p->shared && p->live && p->elements && p->trace
+    p->path = wl_new(p->arena, rw_path_plan);
+    return p->control && p->blocks && p->objects && p->shared && p->live && p->elements &&
+                   p->trace && p->path
                ? WL_OK
                : WL_NOMEM;
 }

@@ -117,8 +117,9 @@ typedef struct rw_plan {
     struct rw_live_plan *live;      /* likewise */
     struct rw_element_plan *elements;
     struct rw_trace_plan *trace;
-    uint8_t *logged; /* [nsites] of rw_log_kind: what the site writes to the log */
-    rw_alone *alone; /* NULL: the kernel stays in its module */
+    struct rw_path_plan *path; /* path/path.h */
+    uint8_t *logged;           /* [nsites] of rw_log_kind: what the site writes to the log */
+    rw_alone *alone;           /* NULL: the kernel stays in its module */
 } rw_plan;
 
 /* A bit set. */

@@ -278,10 +278,20 @@ static wl_status allocate_sites(rw_plan *p)
     return p->cloned && p->site_first && p->sites && p->addresses && p->skips ? WL_OK : WL_NOMEM;
 }
 
-/* Which of the probes that were asked for find something in the kernel. */
-static uint32_t useful(const rw_plan *p)
+/* Does each function that a thread may come to have a copy? Else its path is not known whole. */
+static bool follows_all(const rw_plan *p, const char *const *why, const bool *reached)
 {
-    uint32_t blocks = 1u << REWRITE_BLOCKS, shared = 1u << REWRITE_SHARED,
+    bool all = true;
+    for (uint32_t k = 0; k < p->code.count; k++)
+        all &= !why[k] || (!reached[k] && !p->flow->funcs[k].pointed);
+    return all && !p->flow->calls_unknown;
+}
+
+/* Which of the probes that were asked for find something in the kernel. `whole`: follows_all(). */
+static uint32_t useful(const rw_plan *p, bool whole)
+{
+    uint32_t blocks = 1u << REWRITE_BLOCKS, path = 1u << REWRITE_PATH,
+             shared = 1u << REWRITE_SHARED,
              elements = 1u << REWRITE_TOUCH | 1u << REWRITE_FREQUENCY;
     bool counts = p->options->everything || p->proof.unknown, uses_shared = false,
          uses_global = false;
@@ -289,10 +299,11 @@ static uint32_t useful(const rw_plan *p)
         uses_shared |= rw_may_be_shared(&p->sites[s]);
         uses_global |= rw_may_be_global(&p->sites[s]);
     }
-    return (p->nsites ? p->options->probes & ~(blocks | shared | elements) : 0) |
+    return (p->nsites ? p->options->probes & ~(blocks | path | shared | elements) : 0) |
            (uses_shared ? p->options->probes & shared : 0) |
            (uses_global ? p->options->probes & elements : 0) |
-           (counts ? p->options->probes & blocks : 0);
+           (counts ? p->options->probes & blocks : 0) |
+           (counts && whole ? p->options->probes & path : 0);
 }
 
 /* Needs: flow. Fills: sites, addresses, site_first, skips, cloned; of the kernel's result the
@@ -306,9 +317,12 @@ wl_status rw_pass_sites(rw_plan *p)
     mark_unprobed(p, why);
     mark_unreached(p, why, reached);
     find_sites(p, why);
-    p->out->probes = useful(p);
+    bool whole = follows_all(p, why, reached);
+    p->out->probes = useful(p, whole);
+    if (!whole && useful(p, true) >> REWRITE_PATH & 1)
+        p->out->no_paths = "a function that it may call can carry no probe";
     p->out->nsites = p->nsites, p->out->sites = p->sites;
     p->out->nskips = p->nskips, p->out->skips = p->skips;
-    mark_cloned(p, why, rw_plan_has(p, REWRITE_BLOCKS));
+    mark_cloned(p, why, rw_plan_has(p, REWRITE_BLOCKS) || rw_plan_has(p, REWRITE_PATH));
     return WL_OK;
 }

@@ -192,6 +192,26 @@ static uint64_t lay_out_tables(const rewrite_kernel *k, const rewrite_setup *set
     return round_to_256(out->marks_at + 32 * out->nwords);
 }
 
+/* ---- paths ---- */
+
+uint64_t rewrite_path_bytes(uint64_t blocks, const uint32_t threads[3])
+{
+    uint64_t lanes = (uint64_t)threads[0] * threads[1] * threads[2],
+             warps = (lanes + REWRITE_LANES - 1) / REWRITE_LANES;
+    bool fits = warps && blocks <= UINT32_MAX / warps;
+    return fits ? blocks * warps * sizeof(rewrite_warp_slot) : 0;
+}
+
+static uint64_t lay_out_paths(const rewrite_kernel *k, const rewrite_setup *setup, uint64_t at,
+                              rewrite_layout *out)
+{
+    uint64_t bytes = rewrite_path_bytes(out->blocks, out->threads);
+    if (!rewrite_has_probe(k, REWRITE_PATH) || !bytes || bytes > setup->path_bytes)
+        return at;
+    out->paths_at = at;
+    return round_to_256(at + bytes);
+}
+
 /* ---- the log ---- */
 
 uint32_t rewrite_log_regions(uint64_t blocks, const uint32_t threads[3])
@@ -248,6 +268,7 @@ void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrit
         out->ranges_at = at;
         at = round_to_256(at + sizeof(rewrite_range) * (uint64_t)setup->nobjects);
     }
+    at = lay_out_paths(k, setup, at, out);
     at = lay_out_shared_counters(k, setup, at, out);
     if (elements && out->nranges)
         at = lay_out_tables(k, setup, at, out);
@@ -362,6 +383,7 @@ void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rew
                              .shared_mask = l->shared_copies - 1,
                              .place_bytes = l->place_bytes,
                              .place_mask = l->place_copies - 1,
+                             .paths = l->paths_at ? address + l->paths_at : 0,
                              .shared = l->shared_at ? address + l->shared_at : 0,
                              .places = l->places_at ? address + l->places_at : 0};
     for (uint32_t i = 0; i < REWRITE_MAX_BLOCKS; i++)
@@ -382,6 +404,7 @@ void rewrite_param_init(uint64_t state, const rewrite_state *filled, uint32_t wi
         return;
     out->pool = state + filled->pool_at;
     out->rows = filled->rows, out->warps = filled->warps;
+    out->paths = filled->paths;
     out->shared = filled->shared, out->places = filled->places;
     out->shared_bytes = filled->shared_bytes, out->shared_mask = filled->shared_mask;
     out->place_bytes = filled->place_bytes, out->place_mask = filled->place_mask;
