@@ -431,6 +431,15 @@ typedef struct cap_trials {
     obs_trial *trials;
 } cap_trials;
 
+/* Which path each warp of the LAUNCH before took (obs_path). */
+typedef struct cap_paths {
+    uint32_t launch; /* id of the LAUNCH before */
+    uint32_t count;
+    obs_path *paths;
+    const char *runs; /* obs_summary.path_runs */
+    uint64_t length;
+} cap_paths;
+
 /* What warps of the LAUNCH before did, step by step, as far as there was room for them. Of one
  * launch there may be several, one after the other, each a part: warps name sequences by their
  * number over all parts, and stand in the part of their sequence or a later one. */

@@ -139,6 +139,17 @@ static wl_status write_sequences_in_parts(cap_writer *w, const cap_launch *launc
     return status == WL_OK ? end_sequences_part(&p) : status;
 }
 
+static wl_status write_launch_paths(cap_writer *w, const cap_launch *launch)
+{
+    const obs_summary *s = &launch->summary;
+    cap_paths paths = {.launch = launch->id,
+                       .count = s->npaths,
+                       .paths = s->paths,
+                       .runs = s->path_runs,
+                       .length = s->path_bytes};
+    return s->npaths ? cap_write_paths(w, &paths) : WL_OK;
+}
+
 wl_status cap_write_observed(cap_writer *w, const cap_launch *launch)
 {
     const obs_summary *s = &launch->summary;
@@ -150,5 +161,7 @@ wl_status cap_write_observed(cap_writer *w, const cap_launch *launch)
                      .uses = s->uses};
     if (status == WL_OK && (s->objects_known || s->arrays_known || s->nuses))
         status = write_fitting_uses(w, launch, &uses);
-    return status == WL_OK ? write_sequences_in_parts(w, launch) : status;
+    if (status == WL_OK)
+        status = write_sequences_in_parts(w, launch);
+    return status == WL_OK ? write_launch_paths(w, launch) : status;
 }

@@ -10,6 +10,7 @@
 #include "program/options.h"
 #include "record/record.h"
 #include "replay/fills.h"
+#include "replay/followed.h"
 #include "replay/repeats.h"
 #include "replay/sampling.h"
 #include "replay/settings.h"
@@ -211,6 +212,7 @@ struct dev_function {
     int attributes[DEV_ATTRIBUTE_MAX];
     replay_proven proven; /* same.h */
     replay_fills fills;
+    replay_path path;
     replay_shapes *shapes; /* that it was launched with */
 };
 

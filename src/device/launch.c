@@ -141,6 +141,9 @@ wl_status dev_launch_watch(const dev_op *op, emu_machine *machine, emu_kernel *k
     const flow_fills *fills = NULL;
     if (replay_elements_of_arrays(dev_g.settings.probes))
         fills = replay_fills_of(&f->fills, f->module->ptx, emu_kernel_get(f->kernel)->func);
+    const rewrite_path *path = NULL;
+    if (dev_g.settings.probes >> REWRITE_PATH & 1)
+        path = replay_path_of(&f->path, f->module->ptx, emu_kernel_get(f->kernel)->func);
     replay_watched what = {.settings = &dev_g.settings,
                            .machine = machine,
                            .kernel = kernel,
@@ -150,7 +153,8 @@ wl_status dev_launch_watch(const dev_op *op, emu_machine *machine, emu_kernel *k
                            .dynamic_shared = l->shared,
                            .cooperative = l->cooperative,
                            .unmapped = !mapped,
-                           .fills = fills};
+                           .fills = fills,
+                           .path = path};
     return replay_watch_begin(&what, proof, w);
 }
 

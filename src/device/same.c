@@ -12,6 +12,7 @@ void dev_same_forget(dev_function *function)
 {
     replay_proven_clear(&function->proven);
     replay_fills_clear(&function->fills);
+    replay_path_clear(&function->path);
     replay_shapes_free(function->shapes);
     function->shapes = NULL;
 }

@@ -293,6 +293,18 @@ typedef struct obs_warps {
     obs_page *pages;
 } obs_warps;
 
+/* A path: the basic blocks that each lane of a warp ran, in order (docs/probes.md, path). Warps that
+ * took the same have the same hash, in whatever block and launch of the kernel. */
+typedef struct obs_path {
+    uint64_t hash;
+    uint64_t instructions;      /* the most that a lane ran */
+    uint64_t lane_instructions; /* of all lanes; UINT64_MAX: not known */
+    uint64_t warps, first;      /* that took it; the first of them, by its number in the grid */
+} obs_path;
+
+enum { OBS_MOST_PATHS = 1 << 16 /* that are told apart in a launch */ };
+#define OBS_NO_PATH UINT32_MAX
+
 typedef struct obs_summary {
     uint32_t ninsns;
     obs_insn *insns;
@@ -318,6 +330,13 @@ typedef struct obs_summary {
     uint32_t nwarps; /* groups */
     obs_warps *warps;
     uint64_t warps_dropped;
+    /* What path each warp took, in the order in which the first of each does; npaths is 0 where that
+     * is not known. path_runs has all warps of the launch in the grid's order, as numbers of
+     * base/varint.h: index of a path + 1, or 0 (not known), and how many warps in a row took it. */
+    uint32_t npaths;
+    obs_path *paths;
+    const char *path_runs;
+    uint64_t path_bytes;
     obs_mix mix;
     uint64_t warp_instructions, thread_instructions;
     /* The most warp instructions that any warp and any block executed; and of each block those of

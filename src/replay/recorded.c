@@ -1,5 +1,6 @@
 /* What probes recorded of a launch: unpacked, and scaled to the launch. */
 #include "replay/elements.h"
+#include "replay/followed.h"
 #include "replay/recorded_impl.h"
 #include "replay/run.h"
 
@@ -50,6 +51,9 @@ static wl_status lay_out_trace(replay_recorded_launch *l, const cap_note *note,
     for (uint32_t i = 0; i < probe->count; i++)
         objects[i] = (rewrite_object){probe->objects[i].base, probe->objects[i].bytes};
     setup.objects = objects;
+    rewrite_state head = {0};
+    rewrite_unpack(probe->data, probe->length, 0, &head, sizeof head);
+    setup.path_bytes = head.paths ? UINT64_MAX : 0;
     rewrite_lay_out(t->kernel, &setup, &t->layout);
     wl_status status = unpack_probe(t, note, probe, arena);
     l->dropped = rewrite_dropped(&t->copy);
@@ -363,6 +367,22 @@ static void use_counts(struct replay_recorded_trace *t, const obs_summary *s)
                         (replay_tally){s->blocks[i].executions, s->blocks[i].lanes});
 }
 
+/* Which path each warp took, where the device tells. */
+static wl_status add_recorded_paths(const replay_recorded_launch *l, wl_arena *arena,
+                                    obs_summary *s)
+{
+    const rewrite_copy *copy = &l->trace->copy;
+    uint64_t n = rewrite_npaths(copy);
+    rewrite_warp_path *warps = n ? calloc(n, sizeof *warps) : NULL;
+    if (!n)
+        return WL_OK;
+    for (uint64_t i = 0; warps && i < n; i++)
+        (void)rewrite_read_path(copy, i, &warps[i]);
+    wl_status status = warps ? replay_fold_paths(warps, n, arena, s) : WL_NOMEM;
+    free(warps);
+    return status;
+}
+
 wl_status replay_recorded_finish(replay_recorded_launch *l, wl_arena *arena, obs_summary *s)
 {
     use_counts(l->trace, s);
@@ -379,5 +399,6 @@ wl_status replay_recorded_finish(replay_recorded_launch *l, wl_arena *arena, obs
     if (l->estimated && l->nblocks && l->nblocks < s->blocks_observed)
         s->blocks_observed = l->nblocks; /* not all that happened in the others was counted */
     s->dropped += l->dropped;
-    return add_recorded_blocks(l, arena, s);
+    wl_status status = add_recorded_blocks(l, arena, s);
+    return status == WL_OK ? add_recorded_paths(l, arena, s) : status;
 }

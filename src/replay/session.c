@@ -294,6 +294,9 @@ static wl_status begin_watch(work *w)
     if (replay_elements_of_arrays(w->s->settings.probes | probes))
         what.fills = replay_fills_of(&w->kernel->fills, w->kernel->facts.code.module,
                                      w->kernel->facts.code.funcs[0]);
+    if ((w->s->settings.probes | probes) >> REWRITE_PATH & 1 && !what.incomplete)
+        what.path = replay_path_of(&w->kernel->path, w->kernel->facts.code.module,
+                                   w->kernel->facts.code.funcs[0]);
     if (status == WL_OK)
         status = replay_watch_begin(&what, &w->kernel->facts.proof, &w->s->watch);
     w->observer = w->s->watch.observer;

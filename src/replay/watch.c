@@ -21,7 +21,7 @@ static bool range_at(void *ctx, uint64_t address, obs_range *out)
     return true;
 }
 
-/* ---- begin ---- */
+/* ---- arrays ---- */
 
 /* Index 0 covers what no array does; the arrays follow as the emulator lays them out, the
  * dynamic part last. */
@@ -70,6 +70,35 @@ static uint64_t blocks_in_flight(const replay_watched *what)
     return blocks_together(what) * (threads ? threads : 1);
 }
 
+/* ---- paths ---- */
+
+static uint64_t product_of_dim(emu_dim grid)
+{
+    return (uint64_t)grid.x * grid.y * grid.z;
+}
+
+/* Does the kernel, or slice, show all basic blocks that lanes begin? */
+static bool shows_entries(const emu_kernel *kernel, const flow_proof *proof)
+{
+    bool all = true;
+    for (uint32_t pc = 0; proof && pc < emu_kernel_get(kernel)->ncode; pc++)
+        all &= emu_slice_counts(kernel, pc);
+    return all;
+}
+
+/* Where there is no memory for it, paths are not told. */
+static void follow_paths(const replay_watched *what, const flow_proof *proof, replay_watch *out)
+{
+    uint32_t warps = (uint32_t)((product_of_dim(what->block) + REWRITE_LANES - 1) / REWRITE_LANES);
+    if (!what->path || !shows_entries(what->kernel, proof))
+        return;
+    out->followed = replay_followed_new(what->path, product_of_dim(what->grid), warps);
+    if (out->followed)
+        out->observer = replay_followed_observer(out->followed, &out->observer);
+}
+
+/* ---- begin ---- */
+
 wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof, replay_watch *out)
 {
     *out = (replay_watch){.arena = wl_arena_new(), .kernel = what->kernel, .proof = proof};
@@ -107,14 +136,17 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
     wl_status status = obs_launch_new(&config, &out->launch);
     out->sampled = config.sampled;
     out->nsampled = config.nsampled;
-    if (status == WL_OK)
+    if (status == WL_OK) {
         out->observer = obs_observer(out->launch);
+        follow_paths(what, proof, out);
+    }
     return status;
 }
 
 void replay_watch_end(replay_watch *watch)
 {
     obs_launch_free(watch->launch);
+    replay_followed_free(watch->followed);
     wl_arena_free(watch->arena);
     *watch = (replay_watch){0};
 }
@@ -183,5 +215,7 @@ static wl_status count_watched_blocks(const replay_watch *w, const emu_result *r
 wl_status replay_watch_finish(replay_watch *watch, const emu_result *result, obs_summary *out)
 {
     wl_status status = obs_finish(watch->launch, watch->arena, out);
+    if (status == WL_OK && watch->followed)
+        status = replay_followed_finish(watch->followed, watch->arena, out);
     return status == WL_OK ? count_watched_blocks(watch, result, out) : status;
 }

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "emu/slice.h"
 #include "observe/observe.h"
+#include "replay/followed.h"
 #include "replay/ranges.h"
 #include "replay/settings.h"
 
@@ -30,13 +31,16 @@ typedef struct replay_watched { /* what is watched */
     const flow_fills *fills;
     /* Of arrays of which some accesses are not shown; NULL: there are none. */
     const replay_ranges *ranges;
+    /* Of the kernel; NULL: its warps' paths are not asked for. */
+    const rewrite_path *path;
 } replay_watched;
 
 typedef struct replay_watch {
     wl_arena *arena; /* owns the summary */
     obs_launch *launch;
     emu_kernel *kernel;
-    const flow_proof *proof; /* of a slice, else NULL */
+    const flow_proof *proof;   /* of a slice, else NULL */
+    replay_followed *followed; /* NULL: paths are not told */
     acc_observer
         observer; /* for emu_launch; several runs of one launch may use it, one after another */
     uint32_t nsampled; /* blocks that the settings name for a heat map: linear indices, ascending */

@@ -9,6 +9,7 @@
 #include "replay/arrays.h"
 #include "replay/facts.h"
 #include "replay/fills.h"
+#include "replay/followed.h"
 #include "replay/sampling.h"
 
 #include <uthash.h>
@@ -34,6 +35,7 @@ typedef struct replay_world_kernel {
     replay_facts facts;
     replay_fills fills;
     replay_arrays arrays;
+    replay_path path;
     emu_kernel *slice;
     replay_shapes *shapes; /* that it was launched with */
     replay_shapes *tried;  /* of these, those that trials were made of */
