@@ -266,6 +266,8 @@ wl_status prof_add(prof_builder *b, const cap_record *record, wl_error *err)
         return builder_uses(b, &record->uses, err);
     if (record->type == CAP_SEQUENCES)
         return builder_sequences(b, &record->sequences, err);
+    if (record->type == CAP_PATHS)
+        return builder_paths(b, &record->paths, err);
     wl_status status = builder_add_small(b, record, err);
     return status == WL_OK && b->nomem ? NOMEM(err) : status;
 }

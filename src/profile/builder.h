@@ -238,6 +238,7 @@ typedef struct process {
     moves_entry *moves;
     uint32_t last_launch; /* number of the LAUNCH before; 0: it has its USES */
     uint32_t arrays_of;   /* number of the LAUNCH before */
+    uint32_t paths_of;    /* of the one whose paths are written */
     uint32_t nlast_arrays;
     wl_vec(obs_shared) last_arrays;      /* its arrays, by index; there may be more */
     wl_vec(sequence_ref) last_sequences; /* its sequences, so far */
@@ -370,6 +371,9 @@ wl_status builder_fault(prof_builder *b, const cap_fault *fault, wl_error *err);
 /* graphs.c: GRAPH, GRAPH_RUN */
 wl_status builder_graph(prof_builder *b, const cap_graph *graph, wl_error *err);
 wl_status builder_graph_run(prof_builder *b, const cap_graph_run *run, wl_error *err);
+
+/* paths.c: PATHS, likewise */
+wl_status builder_paths(prof_builder *b, const cap_paths *record, wl_error *err);
 
 /* sequences.c: SEQUENCES, which follow their LAUNCH */
 wl_status builder_sequences(prof_builder *b, const cap_sequences *record, wl_error *err);

@@ -244,6 +244,18 @@ typedef struct prof_warp {
     const wl_page_reader *pages; /* of its steps, to be copied; checked */
 } prof_warp;
 
+typedef struct prof_path { /* that warps of a launch took */
+    uint32_t launch, path; /* by its number in the launch, from 0 */
+    obs_path p;
+} prof_path;
+
+/* Warps side by side in the grid that took one path. */
+typedef struct prof_path_run {
+    uint32_t path; /* OBS_NO_PATH: it is not known */
+    uint64_t first,
+        warps; /* by the warp's number in the grid: block * warps of a block + its own */
+} prof_path_run;
+
 typedef enum prof_registers {
     PROF_REGISTERS_ESTIMATE, /* what the PTX keeps live at most */
     PROF_REGISTERS_PTXAS,    /* the machine code that ran, or that would on the device */
@@ -671,6 +683,8 @@ typedef struct prof_coverage {
         prof_##name *rows;              \
     } prof_##name##_rows;
 PROF_ROWS(process)
+PROF_ROWS(path)
+PROF_ROWS(path_run)
 PROF_ROWS(device)
 PROF_ROWS(file)
 PROF_ROWS(kernel)
@@ -843,6 +857,12 @@ wl_status prof_load_warps(prof_db *db, uint32_t launch, wl_arena *arena, prof_wa
 /* The launches of a kernel that have any, ascending; those with rows of their own. */
 wl_status prof_load_warp_launches(prof_db *db, uint32_t kernel, wl_arena *arena, uint32_t *count,
                                   uint32_t **launches, wl_error *err);
+/* Likewise: paths by their number, and all warps of the launch in order; without any both are
+ * empty. */
+wl_status prof_load_paths(prof_db *db, uint32_t launch, wl_arena *arena, prof_path_rows *out,
+                          wl_error *err);
+wl_status prof_load_path_runs(prof_db *db, uint32_t launch, wl_arena *arena,
+                              prof_path_run_rows *out, wl_error *err);
 /* A reader of checked spans, which lie in the arena. */
 wl_status prof_load_spans(prof_db *db, uint32_t spans, wl_arena *arena, wl_span_reader *out,
                           wl_error *err);

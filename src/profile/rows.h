@@ -120,6 +120,12 @@ typedef struct row_spans {
     row_bytes data;
 } row_spans;
 
+typedef struct row_path_runs {
+    uint32_t launch;
+    uint64_t bytes;
+    row_bytes data;
+} row_path_runs;
+
 typedef struct row_page { /* of a sequence, or of a group of warps */
     uint32_t of, page;
     uint64_t count, bytes; /* count: of steps, or warps */

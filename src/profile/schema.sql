@@ -477,6 +477,20 @@ CREATE TABLE warp_pages (
   PRIMARY KEY (warps, page)
 ) WITHOUT ROWID;
 
+-- Which path each warp of a launch took: the basic blocks that each of its lanes ran, in order, told by a
+-- hash. instructions: the most that a lane ran; lane_instructions: of all lanes, NULL where that is not
+-- known; warps: that took it, first: the first of them by its number in the grid. The paths of all warps in
+-- the grid's order are in path_runs.data (docs/profile-schema.md has its layout; bytes: unpacked).
+CREATE TABLE paths (
+  launch INTEGER NOT NULL, path INTEGER NOT NULL, hash INTEGER NOT NULL,
+  instructions INTEGER NOT NULL, lane_instructions INTEGER,
+  warps INTEGER NOT NULL, first INTEGER NOT NULL,
+  PRIMARY KEY (launch, path)
+) WITHOUT ROWID;
+CREATE TABLE path_runs (
+  launch INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, data BLOB NOT NULL
+);
+
 -- Launches that were not observed.
 CREATE TABLE skips (
   id INTEGER PRIMARY KEY, process INTEGER NOT NULL, kernel TEXT NOT NULL, reason TEXT NOT NULL,
@@ -564,6 +578,11 @@ JOIN warp_groups w ON w.launch = l.rows_of
 JOIN sequences s ON s.id = w.sequence
 LEFT JOIN warp_objects o ON o.warps = w.id
 LEFT JOIN moves m ON m.id = l.moves AND m.object = o.object;
+
+-- Which path each warp of a launch took, of every launch.
+CREATE VIEW launch_paths AS
+SELECT l.id AS launch, l.kernel, p.path, p.hash, p.instructions, p.lane_instructions, p.warps, p.first
+FROM launches l JOIN paths p ON p.launch = l.rows_of;
 
 -- What each launch moved of each object.
 CREATE VIEW traffic AS

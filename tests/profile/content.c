@@ -43,6 +43,8 @@ static const char *const stable[] = {
     "ORDER BY launch, block",
     "SELECT l.id, g.pc, g.reason FROM launches l JOIN gaps g ON g.launch = l.rows_of "
     "ORDER BY l.id, g.pc",
+    "SELECT * FROM launch_paths ORDER BY launch, path",
+    "SELECT * FROM path_runs ORDER BY launch",
     "SELECT * FROM sequences ORDER BY id",
     "SELECT * FROM sequence_pages ORDER BY sequence, page",
     "SELECT launch, warps, sequence, slot, space, object FROM launch_warps "
