@@ -10,6 +10,8 @@ enum { FIRST_ROWS = 2560 }; /* of a warp; a launch that needed more gives the ne
 /* Launches that would have recorded: there was no memory left of what the options allow, or the
  * driver refused what recording takes. */
 static uint32_t without_memory, refused;
+/* Launches that recorded without the paths of their warps, for which there was no room. */
+static uint32_t without_paths;
 
 /* ---- which launches record ---- */
 
@@ -116,8 +118,11 @@ static void take_recording(probe_launch *p, const drv_function *f, const probe_c
     need.pointers = pointers;
     p->recording = probe_recording_take(&need, l->stream, &p->without_memory);
     p->refused = !p->recording && !p->without_memory;
-    if (p->recording)
-        probe_recording_tell(p->recording, l->shape->grid[0], &p->hidden);
+    if (!p->recording)
+        return;
+    without_paths += rewrite_has_probe(f->probe->kernel, REWRITE_PATH) &&
+                     !p->recording->layout.paths_at;
+    probe_recording_tell(p->recording, l->shape->grid[0], &p->hidden);
 }
 
 /* ---- parameters ---- */
@@ -260,6 +265,12 @@ void probe_tell_missing(void)
             "%u launches ran without probes, since recording would have taken more than %u MiB "
             "of the device's memory (--device-memory gives more).",
             without_memory, (unsigned)prog_options_get()->device_memory);
+    if (without_paths)
+        rec_message(WL_LOG_INFO,
+                    "Which path each warp took was not recorded of %u launches: 16 bytes for each "
+                    "warp would have taken more than an eighth of --device-memory, or more than "
+                    "128 MiB.",
+                    without_paths);
     if (refused)
         rec_message(WL_LOG_INFO,
                     "%u launches ran without probes, since the driver refused the memory, the "

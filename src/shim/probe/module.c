@@ -191,6 +191,9 @@ void probe_kernel_rewrite(probe_kernel *k, uint32_t threads)
     if (status != WL_OK || k->kernel->refused)
         rec_remark("%s has no probes: %s.", k->name,
                    status == WL_OK ? k->kernel->refused : err.text);
+    if (k->kernel->no_paths)
+        rec_remark("Which path its warps took is not known of %s: %s.", k->name,
+                   k->kernel->no_paths);
 }
 
 /* ---- what a kernel takes ---- */

@@ -255,6 +255,14 @@ static void plan_log(probe_recording *r, const probe_recording *own)
     lay_out_recording(r);
 }
 
+enum { MOST_OF_PATHS = 128 << 20 /* bytes: they stand in one record */ };
+
+static uint64_t most_for_paths(void)
+{
+    uint64_t part = prog_options_get()->device_memory * MIB / 8;
+    return part < MOST_OF_PATHS ? part : MOST_OF_PATHS;
+}
+
 /* In half of the memory at most: tables of walks are left out, then the largest objects. */
 static void plan(probe_recording *r, const probe_need *need, const probe_recording *own)
 {
@@ -265,6 +273,7 @@ static void plan(probe_recording *r, const probe_need *need, const probe_recordi
                                .rows = need->rows,
                                .ntraced = need->ntraced,
                                .everywhere = need->kernel->everywhere,
+                               .path_bytes = most_for_paths(),
                                .shared_bytes = need->shared_bytes};
     memcpy(r->pointers, need->pointers, sizeof r->pointers);
     memcpy(r->blocks, need->traced, need->ntraced * sizeof *r->blocks);
@@ -311,6 +320,12 @@ static bool serves_log(const probe_recording *r, const probe_need *need)
     return !r->layout.log_rows || (regions && regions <= r->layout.log_regions);
 }
 
+/* Slots of warps stand where they did, and there are as many. */
+static bool serves_paths(const probe_recording *r, const probe_need *need)
+{
+    return r->setup.blocks == need->blocks && same_threads(r, need);
+}
+
 /* Whether it was prepared for just that. */
 static bool serves(const probe_recording *r, const probe_need *need, CUcontext context)
 {
@@ -319,7 +334,8 @@ static bool serves(const probe_recording *r, const probe_need *need, CUcontext c
            (!rewrite_has_probe(k, REWRITE_TRACE) || serves_trace(r, need)) &&
            (!rewrite_has_probe(k, REWRITE_SHARED) ||
             (r->setup.shared_bytes == need->shared_bytes && same_threads(r, need))) &&
-           serves_log(r, need) && (!knows_objects(k) || serves_objects(r, need));
+           (!rewrite_has_probe(k, REWRITE_PATH) || serves_paths(r, need)) && serves_log(r, need) &&
+           (!knows_objects(k) || serves_objects(r, need));
 }
 
 /* ---- preparing ---- */
