@@ -6,7 +6,8 @@
 enum {
     MOST_OPERATIONS = 500000, /* of a process, that a report holds one by one */
     MOST_BLOCKS = 4,          /* of a kernel, whose phases it shows */
-    MOST_COMPARED = 100       /* launches whose warps are compared */
+    MOST_COMPARED = 100,      /* launches whose warps are compared */
+    MOST_HASHED = 8           /* launches whose warps' paths are compared by their hashes */
 };
 
 /* Of so many launches that those that are alike are in one row. */
@@ -66,6 +67,7 @@ static wl_status load_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *
     LOAD(ana_kernel_table(db, d->findings, arena, &d->kernel_table, err));
     LOAD(ana_memory_table(db, arena, &d->memory, err));
     LOAD(ana_pool_table(db, arena, &d->pools, err));
+    LOAD(ana_hashed_table(db, MOST_HASHED, arena, &d->hashed, err));
     LOAD(ana_model_table(db, arena, &d->models, err));
     if (!ana_keys_of(&d->kernels, &d->objects, arena, &d->keys))
         return wl_fail(err, WL_NOMEM, "not enough memory for the keys of the report");

@@ -7,6 +7,7 @@
 #define WL_REPORT_REPORT_H
 
 #include "analysis/explore/explore.h"
+#include "analysis/explore/hashed.h"
 #include "analysis/frequency/strips.h"
 #include "analysis/key.h"
 #include "analysis/model/model.h"
@@ -66,8 +67,9 @@ typedef struct rep_data {
     ana_pools pools;
     ana_courses courses; /* none without REP_PART_COURSES */
     ana_uses uses;
-    ana_models models; /* by kind of launch */
-    ana_keys keys;     /* of kernels and objects */
+    ana_hashed_rows hashed; /* paths of warps, of a few launches */
+    ana_models models;      /* by kind of launch */
+    ana_keys keys;          /* of kernels and objects */
     const ana_findings *findings;
     prof_call_rows every_call;     /* this and the next: without REP_PART_TIMELINE empty */
     prof_launch_rows every_launch; /* one by one, however many there are; by id */

@@ -56,6 +56,7 @@ typedef enum rep_told { REP_TOLD_NOWHERE, REP_TOLD_BRIEFLY, REP_TOLD_WHOLE } rep
 rep_told rep_how_told(const rep_terminal *t, const rep_line *line);
 void rep_predicted(const rep_terminal *t); /* nothing where no launch has a model */
 void rep_memory(const rep_terminal *t);    /* nothing where no change lowers the peak */
+void rep_hashed(const rep_terminal *t);    /* nothing where no paths are known */
 void rep_uses(const rep_terminal *t);      /* nothing where no elements were counted */
 void rep_coverage(const rep_terminal *t);
 

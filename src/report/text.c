@@ -554,6 +554,7 @@ wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *
     rep_findings(&t);
     rep_memory(&t);
     rep_uses(&t);
+    rep_hashed(&t);
     lines(&t);
     rep_coverage(&t);
     wl_arena_free(t.arena);

@@ -193,11 +193,12 @@ wl_status rep_warps(const rep_data *data, const rep_text_options *options, FILE 
         return wl_fail(err, WL_NOMEM, "not enough memory for the warps");
     for (uint32_t i = 0; i < data->warps.count; i++)
         draw_launch_warps(&t, &data->warps.rows[i]);
-    if (!data->warps.count)
+    rep_hashed(&t);
+    if (!data->warps.count && !data->hashed.count)
         rep_wrap(
             &t, 0,
             "The profile does not hold what warps did: 'warplens profile --set sequences' keeps "
-            "it.");
+            "it, and on a GPU, where data decides, '--probes path' which paths they took.");
     wl_arena_free(t.arena);
     return rep_done(out, false, err);
 }
