@@ -133,13 +133,13 @@ class Limits(unittest.TestCase):
     def test_all_kept(self):
         status, lines = self.verdict(0.9)
         self.assertEqual(status, 0, lines)
-        self.assertEqual(len(lines), 18)
+        self.assertEqual(len(lines), 20)
         self.assertTrue(all(text.startswith("pass") for text in lines), lines)
 
     def test_broken(self):
         status, lines = self.verdict(1.1)
         self.assertEqual(status, 1)
-        self.assertEqual(sum(text.startswith("FAIL") for text in lines), 12)
+        self.assertEqual(sum(text.startswith("FAIL") for text in lines), 14)
         self.assertEqual(self.verdict(0.9, start_up=51.0)[0], 1)
         self.assertEqual(self.verdict(0.9, start_up=[40.0, 60.0])[0], 3)  # from 40 to 60: nobody knows
 
