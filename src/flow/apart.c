@@ -140,7 +140,7 @@ bool flow_is_full_barrier(const flow_function *f, const ir_insn *insn)
 }
 
 /* Do all threads come to it in every launch alike? */
-static bool is_known_barrier(const state *s, const flow_function *f, const ir_insn *insn)
+static bool is_counted_barrier(const state *s, const flow_function *f, const ir_insn *insn)
 {
     return flow_is_full_barrier(f, insn) &&
            s->counts->proof->flags[f->first_pc + insn->pc] & FLOW_PC_COUNTED;
@@ -188,7 +188,7 @@ static uint32_t find_barrier(const state *s)
     const flow_function *f = &s->counts->kernel->funcs[0];
     uint32_t found = FLOW_NONE;
     for (uint32_t i = 0; i < f->func->ninsns; i++)
-        if (is_known_barrier(s, f, &f->func->insns[i]) && stands_before_unseen(s, i) &&
+        if (is_counted_barrier(s, f, &f->func->insns[i]) && stands_before_unseen(s, i) &&
             may_be_filled(s, i) && (found == FLOW_NONE || flow_comes_before(f, found, i)))
             found = i;
     return found == FLOW_NONE ? FLOW_NONE : f->first_pc + found;

@@ -58,7 +58,7 @@ static uint64_t blocks_with(const prof_path_run_rows *runs, uint32_t path, uint3
     return blocks;
 }
 
-static wl_status find_outliers(const prof_path_rows *rows, const prof_path_run_rows *runs,
+static wl_status find_hashed_outliers(const prof_path_rows *rows, const prof_path_run_rows *runs,
                                wl_arena *arena, ana_hashed *out)
 {
     out->outliers = wl_new_array(arena, ana_hashed_outlier, (size_t)rows->count + 1);
@@ -89,7 +89,7 @@ static wl_status explore_hashes(const prof_path_rows *rows, const prof_path_run_
     qsort(paths, rows->count, sizeof *paths, paths_ascend);
     out->npaths = rows->count;
     out->representative = path_in_middle(paths, rows->count, out->known);
-    return out->representative.instructions ? find_outliers(rows, runs, arena, out) : WL_OK;
+    return out->representative.instructions ? find_hashed_outliers(rows, runs, arena, out) : WL_OK;
 }
 
 static wl_status explore_launch(prof_db *db, const prof_launch *l, wl_arena *arena, ana_hashed *out,
