@@ -263,6 +263,10 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
                 r->sequences.launch, r->sequences.nsequences, r->sequences.nwarps,
                 r->sequences.dropped);
         break;
+    case CAP_PATHS:
+        fprintf(out, "%u paths %u bytes %" PRIu64 "\n", r->paths.launch, r->paths.count,
+                r->paths.length);
+        break;
     case CAP_STARTS: put_starts(&r->starts, out); break;
     case CAP_INDIRECT: put_indirect(&r->indirect, out); break;
     case CAP_GRAPH: put_graph(&r->graph, out); break;
