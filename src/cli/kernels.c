@@ -4,6 +4,8 @@
 #include "cli/cli.h"
 #include "program/kernel_name.h"
 
+#include <string.h>
+
 const uint32_t *cli_find_kernels(const cli_profile *profile, const char *pattern, uint32_t *count)
 {
     const prof_kernel_rows *all = &profile->data.kernels;
@@ -11,9 +13,13 @@ const uint32_t *cli_find_kernels(const cli_profile *profile, const char *pattern
     wl_nearest meant = {.typed = pattern};
     *count = 0;
     for (uint32_t i = 0; ids && i < all->count; i++) {
+        char *own = wl_arena_alloc(profile->arena, strlen(all->rows[i].mangled) + 1);
         if (prog_pattern_matches(pattern, all->rows[i].mangled))
             ids[(*count)++] = all->rows[i].id;
-        wl_nearest_try(&meant, all->rows[i].short_name);
+        if (own) {
+            prog_base_name(all->rows[i].mangled, own, strlen(all->rows[i].mangled) + 1);
+            wl_nearest_try(&meant, own);
+        }
     }
     if (*count)
         return ids;

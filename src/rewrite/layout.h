@@ -147,13 +147,14 @@ typedef struct rewrite_state {
     uint64_t ranges;                  /* device addresses, 0: none */
     uint64_t shared, places;
     uint64_t missed; /* by the kernel: see rewrite_missed */
-    uint64_t paths;  /* of the first warp's slot; 0: none */
     uint64_t
         block[REWRITE_MAX_BLOCKS];    /* linear indices of the blocks to trace; UINT64_MAX: none */
     uint8_t ran[REWRITE_MAX_BLOCKS];  /* by the kernel: not 0 where block[i] ran */
     uint8_t version;                  /* REWRITE_VERSION */
     rewrite_slot slot[REWRITE_SLOTS]; /* as in the parameter */
     rewrite_walk walk[REWRITE_WALKS]; /* for kernel->walks */
+    uint64_t paths; /* device address of the first warp's slot, 0: none; with the probe path only,
+                       else what has a fixed size begins here */
 } rewrite_state;
 
 /* An object that touch, frequency and objects know. */

@@ -59,7 +59,7 @@ static uint64_t blocks_with(const prof_path_run_rows *runs, uint32_t path, uint3
 }
 
 static wl_status find_hashed_outliers(const prof_path_rows *rows, const prof_path_run_rows *runs,
-                               wl_arena *arena, ana_hashed *out)
+                                      wl_arena *arena, ana_hashed *out)
 {
     out->outliers = wl_new_array(arena, ana_hashed_outlier, (size_t)rows->count + 1);
     for (uint32_t i = 0; out->outliers && i < rows->count; i++) {

@@ -55,7 +55,8 @@ static wl_status analyse_shared_arrays(rw_plan *p)
 static void lay_out_fixed_state(rw_plan *p)
 {
     rewrite_kernel *k = p->out;
-    uint32_t at = sizeof(rewrite_state);
+    bool paths = k->probes >> REWRITE_PATH & 1;
+    uint32_t at = paths ? sizeof(rewrite_state) : offsetof(rewrite_state, paths);
     if (k->probes & (1u << REWRITE_TRACE | 1u << REWRITE_SHARED) && k->nvars) {
         k->vars_at = at;
         at += 8 * k->nvars;
