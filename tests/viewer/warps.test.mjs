@@ -257,6 +257,21 @@ test("a block with more passes differs where it has more, and nowhere else", asy
   assert.equal(same.total[same.ops], 0);
 });
 
+test("curves for which there is no room are left out, and so are paths that nobody asks for", async () => {
+  const engine = await Engine.open(source);
+  const n = engine.opened.kinds.length;
+  const curves = [...Array(n).keys()].map((kind) => ({ kind, than: 0 }));
+  const whole = asks.unpacked(await asks.reply(engine, { curves, arch: "9.0", room: Number.MAX_SAFE_INTEGER }));
+  assert.ok(n > 2 && whole.every((curve) => curve.ops > 0));
+  const room = whole[0].ops + 1; // the second one still begins in it
+  const some = asks.unpacked(await asks.reply(engine, { curves, arch: "9.0", room }));
+  assert.deepEqual(some, whole.map((curve, i) => (i < 2 ? curve : undefined)));
+  const none = asks.unpacked(await asks.reply(engine, { curves, arch: "9.0", room: 0 }));
+  assert.deepEqual(none, whole.map(() => undefined));
+  const { paths } = await asks.reply(engine, { paths: [1] });
+  assert.deepEqual([paths.from[1], paths.from[2], paths.from[n]], [0, whole[1].ops, whole[1].ops]);
+});
+
 /* ---- tiles ---- */
 
 test("blocks and their places", () => {
@@ -328,6 +343,14 @@ test("a tile's pixels are the means of its cells", () => {
       const sum = values.reduce((s, v) => s + v, 0);
       if (values.length > 0) assert.equal(at(x, y), tiles.differenceCode(sum / values.length));
     }
+});
+
+test("warps without a curve are not compared, and none for the mean of those beside them", () => {
+  const curves = [curveFrom([0.5, 0.5]), undefined];
+  const at = drawn({ warps: 2, bundles: 1, bundle: 2, width: 10, height: 4 }, curves, [0, 1]);
+  assert.deepEqual([at(1, 1), at(6, 1)], [tiles.differenceCode(0.5), tiles.ALONE]);
+  const narrow = drawn({ warps: 2, bundles: 1, bundle: 2, width: 1, height: 1 }, curves, [0, 1]);
+  assert.equal(narrow(0, 0), tiles.differenceCode(0.5));
 });
 
 test("requests are counted as they are served, on every row of the table", async () => {

@@ -7,8 +7,8 @@ import type { Opened } from "./table";
 export type Ask =
   | { open: Source }
   | { costs: number[]; arch: string } // kinds
-  | { paths: true }
-  | { curves: Pair[]; arch: string; than?: Costs[] }; // than: by Pair.than
+  | { paths: number[] } // kinds
+  | { curves: Pair[]; arch: string; room: number; than?: Costs[] }; // than: by Pair.than; room: operations that are compared
 
 export type Reply =
   | { opened: Opened }
@@ -26,22 +26,33 @@ export interface Paths {
 
 const PLANES = ["total", "threads", "shared", "global"] as const;
 
+const LEFT_OUT = 0xffffffff; // in place of a number of operations
+
 /** Curves in one array, which a worker can hand over as it is. */
-function packed(curves: Curve[]): { curves: Float64Array; ops: Uint32Array } {
-  const ops = Uint32Array.from(curves, (c) => c.ops);
-  const all = new Float64Array(PLANES.length * ops.reduce((sum, n) => sum + n + 1, 0));
+function packed(curves: (Curve | undefined)[]): { curves: Float64Array; ops: Uint32Array } {
+  const ops = Uint32Array.from(curves, (c) => c?.ops ?? LEFT_OUT);
+  const rows = curves.reduce((sum, c) => sum + (c ? c.ops + 1 : 0), 0);
+  const all = new Float64Array(PLANES.length * rows);
   let at = 0;
   for (const c of curves)
-    for (const plane of PLANES) {
-      all.set(c[plane], at);
-      at += c.ops + 1;
+    for (const plane of c ? PLANES : []) {
+      all.set((c as Curve)[plane], at);
+      at += (c as Curve).ops + 1;
     }
   return { curves: all, ops };
 }
 
-export function unpacked({ curves, ops }: { curves: Float64Array; ops: Uint32Array }): Curve[] {
+/** Undefined where the room did not suffice. */
+export function unpacked({
+  curves,
+  ops,
+}: {
+  curves: Float64Array;
+  ops: Uint32Array;
+}): (Curve | undefined)[] {
   let at = 0;
   return Array.from(ops, (n) => {
+    if (n === LEFT_OUT) return undefined;
     const of = (plane: number) => curves.subarray(at + plane * (n + 1), at + (plane + 1) * (n + 1));
     const curve = { ops: n, total: of(0), threads: of(1), shared: of(2), global: of(3) };
     at += PLANES.length * (n + 1);
@@ -49,10 +60,12 @@ export function unpacked({ curves, ops }: { curves: Float64Array; ops: Uint32Arr
   });
 }
 
-async function pathsOf(of: Engine): Promise<Paths> {
-  const costs: Costs[] = [];
-  for (let kind = 0; kind < of.opened.kinds.length; kind++) costs.push(await of.costsOf(kind));
-  const starts = (length: (c: Costs) => number) => {
+const NOTHING = { pc: new Uint32Array(0), barriers: new Uint32Array(0) };
+
+async function pathsOf(of: Engine, kinds: number[]): Promise<Paths> {
+  const costs: Pick<Costs, "pc" | "barriers">[] = of.opened.kinds.map(() => NOTHING);
+  for (const kind of kinds) costs[kind] = await of.costsOf(kind);
+  const starts = (length: (c: (typeof costs)[number]) => number) => {
     const from = new Uint32Array(costs.length + 1);
     for (const [i, c] of costs.entries()) from[i + 1] = (from[i] as number) + length(c);
     return from;
@@ -101,8 +114,13 @@ export async function reply(of: Engine, ask: Exclude<Ask, { open: Source }>): Pr
     for (const kind of ask.costs) costs.push(await of.costsOf(kind, ask.arch));
     return { costs };
   }
-  if ("paths" in ask) return { paths: await pathsOf(of) };
-  const curves: Curve[] = [];
-  for (const pair of ask.curves) curves.push(await of.curve(pair, ask.arch, ask.than?.[pair.than]));
+  if ("paths" in ask) return { paths: await pathsOf(of, ask.paths) };
+  const curves: (Curve | undefined)[] = [];
+  let room = ask.room;
+  for (const pair of ask.curves) {
+    const fits = room > 0;
+    curves.push(fits ? await of.curve(pair, ask.arch, ask.than?.[pair.than]) : undefined);
+    room -= curves[curves.length - 1]?.ops ?? 0;
+  }
   return packed(curves);
 }

@@ -76,6 +76,7 @@ class Remote {
 }
 
 const BATCH = 1024; // curves that are asked for at once
+const ROOM = 4 << 20; // operations that are compared for one picture: what takes a few seconds
 const KEPT = 4; // sequences whose steps are kept
 
 export class LaunchData {
@@ -158,10 +159,10 @@ export class LaunchData {
 
   private known: Paths | undefined;
 
-  /** What kinds executed is there when this is done. */
-  async loadPaths(): Promise<void> {
+  /** What the kinds executed is there when this is done; of others nothing is. */
+  async loadPaths(kinds: number[]): Promise<void> {
     if (this.known) return;
-    const r = await this.remote.ask({ paths: true });
+    const r = await this.remote.ask({ paths: kinds });
     if ("paths" in r) this.known = r.paths;
   }
 
@@ -189,22 +190,35 @@ export class LaunchData {
     return "costs" in r ? r.costs : [];
   }
 
-  /** The curves of kinds; `than` of another launch: its costs by kind, and what it is called. */
-  async curvesOf(pairs: Pair[], arch: string, than?: { name: string; costs: Costs[] }) {
+  /** The curves of kinds, those of most warps first; undefined from where on their operations are too many. `than` of
+   * another launch: its costs by kind, and what it is called. */
+  async curvesOf(
+    pairs: Pair[],
+    arch: string,
+    than?: { name: string; costs: Costs[] },
+  ): Promise<(Curve | undefined)[]> {
     const key = (p: Pair) => `${arch} ${than?.name ?? ""} ${p.kind} ${p.than}`;
+    const warps = (p: Pair) => this.opened.kinds[p.kind]?.warps ?? 0;
     const wanted = pairs.filter((p) => !this.curves.has(key(p)));
-    for (let at = 0; at < wanted.length; at += BATCH) {
+    wanted.sort((a, b) => +(b.kind === b.than) - +(a.kind === a.than) || warps(b) - warps(a));
+    let room = ROOM;
+    for (let at = 0; at < wanted.length && room > 0; at += BATCH) {
       const some = wanted.slice(at, at + BATCH);
       const r = await this.remote.ask({
         curves: some,
         arch,
+        room,
         ...(than && { than: than.costs }),
       });
       if (!("curves" in r)) continue;
       const curves = unpacked(r);
-      for (const [i, p] of some.entries()) this.curves.set(key(p), curves[i] as Curve);
+      for (const [i, p] of some.entries()) {
+        const curve = curves[i];
+        if (curve) this.curves.set(key(p), curve);
+        room -= curve?.ops ?? 0;
+      }
     }
-    return pairs.map((p) => this.curves.get(key(p)) as Curve);
+    return pairs.map((p) => this.curves.get(key(p)));
   }
 }
 

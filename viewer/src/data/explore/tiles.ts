@@ -143,7 +143,7 @@ export class TileRaster {
 
   constructor(
     readonly shape: TileShape,
-    private readonly curves: Curve[],
+    private readonly curves: (Curve | undefined)[],
   ) {
     this.across = Math.min(shape.width, shape.warps);
     this.down = Math.min(shape.height, shape.bundles);
@@ -153,7 +153,7 @@ export class TileRaster {
     const known = this.columns.get(pair);
     if (known) return known;
     const { bundles, bundle } = this.shape;
-    const curve = this.curves[pair] as Curve;
+    const curve = this.curves[pair] as Curve; // `code` asks for no other
     const all = bundles * bundle;
     const column = Float32Array.from({ length: this.down }, (_, row) => {
       const from = Math.floor((row * all) / this.down);
@@ -169,8 +169,8 @@ export class TileRaster {
     let [sum, n, ended, alone] = [0, 0, 0, 0];
     for (let w = first; w < end; w++) {
       const pair = pairs[w] ?? -1;
-      if (pair < 0) {
-        if (pair === -2) alone++;
+      if (pair < 0 || !this.curves[pair]) {
+        if (pair !== -1) alone++;
         continue;
       }
       const mean = this.column(pair)[row] as number;

@@ -88,6 +88,8 @@ export function spotText(side: Side, spot: Spot, bundle: number): string {
   const curve = curveAt(side, spot.block, spot.warp);
   if (!curve) {
     const known = side.data.indexOf(spot.block, spot.warp) !== undefined;
+    if (known && side.looks.pairs[side.looks.of.get(spot.block) ?? -1]?.[spot.warp] !== -2)
+      return `${who}: not compared here, since the warps' operations are too many; open the block`;
     return known
       ? `${who}: the block that it is compared with has no warp of that number`
       : `${who}: not in the profile`;

@@ -31,7 +31,7 @@ const LABELLED = 46; // width from which on tiles have names
 export interface Scene {
   layout: Layout;
   looks: Looks;
-  curves: Curve[];
+  curves: (Curve | undefined)[];
   most: number; // operations, of whatever is shown side by side
   bundle: number;
   aspect: number; // of a cell: its height, its width being 1

@@ -61,8 +61,8 @@ export function Legend({ level, columns }: Props) {
         {level === "grid" && (
           <Swatch
             code={ALONE}
-            text="nothing to compare with"
-            help="The representative block has no warp of that number"
+            text="not compared"
+            help="The representative block has no warp of that number, or the warps' operations are too many to compare all at once"
           />
         )}
         {level === "block" && (

@@ -316,6 +316,12 @@ function Explorer({ m, row }: { m: Model; row: Explore }) {
         )}
         {where.level === "block" && <BlockLevel {...level} />}
         {(where.level === "warp" || where.level === "operation") && <WarpLevel {...level} />}
+        {where.level === "grid" && side.leftOut > 0 && (
+          <p class="muted">
+            {plural(side.leftOut, "warp")} of {exact(side.row.warps)} are not compared here: all
+            operations together are too many for one picture. Open a block to compare its warps.
+          </p>
+        )}
         <p class="pointed" aria-live="polite">
           {status.value.text || <Said {...level} />}
         </p>

@@ -14,7 +14,8 @@ export interface Side {
   repOf: number; // its launch
   chosen: boolean; // by hand
   looks: Looks;
-  curves: Curve[]; // of looks.wanted
+  curves: (Curve | undefined)[]; // of looks.wanted; undefined: not compared, since its operations are too many
+  leftOut: number; // warps of these
   most: number; // operations of a warp
 }
 
@@ -51,7 +52,8 @@ export async function sideOf(a: Asked): Promise<Side> {
   const own = a.rep !== undefined && data.firstOf.has(a.rep) ? a.rep : typical;
   const rep = a.than?.rep ?? own;
   const { looks, curves } = await compared(data, a, rep);
-  await data.loadPaths();
+  const left = new Set(looks.wanted.filter((_, i) => !curves[i]).map((pair) => pair.kind));
+  await data.loadPaths(looks.wanted.map((pair) => pair.kind).filter((kind) => !left.has(kind)));
   return {
     m: a.m,
     row: a.row,
@@ -62,7 +64,8 @@ export async function sideOf(a: Asked): Promise<Side> {
     chosen: a.rep !== undefined && own === a.rep,
     looks,
     curves,
-    most: curves.reduce((most, c) => Math.max(most, c.ops), 1),
+    leftOut: [...left].reduce((n, kind) => n + (data.opened.kinds[kind]?.warps ?? 0), 0),
+    most: curves.reduce((most, c) => Math.max(most, c?.ops ?? 0), 1),
   };
 }
 
