@@ -76,7 +76,7 @@ def overheads():
     """The mean and the slowest kernel of each probe, in both ways to collect."""
     figures = {}
     for collect in ("auto", "probe"):
-        for probe in PROBES:
+        for probe in PROBES + (("path",) if collect == "auto" else ()):
             figures[f"overhead.{collect}.{probe}"] = overhead(collect, probe)
             figures[f"overhead.{collect}.{probe}.most"] = overhead(collect, probe, max)
     return figures
