@@ -23,8 +23,9 @@ static const char *saving_text(const rep_terminal *t, const ana_finding_group *g
     const ana_worth *w = &g->worth;
     return w->known
                ? wl_arena_printf(t->arena, "Predicted to save %s.", rep_group_saving(t->arena, g))
-               : wl_arena_printf(t->arena, "%s of the program's traffic.",
-                                 rep_percent(t->arena, g->cost.share_of_program));
+               : wl_arena_printf(t->arena, "%s of %s.",
+                                 rep_percent(t->arena, g->cost.share_of_program),
+                                 rep_whole_of(g->cost.unit));
 }
 
 /* The costliest line that is known. */

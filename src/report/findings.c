@@ -281,8 +281,7 @@ static void draw_title(const rep_terminal *t, const ana_finding *f)
     fputc('\n', t->out);
 }
 
-/* What the shares of costs in a unit are parts of. */
-static const char *whole_of(ana_unit unit)
+const char *rep_whole_of(ana_unit unit)
 {
     switch (ana_unit_resource(unit)) {
     case ANA_MEMORY: return "the program's memory";
@@ -299,7 +298,7 @@ static void draw_cost(const rep_terminal *t, const ana_finding_group *g)
     const ana_finding *f = first_of(t, g);
     const char *share = wl_arena_printf(t->arena, "%s of %s",
                                         rep_percent(t->arena, g->cost.share_of_program),
-                                        whole_of(g->cost.unit));
+                                        rep_whole_of(g->cost.unit));
     const char *of_kernel = g->count > 1 || !f->kernel || g->cost.unit == ANA_INSTRUCTIONS
                                 ? ""
                                 : wl_arena_printf(t->arena, ", %s of the kernel's",

@@ -186,6 +186,8 @@ json_t *rep_kernel_names(const rep_data *data, const ana_finding_group *group);
 const char *rep_remedy_text(const rep_data *d, wl_arena *arena, const ana_finding_group *g);
 /* "about 4.0 ms (3.8 ms to 4.1 ms): 91 % of the kernel's time and 40 % of the program's", "nothing,
  * and at most 145 us"; NULL when memory is exhausted. */
+/* What the shares of costs in a unit are parts of: "the program's traffic". */
+const char *rep_whole_of(ana_unit unit);
 const char *rep_group_saving(wl_arena *arena, const ana_finding_group *g);
 json_t *rep_remedies_json(const ana_finding *f);
 json_t *rep_refusal_json(const rep_data *d, const ana_refusal *refusal);

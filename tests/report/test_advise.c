@@ -103,6 +103,27 @@ static void test_advice_names_objects(void **state)
     }
 }
 
+/* Where no time is predicted, the share is of what the cost counts. */
+static void test_advice_says_of_what_a_share_is(void **state)
+{
+    static const struct {
+        ana_unit unit;
+        const char *says;
+    } cases[] = {{ANA_SECTORS, " of the program's traffic.\n"},
+                 {ANA_BYTES, " of the program's memory.\n"},
+                 {ANA_COPIED, " of what is copied.\n"}};
+    fixture *f = *state;
+    advised a;
+    advise_sample(f, &a);
+    a.groups[0].worth.known = false;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        a.groups[0].cost.unit = cases[i].unit;
+        char *text = advice_of(&f->data, false);
+        assert_has(text, cases[i].says);
+        free(text);
+    }
+}
+
 /* What is not worth it stands apart, and each says why. */
 static void test_advice_of_little_gain_stands_apart(void **state)
 {
@@ -214,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_advice_is_what_to_change),
         T(test_advice_names_objects),
+        T(test_advice_says_of_what_a_share_is),
         T(test_advice_of_little_gain_stands_apart),
         T(test_savings),
         T(test_savings_of_groups),
