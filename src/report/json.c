@@ -86,7 +86,7 @@ static void put_launches(rep_json_out *j, const rep_data *d)
             rep_put(row, K(launch, model), model_json(model, l));
         if (model)
             rep_put(row, K(launch, occupancy), rep_occupancy_json(&model->occupancy));
-        const ana_explore *warps = rep_explored_launch(d, l->id);
+        const ana_explore *warps = rep_explored_launch(d, l->rows_of);
         if (warps)
             rep_put(row, K(launch, warps), rep_warps_json(d, warps));
         rep_json_row(j, row);
