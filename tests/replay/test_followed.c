@@ -31,7 +31,7 @@ static void equal_neighbours_are_one_run(void **state)
 static void unfold(const obs_summary *s, uint32_t *path, uint64_t count)
 {
     const uint8_t *at = (const uint8_t *)s->path_runs, *end = at + s->path_bytes;
-    uint64_t warp = 0, number, length;
+    uint64_t warp = 0, number = 0, length = 0;
     while (at < end) {
         assert_true(wl_varint_get(&at, end, &number) && wl_varint_get(&at, end, &length));
         for (uint64_t i = 0; i < length; i++, warp++) {
