@@ -1,0 +1,61 @@
+#include "model_profiles.h"
+
+static wl_error err;
+
+prof_db *model_profile(const char *name, const char *device, void (*tell)(prof_builder *))
+{
+    prof_db *db;
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    story_expect(prof_create(story_path(name), &options, &builder, &err), &err);
+    story_expect(prof_begin_process(builder, &err), &err);
+    cap_record on = story_device();
+    on.device.file = device;
+    const cap_record head[] = {story_process("/src/app"), on, story_module(1),
+                               story_call(1, "cudaMalloc", CAP_CALL_ALLOC),
+                               story_object(1, 1, 0x7f0000000000, 4096)};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        story_expect(prof_add(builder, &head[i], &err), &err);
+    tell(builder);
+    story_expect(prof_end_process(builder, NULL, &err), &err);
+    story_expect(prof_finish(builder, &err), &err);
+    story_expect(prof_open(story_path(name), &db, &err), &err);
+    return db;
+}
+
+void model_launches(prof_builder *builder)
+{
+    for (uint32_t i = 1; i <= 3; i++) {
+        cap_record launch = story_launch(i, 0, 0x7f0000000000);
+        story_expect(prof_add(builder, &launch, &err), &err);
+    }
+}
+
+double model_figure(cuda_figure_key key)
+{
+    static cuda_device d;
+    if (!d.id[0])
+        assert_int_equal(cuda_device_load("h200", &d, &err), WL_OK);
+    return d.measured.figures[key].value;
+}
+
+cap_record model_launch_without_maps(uint32_t id)
+{
+    cap_record launch = story_launch(id, 0, 0x7f0000000000);
+    launch.launch.summary.nheats = launch.launch.summary.nsamples = 0;
+    return launch;
+}
+
+void model_second_without_maps(prof_builder *builder)
+{
+    cap_record first = story_launch(1, 0, 0x7f0000000000), second = model_launch_without_maps(2);
+    story_expect(prof_add(builder, &first, &err), &err);
+    story_expect(prof_add(builder, &second, &err), &err);
+}
+
+void model_launch_too_large(prof_builder *builder)
+{
+    cap_record launch = story_launch(1, 0, 0x7f0000000000);
+    launch.launch.dynamic_shared = 1 << 20;
+    story_expect(prof_add(builder, &launch, &err), &err);
+}

@@ -1,0 +1,234 @@
+/* Trials of changes: what the performance model says of a kernel with one. */
+#define MODEL_PROFILE "model_trials.wlprof"
+#include "model_profiles.h"
+
+#include <unistd.h>
+
+static wl_error err;
+
+static prof_db *of_lab; /* the open profile of a test's lab, whose rows that has; or NULL */
+
+static int tear_down(void **state)
+{
+    arena_tear_down(state);
+    unlink(story_path(MODEL_PROFILE));
+    prof_close(of_lab);
+    of_lab = NULL;
+    return 0;
+}
+
+static prof_instruction_rows instructions;
+
+static model_lab *lab_of(void (*tell)(prof_builder *))
+{
+    model_lab *lab;
+    prof_close(of_lab);
+    of_lab = model_profile(MODEL_PROFILE, "h200", tell);
+    story_expect(model_lab_open(of_lab, arena, &lab, &err), &err);
+    story_expect(prof_load_kind_instructions(of_lab, arena, &instructions, &err), &err);
+    return lab;
+}
+
+static uint32_t object_of(uint32_t pc, acc_space space)
+{
+    for (uint32_t i = 0; i < instructions.count; i++)
+        if (instructions.rows[i].c.pc == pc && instructions.rows[i].c.space == space)
+            return instructions.rows[i].c.object;
+    fail();
+    return 0;
+}
+
+/* Of an instruction of which all is left. */
+static model_edit edit_of(uint32_t pc, acc_space space)
+{
+    return (model_edit){.pc = pc,
+                        .object = object_of(pc, space),
+                        .space = space,
+                        .requests = 1,
+                        .sectors = 1,
+                        .wavefronts = 1,
+                        .lanes = 1,
+                        .touched = 1};
+}
+
+static ana_model try_edit(model_lab *lab, model_edit edit)
+{
+    model_change change = {.nedits = 1, .edits = &edit};
+    return model_try(lab, 1, &change, MODEL_AS_RUN);
+}
+
+/* However often, and whatever was tried between. */
+static void trials_that_change_nothing(void **state)
+{
+    (void)state;
+    ana_models models;
+    model_lab *lab = lab_of(model_second_without_maps);
+    story_expect(model_of_all(lab, arena, &models, &err), &err);
+    const ana_model *kernel = ana_model_of_kernel(&models, 1);
+    model_edit half = edit_of(5, ACC_GLOBAL);
+    half.touched = half.sectors = 0.5;
+    for (int i = 0; i < 3; i++) {
+        ana_model m = i == 1 ? try_edit(lab, edit_of(1, ACC_GLOBAL))
+                             : model_try(lab, 1, NULL, MODEL_AS_RUN);
+        assert_null(m.missing);
+        assert_int_equal(m.launches, 2);
+        assert_memory_equal(m.resources, kernel->resources, sizeof m.resources);
+        assert_true(m.seconds == kernel->seconds && m.bound == kernel->bound);
+        assert_true(try_edit(lab, half).resources[MODEL_L2] < m.resources[MODEL_L2]);
+    }
+    assert_string_equal(model_try(lab, 7, NULL, MODEL_AS_RUN).missing, "It was not launched.");
+    assert_string_equal(model_try(lab_of(model_launch_too_large), 1, NULL, MODEL_AS_RUN).missing,
+                        "Its blocks do not fit on the device.");
+}
+
+/* The store's 64 sectors, half full, the 32 that are loaded (8 of them from L2), the array's 4 wavefronts. */
+static void trials_of_edits(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(model_launches);
+    double l2 = 0.25 * 32 / model_figure(CUDA_FIGURE_l2_one_sm);
+    double clock = model_figure(CUDA_FIGURE_clock);
+    double l1 = 0.25 * 32 / model_figure(CUDA_FIGURE_l1_wide) / clock;
+    double pass = 0.25 / model_figure(CUDA_FIGURE_shared_passes) / clock;
+    model_edit store = edit_of(5, ACC_GLOBAL), load = edit_of(1, ACC_GLOBAL);
+    model_edit array = edit_of(5, ACC_SHARED);
+    store.sectors = 0.5;
+    ana_model m = try_edit(lab, store);
+    ASSERT_NEAR(m.resources[MODEL_L2], (8 + 32) * l2);
+    ASSERT_NEAR(m.resources[MODEL_L1], (32 + 32) * l1);
+    ASSERT_NEAR(m.resources[MODEL_SHARED], 4 * pass);
+    load.touched = 0.5; /* of its object, whoever loads it: one sector a block */
+    ASSERT_NEAR(try_edit(lab, load).resources[MODEL_L2], (4 + 32) * l2);
+    array.wavefronts = 0.25;
+    m = try_edit(lab, array);
+    ASSERT_NEAR(m.resources[MODEL_SHARED], 1 * pass);
+    ASSERT_NEAR(m.resources[MODEL_L2], (8 + 32) * l2);
+    array.shuffles = 3; /* for each of two requests */
+    double shuffles = try_edit(lab, array).resources[MODEL_SHUFFLE] - m.resources[MODEL_SHUFFLE];
+    ASSERT_NEAR(shuffles, 0.25 * 6 * 32 / model_figure(CUDA_FIGURE_shuffle) / clock);
+}
+
+/* What is staged is loaded once, and read from shared memory as often as it was loaded. */
+static void trials_of_staging(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(model_launches);
+    double clock = model_figure(CUDA_FIGURE_clock);
+    model_edit load = edit_of(1, ACC_GLOBAL);
+    load.requests = load.sectors = 0.25;
+    load.staged = 1;
+    ana_model m = try_edit(lab, load);
+    double pass = 0.25 / model_figure(CUDA_FIGURE_shared_passes) / clock;
+    ASSERT_NEAR(m.resources[MODEL_SHARED], (4 + 8) * pass);
+    ASSERT_NEAR(m.resources[MODEL_L1],
+                0.25 * (8 + 64) * 32 / model_figure(CUDA_FIGURE_l1_wide) / clock);
+    /* it has to come from L2 once, between two barriers */
+    double least = model_figure(CUDA_FIGURE_l2_latency) + 2 * model_figure(CUDA_FIGURE_barrier_1);
+    assert_true(m.resources[MODEL_LATENCY] >= least / clock);
+}
+
+/* Three lanes for each of eight requests of an instruction of floats: they go round their loop beside
+ * the array's 4 passes. */
+static void trials_of_updates(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(model_launches);
+    model_edit store = edit_of(5, ACC_GLOBAL);
+    store.updates = 3;
+    ana_model m = try_edit(lab, store);
+    double spins = 3 * 8 / model_figure(CUDA_FIGURE_shared_atomic_lanes_f32);
+    double passes = 4 / model_figure(CUDA_FIGURE_shared_passes);
+    ASSERT_NEAR(m.resources[MODEL_SHARED],
+                0.25 * (spins + passes) / model_figure(CUDA_FIGURE_clock));
+}
+
+/* Two blocks of 256 threads fit where eight did: as many take turns. */
+static void trials_that_take_shared_memory(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(model_launches);
+    model_change change = {.shared = 100 << 10};
+    ana_model before = model_try(lab, 1, NULL, MODEL_FULL),
+              m = model_try(lab, 1, &change, MODEL_FULL);
+    ASSERT_NEAR(m.resources[MODEL_BLOCKS], before.resources[MODEL_BLOCKS]);
+    ASSERT_NEAR(m.resources[MODEL_LATENCY], before.resources[MODEL_LATENCY] * 8 / 2);
+    change.shared = 300 << 10; /* more than a block can have */
+    m = model_try(lab, 1, &change, MODEL_FULL);
+    ASSERT_NEAR(m.resources[MODEL_LATENCY], before.resources[MODEL_LATENCY] * 8);
+}
+
+/* Four blocks on 132 multiprocessors become as many as those. */
+static void trials_of_more_blocks(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(model_launches);
+    model_change change = {.fill = true};
+    ana_model before = model_try(lab, 1, NULL, MODEL_AS_RUN),
+              m = model_try(lab, 1, &change, MODEL_AS_RUN);
+    ASSERT_NEAR(m.resources[MODEL_SHARED], before.resources[MODEL_SHARED] * 4 / 132);
+    assert_true(m.resources[MODEL_LATENCY] < before.resources[MODEL_LATENCY] / 10);
+    ASSERT_NEAR(m.resources[MODEL_BLOCKS], before.resources[MODEL_BLOCKS] * 132 / 4);
+}
+
+static void launch_of_few_lanes(prof_builder *builder)
+{
+    cap_record launch = story_launch(1, 0, 0x7f0000000000);
+    obs_mix *mix = &launch.launch.summary.mix;
+    for (uint32_t cost = 0; cost < IR_COST_COUNT; cost++)
+        mix->thread_instructions[cost] = 8 * mix->warp_instructions[cost];
+    launch.launch.summary.thread_instructions = 8 * launch.launch.summary.warp_instructions;
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
+/* A fourth of the lanes is active: full warps would execute a fourth of the instructions, each after
+ * as many others as before. */
+static void trials_of_full_warps(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(launch_of_few_lanes);
+    model_change change = {.packed = true};
+    ana_model before = model_try(lab, 1, NULL, MODEL_AS_RUN),
+              m = model_try(lab, 1, &change, MODEL_AS_RUN);
+    assert_true(before.resources[MODEL_ISSUE] > 0);
+    ASSERT_NEAR(m.resources[MODEL_ISSUE], before.resources[MODEL_ISSUE] / 4);
+    ASSERT_NEAR(m.resources[MODEL_LATENCY], before.resources[MODEL_LATENCY]);
+    ASSERT_NEAR(m.resources[MODEL_SHARED], before.resources[MODEL_SHARED]);
+}
+
+static void uneven_launch(prof_builder *builder)
+{
+    cap_record launch = story_launch(1, 0, 0x7f0000000000);
+    obs_summary *s = &launch.launch.summary;
+    s->longest_warp = s->longest_warps = s->busiest_block = s->warp_instructions;
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
+/* One warp of one of four blocks of eight does everything. */
+static void trials_of_even_work(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(uneven_launch);
+    model_change change = {.even = true};
+    ana_model before = model_try(lab, 1, NULL, MODEL_AS_RUN),
+              m = model_try(lab, 1, &change, MODEL_AS_RUN);
+    ASSERT_NEAR(before.resources[MODEL_SHARED], 4 * m.resources[MODEL_SHARED]);
+    ASSERT_NEAR(before.resources[MODEL_LATENCY], 4 * 8 * m.resources[MODEL_LATENCY]);
+    lab = lab_of(model_launches);
+    before = model_try(lab, 1, NULL, MODEL_AS_RUN);
+    ASSERT_NEAR(before.seconds, m.seconds);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(trials_that_change_nothing, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_edits, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_staging, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_updates, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_that_take_shared_memory, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_more_blocks, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_even_work, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_full_warps, arena_set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
