@@ -7,7 +7,7 @@
  * charged for them. An array that gives lanes an order that suits memory has no such trial, since
  * they would move more sectors without it. */
 #include "analysis/input.h"
-#include "analysis/remedy/tried.h"
+#include "analysis/shared/trials.h"
 
 typedef struct work {
     const ana_input *input;
@@ -57,22 +57,6 @@ static bool is_used_once(const work *w)
     return w->group && w->from && w->filled > 0 && w->read <= t->reads_of_range * w->filled;
 }
 
-/* ---- what it costs ---- */
-
-static void charge_passes(const work *w, const ana_drafts *drafts, ana_draft *d)
-{
-    for (uint32_t i = 0; i < d->ninsns; i++) {
-        const obs_insn *c = &d->insns[i].c;
-        double left = (double)c->wavefronts - ana_charged(drafts, w->group, i);
-        d->insn_excess[i] = left > 0 ? left : 0;
-        d->excess += d->insn_excess[i];
-        d->alone += (double)c->wavefronts;
-        d->requests += c->requests;
-    }
-    d->launches = (uint32_t)w->group->launches;
-    d->example_launch = w->trial->launch;
-}
-
 /* ---- what is said ---- */
 
 static bool set_words_of_once(const work *w, ana_draft *d)
@@ -106,19 +90,18 @@ static bool draft_array(const ana_input *input, const prof_trial *trial, ana_dra
     ana_draft *d = ana_draft_add_of(drafts, input, w.group, ANA_SHARED_USED_ONCE);
     if (!d)
         return false;
-    charge_passes(&w, drafts, d);
+    trials_charge(&(trial_cost){.group = w.group, .trial = trial, .wavefronts = true, .part = 1},
+                  drafts, d);
     drafts->count -= d->excess <= 0;
     return d->excess <= 0 || set_words_of_once(&w, d);
 }
 
+static bool loads_directly(const prof_trial *t)
+{
+    return t->kind == OBS_TRIAL_DIRECT;
+}
+
 wl_status ana_detect_once(const ana_input *input, ana_drafts *drafts, wl_error *err)
 {
-    prof_trial_rows trials;
-    wl_status status = prof_load_trials(input->program->db, input->kernel->id, input->scratch,
-                                        &trials, err);
-    for (uint32_t i = 0; i < trials.count && status == WL_OK; i++)
-        if (trials.rows[i].kind == OBS_TRIAL_DIRECT && remedy_is_largest(&trials, i) &&
-            !draft_array(input, &trials.rows[i], drafts))
-            status = wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    return status;
+    return trials_each(input, loads_directly, draft_array, drafts, err);
 }

@@ -6,6 +6,7 @@
  * often a block accesses a word is that finding's evidence. */
 #include "analysis/input.h"
 #include "analysis/remedy/tried.h"
+#include "analysis/shared/trials.h"
 
 typedef struct work {
     const ana_input *input;
@@ -33,24 +34,6 @@ static bool is_reused(const work *w)
 {
     return w->group && w->accesses >= w->input->program->thresholds->promoted_accesses &&
            2 * w->after <= w->before;
-}
-
-/* ---- what it costs ---- */
-
-static void charge_moves(const work *w, const ana_drafts *drafts, ana_draft *d)
-{
-    double part = 1 - w->after / w->before;
-    for (uint32_t i = 0; i < d->ninsns; i++) {
-        const obs_insn *c = &d->insns[i].c;
-        double own = part * (double)c->sectors,
-               left = (double)c->sectors - ana_charged(drafts, w->group, i);
-        d->insn_excess[i] = own < left ? own : left > 0 ? left : 0;
-        d->excess += d->insn_excess[i];
-        d->alone += own;
-        d->requests += c->requests;
-    }
-    d->launches = (uint32_t)w->group->launches;
-    d->example_launch = w->trial->launch;
 }
 
 /* ---- what is said ---- */
@@ -106,7 +89,8 @@ static bool draft_object(const ana_input *input, const prof_trial *trial, ana_dr
     ana_draft *d = ana_draft_add_of(drafts, input, w.group, ANA_PROMOTE);
     if (!d)
         return false;
-    charge_moves(&w, drafts, d);
+    trials_charge(&(trial_cost){.group = w.group, .trial = trial, .part = 1 - w.after / w.before},
+                  drafts, d);
     drafts->count -= d->excess <= 0;
     return d->excess <= 0 || set_words_of_use(&w, d);
 }
@@ -119,12 +103,5 @@ static bool keeps_part(const prof_trial *t)
 
 wl_status ana_detect_promote(const ana_input *input, ana_drafts *drafts, wl_error *err)
 {
-    prof_trial_rows trials;
-    wl_status status = prof_load_trials(input->program->db, input->kernel->id, input->arena,
-                                        &trials, err);
-    for (uint32_t i = 0; status == WL_OK && i < trials.count; i++)
-        if (keeps_part(&trials.rows[i]) && remedy_is_largest(&trials, i) &&
-            !draft_object(input, &trials.rows[i], drafts))
-            status = wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    return status;
+    return trials_each(input, keeps_part, draft_object, drafts, err);
 }

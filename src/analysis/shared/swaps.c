@@ -6,6 +6,7 @@
  * then, as far as no other pattern is charged for it. It is told where the change saves time. */
 #include "analysis/input.h"
 #include "analysis/remedy/tried.h"
+#include "analysis/shared/trials.h"
 
 typedef struct work {
     const ana_input *input;
@@ -46,31 +47,6 @@ static bool is_used_more(const work *w)
            w->accesses > w->of_array && w->after < w->before;
 }
 
-/* Was the instruction tried? */
-static bool is_changed(const work *w, const obs_insn *c)
-{
-    for (uint32_t i = 0; i < w->trial->nbefore; i++)
-        if (w->trial->before[i].pc == c->pc && w->trial->before[i].space == c->space)
-            return true;
-    return false;
-}
-
-static void charge_object(const work *w, const ana_drafts *drafts, ana_draft *d)
-{
-    double part = 1 - w->after / w->before;
-    for (uint32_t i = 0; i < d->ninsns; i++) {
-        const obs_insn *c = &d->insns[i].c;
-        double own = is_changed(w, c) ? part * (double)c->sectors : 0,
-               left = (double)c->sectors - ana_charged(drafts, w->group, i);
-        d->insn_excess[i] = own < left ? own : left > 0 ? left : 0;
-        d->excess += d->insn_excess[i];
-        d->alone += own;
-        d->requests += c->requests;
-    }
-    d->launches = (uint32_t)w->group->launches;
-    d->example_launch = w->trial->launch;
-}
-
 static bool set_words_of_swap(const work *w, ana_draft *d)
 {
     const char *array = ana_object_text(w->array);
@@ -104,19 +80,21 @@ static bool draft_swap(const ana_input *input, const prof_trial *trial, ana_draf
     ana_draft *d = ana_draft_add_of(drafts, input, w.group, ANA_SWAP_ARRAYS);
     if (!d)
         return false;
-    charge_object(&w, drafts, d);
+    trials_charge(&(trial_cost){.group = w.group,
+                                .trial = trial,
+                                .part = 1 - w.after / w.before,
+                                .of_trial = true},
+                  drafts, d);
     drafts->count -= d->excess <= 0;
     return d->excess <= 0 || set_words_of_swap(&w, d);
 }
 
+static bool is_exchange(const prof_trial *t)
+{
+    return t->kind == OBS_TRIAL_EXCHANGED;
+}
+
 wl_status ana_detect_swaps(const ana_input *input, ana_drafts *drafts, wl_error *err)
 {
-    prof_trial_rows trials;
-    wl_status status = prof_load_trials(input->program->db, input->kernel->id, input->arena,
-                                        &trials, err);
-    for (uint32_t i = 0; i < trials.count && status == WL_OK; i++)
-        if (trials.rows[i].kind == OBS_TRIAL_EXCHANGED && remedy_is_largest(&trials, i) &&
-            !draft_swap(input, &trials.rows[i], drafts))
-            status = wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    return status;
+    return trials_each(input, is_exchange, draft_swap, drafts, err);
 }
