@@ -5,25 +5,11 @@
 //
 // With --limits it fails where the best of three runs takes longer than what is claimed (bench/report/results.md).
 import { statSync } from "node:fs";
-import { findBrowser, launch, open, scratch } from "../../viewer/test/tools.mjs";
+import { open } from "../../viewer/test/tools.mjs";
+import { measureReport, slowest, summary } from "./runs.mjs";
 
-const OPEN_MS = 2000;
-const FRAME_MS = { median: 18, p95: 50 }; // 60 frames a second are 16.7 ms each
 const OPERATION_MS = 50;
 const BYTES = 20_000_000;
-const RUNS = 3; // machines do other things, too
-
-function summary(times) {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
-  const round = (ms) => Math.round(ms * 10) / 10;
-  return {
-    times: times.length,
-    median: round(at(0.5)),
-    p95: round(at(0.95)),
-    worst: round(sorted.at(-1) ?? 0),
-  };
-}
 
 /** What a hand on the mouse does, an event a frame, in the page; the times between the frames. */
 function hand({ kind, count }) {
@@ -128,41 +114,17 @@ async function measure(context, path) {
     result[`pan, cells ${Math.round(Number(scale) * 100) / 100} wide`] = await run("pan");
   }
   result.scroll = await run("scroll");
-  result.operation = summary(await page.evaluate(operations, { count: 100, blocks: await blocksOf(page) }));
+  result.operation = summary(await page.evaluate(operations, { count: 100, blocks: await blocksOf(page) }), "operations");
   await page.close();
   return { result, problems };
 }
 
-/** What took longer than it may; "" where nothing did. */
-function slowest(result) {
+const MOVES = /^(point|zoom|pan|scroll)/;
+
+function tooSlow(result) {
   if (result.megabytes * 1e6 >= BYTES) return `${result.megabytes} MB`;
-  if (result.open_ms >= OPEN_MS) return `opened in ${result.open_ms} ms, more than ${OPEN_MS}`;
   if (result.operation.p95 >= OPERATION_MS) return `operation: ${JSON.stringify(result.operation)}`;
-  const moves = Object.keys(result).filter((what) => /^(point|zoom|pan|scroll)/.test(what));
-  const slow = moves.find(
-    (what) => result[what].median >= FRAME_MS.median || result[what].p95 >= FRAME_MS.p95,
-  );
-  return slow ? `${slow}: ${JSON.stringify(result[slow])}` : "";
+  return slowest(result, Object.keys(result).filter((what) => MOVES.test(what)));
 }
 
-const [path, option] = process.argv.slice(2);
-if (!path || (option && option !== "--limits")) {
-  console.error("usage: node bench/report/explorer.mjs REPORT [--limits]");
-  process.exit(2);
-}
-const browser = findBrowser();
-if (!browser) {
-  console.log("skipped: no Chromium here (WARPLENS_BROWSER may name one)");
-  process.exit(0);
-}
-const context = await launch(browser, scratch());
-let slow;
-for (let run = 0; run < RUNS && slow !== ""; run++) {
-  const { result, problems } = await measure(context, path);
-  for (const [name, value] of Object.entries(result)) console.log(name, JSON.stringify(value));
-  for (const problem of problems) console.error(problem);
-  slow = option && problems.length === 0 ? slowest(result) : problems.join("\n");
-}
-await context.close();
-if (slow) console.error(`explorer: ${slow}`);
-process.exit(slow ? 1 : 0);
+await measureReport("explorer", measure, tooSlow);

@@ -5,18 +5,8 @@
 //
 // With --limits it fails where the best of three runs takes longer than what is claimed (bench/report/results.md).
 import { statSync } from "node:fs";
-import { findBrowser, launch, open, scratch } from "../../viewer/test/tools.mjs";
-
-const OPEN_MS = 2000;
-const FRAME_MS = { median: 18, p95: 50 }; // 60 frames a second are 16.7 ms each
-const RUNS = 3; // machines do other things, too
-
-function summary(times) {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
-  const round = (ms) => Math.round(ms * 10) / 10;
-  return { frames: times.length, median: round(at(0.5)), p95: round(at(0.95)), worst: round(sorted.at(-1) ?? 0) };
-}
+import { open } from "../../viewer/test/tools.mjs";
+import { measureReport, slowest, summary } from "./runs.mjs";
 
 /** What a hand does, an event a frame, in the page; the times between the frames. */
 function hand({ kind, count }) {
@@ -71,31 +61,6 @@ async function measure(context, path, count = 180) {
   return { result, problems };
 }
 
-/** What took longer than it may; "" where nothing did. */
-function slowest({ megabytes, open_ms, ...moves }) {
-  if (open_ms >= OPEN_MS) return `opened in ${open_ms} ms, more than ${OPEN_MS}`;
-  const slow = Object.entries(moves).find(([, t]) => t.median >= FRAME_MS.median || t.p95 >= FRAME_MS.p95);
-  return slow ? `${slow[0]}: ${JSON.stringify(slow[1])}` : "";
-}
+const MOVES = ["scroll", "point", "tick", "zoom", "pan", "by_kernel_and_time"];
 
-const [path, option] = process.argv.slice(2);
-if (!path || (option && option !== "--limits")) {
-  console.error("usage: node bench/report/memory.mjs REPORT [--limits]");
-  process.exit(2);
-}
-const browser = findBrowser();
-if (!browser) {
-  console.log("skipped: no Chromium here (WARPLENS_BROWSER may name one)");
-  process.exit(0);
-}
-const context = await launch(browser, scratch());
-let slow;
-for (let run = 0; run < RUNS && slow !== ""; run++) {
-  const { result, problems } = await measure(context, path);
-  for (const [name, value] of Object.entries(result)) console.log(name, JSON.stringify(value));
-  for (const problem of problems) console.error(problem);
-  slow = option && problems.length === 0 ? slowest(result) : problems.join("\n");
-}
-await context.close();
-if (slow) console.error(`memory: ${slow}`);
-process.exit(slow ? 1 : 0);
+await measureReport("memory", measure, (result) => slowest(result, MOVES));

@@ -4,11 +4,8 @@
 //
 // With --limits it fails where the best of three runs takes longer than what is claimed (bench/report/results.md).
 import { statSync } from "node:fs";
-import { findBrowser, launch, open, scratch } from "../../viewer/test/tools.mjs";
-
-const OPEN_MS = 2000;
-const FRAME_MS = { median: 18, p95: 50 }; // 60 frames a second are 16.7 ms each
-const RUNS = 3; // machines do other things, too
+import { open } from "../../viewer/test/tools.mjs";
+import { measureReport, slowest, summary } from "./runs.mjs";
 
 /** Milliseconds from opening the file until the selector is there. */
 async function opened(context, path, hash, selector) {
@@ -16,18 +13,6 @@ async function opened(context, path, hash, selector) {
   const { page, problems } = await open(context, path, hash);
   await page.waitForSelector(selector);
   return { page, problems, ms: performance.now() - start };
-}
-
-function summary(times) {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
-  const round = (ms) => Math.round(ms * 10) / 10;
-  return {
-    frames: times.length,
-    median: round(at(0.5)),
-    p95: round(at(0.95)),
-    worst: round(sorted.at(-1) ?? 0),
-  };
 }
 
 /** What a hand on the wheel or on the strip does, an event a frame, in the page; the times between the frames. */
@@ -93,34 +78,6 @@ async function measure(context, path, count = 180) {
   return { result, problems: [...first.problems, ...problems, ...two.problems] };
 }
 
-/** What took longer than it may; "" where nothing did. */
-function slowest(result) {
-  if (result.open_ms >= OPEN_MS) return `opened in ${result.open_ms} ms, more than ${OPEN_MS}`;
-  const moves = ["scroll", "drag", "zoom", "afar", "scroll_two"];
-  const slow = moves.find(
-    (what) => result[what].median >= FRAME_MS.median || result[what].p95 >= FRAME_MS.p95,
-  );
-  return slow ? `${slow}: ${JSON.stringify(result[slow])}` : "";
-}
+const MOVES = ["scroll", "drag", "zoom", "afar", "scroll_two"];
 
-const [path, option] = process.argv.slice(2);
-if (!path || (option && option !== "--limits")) {
-  console.error("usage: node bench/report/page.mjs REPORT [--limits]");
-  process.exit(2);
-}
-const browser = findBrowser();
-if (!browser) {
-  console.log("skipped: no Chromium here (WARPLENS_BROWSER may name one)");
-  process.exit(0);
-}
-const context = await launch(browser, scratch());
-let slow;
-for (let run = 0; run < RUNS && slow !== ""; run++) {
-  const { result, problems } = await measure(context, path);
-  for (const [name, value] of Object.entries(result)) console.log(name, JSON.stringify(value));
-  for (const problem of problems) console.error(problem);
-  slow = option && problems.length === 0 ? slowest(result) : problems.join("\n");
-}
-await context.close();
-if (slow) console.error(`page: ${slow}`);
-process.exit(slow ? 1 : 0);
+await measureReport("page", measure, (result) => slowest(result, MOVES));
