@@ -10,6 +10,67 @@
 /* Whoever writes forms cuts a text at 1,200 characters and a name at 127. */
 enum { LONGEST_FORM = 1000, LONGEST_NAME = 120, MOST_DIGITS = 18 };
 
+/* ---- the text ---- */
+
+static bool starts_with(const char *name, uint32_t length, const char *start)
+{
+    size_t n = strlen(start);
+    return length > n && strncmp(name, start, n) == 0;
+}
+
+ana_form_reader ana_form_read(const char *form)
+{
+    return (ana_form_reader){.at = form, .damaged = !*form || strlen(form) > LONGEST_FORM};
+}
+
+bool ana_form_next(ana_form_reader *r, ana_product *product)
+{
+    if (r->damaged || !*r->at)
+        return false;
+    bool first = !r->begun;
+    bool negative = first ? *r->at == '-' : strncmp(r->at, " - ", 3) == 0;
+    r->begun = true;
+    r->damaged = !first && !negative && strncmp(r->at, " + ", 3) != 0;
+    if (r->damaged)
+        return false;
+    r->at += first ? negative : 3;
+    const char *end = r->at + strcspn(r->at, " ");
+    *product = (ana_product){r->at, end, negative, end == r->at || end[-1] == '*'};
+    r->damaged = product->damaged;
+    r->at = end;
+    return !r->damaged;
+}
+
+bool ana_product_next(ana_product *p, const char **factor, uint32_t *length)
+{
+    if (p->damaged || p->at >= p->end)
+        return false;
+    const char *star = memchr(p->at, '*', (size_t)(p->end - p->at));
+    *factor = p->at;
+    *length = (uint32_t)((star ? star : p->end) - p->at);
+    p->damaged = *length == 0 || *length > LONGEST_NAME;
+    p->at += *length + 1;
+    return !p->damaged;
+}
+
+bool ana_factor_number(const char *factor, uint32_t length, int64_t *out)
+{
+    if (length > MOST_DIGITS)
+        return false;
+    *out = (int64_t)strtoull(factor, NULL, 10);
+    return true;
+}
+
+uint32_t ana_factor_dimension(const char *factor, uint32_t length, const char *vector)
+{
+    bool matches = length == strlen(vector) + 2 && starts_with(factor, length, vector) &&
+                   factor[length - 2] == '.';
+    uint32_t d = matches ? (uint32_t)(factor[length - 1] - 'x') : 3;
+    return d < 3 ? d : 3;
+}
+
+/* ---- places ---- */
+
 /* One product: its number, and what is left of it once the launch's sizes are multiplied in. */
 typedef struct term {
     int64_t number;
@@ -21,21 +82,6 @@ typedef struct term {
     uint32_t base_length;
 } term;
 
-static bool starts_with(const char *name, uint32_t length, const char *start)
-{
-    size_t n = strlen(start);
-    return length > n && strncmp(name, start, n) == 0;
-}
-
-/* The dimension of a name such as "tid.y"; 3 where the name is another. */
-static uint32_t dimension_of(const char *name, uint32_t length, const char *vector)
-{
-    bool matches = length == strlen(vector) + 2 && starts_with(name, length, vector) &&
-                   name[length - 2] == '.';
-    uint32_t d = matches ? (uint32_t)(name[length - 1] - 'x') : 3;
-    return d < 3 ? d : 3;
-}
-
 static bool multiply(term *t, int64_t by)
 {
     return !__builtin_mul_overflow(t->number, by, &t->number);
@@ -44,16 +90,17 @@ static bool multiply(term *t, int64_t by)
 static bool read_factor(term *t, const char *name, uint32_t length, const prof_launch *l)
 {
     uint32_t d;
+    int64_t number;
     if (isdigit((unsigned char)*name))
-        return length <= MOST_DIGITS && multiply(t, (int64_t)strtoull(name, NULL, 10));
-    if ((d = dimension_of(name, length, "ntid")) < 3)
+        return ana_factor_number(name, length, &number) && multiply(t, number);
+    if ((d = ana_factor_dimension(name, length, "ntid")) < 3)
         return multiply(t, l->block[d]);
-    if ((d = dimension_of(name, length, "nctaid")) < 3)
+    if ((d = ana_factor_dimension(name, length, "nctaid")) < 3)
         return multiply(t, l->grid[d]);
-    if ((d = dimension_of(name, length, "tid")) < 3) {
+    if ((d = ana_factor_dimension(name, length, "tid")) < 3) {
         t->threads++;
         t->dimension = d;
-    } else if ((d = dimension_of(name, length, "ctaid")) < 3) {
+    } else if ((d = ana_factor_dimension(name, length, "ctaid")) < 3) {
         t->blocks++;
         t->dimension = d;
     } else if (*name == '&' || starts_with(name, length, "param")) {
@@ -69,18 +116,18 @@ static bool read_factor(term *t, const char *name, uint32_t length, const prof_l
         t->counted += starts_with(name, length, "atomic");
         t->loaded += starts_with(name, length, "loaded");
     }
-    return length <= LONGEST_NAME;
+    return true;
 }
 
-static bool read_term(term *t, const char *text, uint32_t length, const prof_launch *launch)
+static bool read_term(term *t, ana_product product, const prof_launch *launch)
 {
-    for (uint32_t at = 0, n; at < length; at += n + 1) {
-        const char *star = memchr(text + at, '*', length - at);
-        n = star ? (uint32_t)(star - (text + at)) : length - at;
-        if (n == 0 || !read_factor(t, text + at, n, launch))
+    const char *factor;
+    uint32_t length;
+    t->number = product.negative ? -1 : 1;
+    while (ana_product_next(&product, &factor, &length))
+        if (!read_factor(t, factor, length, launch))
             return false;
-    }
-    return length > 0 && text[length - 1] != '*';
+    return !product.damaged;
 }
 
 static void add_base(ana_place *p, const term *t)
@@ -130,25 +177,17 @@ static bool add_term(ana_place *p, const term *t)
 
 bool ana_place_of(const prof_form *form, const prof_launch *launch, ana_place *out)
 {
-    const char *at = form->form;
+    ana_form_reader reader = ana_form_read(form->form);
     *out = (ana_place){0};
-    if (strlen(at) > LONGEST_FORM)
-        return false;
-    for (bool first = true; *at; first = false) {
-        const char *sign = first ? "" : at;
-        bool negative = first ? *at == '-' : strncmp(at, " - ", 3) == 0;
-        at += first ? negative : 3;
-        uint32_t length = (uint32_t)strcspn(at, " ");
-        term t = {.number = negative ? -1 : 1};
-        if (!(first || negative || strncmp(sign, " + ", 3) == 0) ||
-            !read_term(&t, at, length, launch) || !add_term(out, &t)) {
+    for (ana_product product; ana_form_next(&reader, &product);) {
+        term t = {0};
+        if (!read_term(&t, product, launch) || !add_term(out, &t))
             return false;
-        }
-        out->shape = factors_of(&t) ? XXH3_64bits_withSeed(at, length, out->shape + negative)
-                                    : out->shape;
-        at += length;
+        if (factors_of(&t))
+            out->shape = XXH3_64bits_withSeed(product.at, (size_t)(product.end - product.at),
+                                              out->shape + product.negative);
     }
-    return *form->form != '\0';
+    return !reader.damaged;
 }
 
 bool ana_place_is_exact(const ana_place *p)

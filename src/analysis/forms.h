@@ -40,6 +40,28 @@ bool ana_place_is_same_in_warps(const ana_place *place);
  * address is another. */
 bool ana_form_is_of_data(const prof_form *form);
 
+/* ---- the text ---- */
+
+typedef struct ana_form_reader { /* goes through the products of a form's sum */
+    const char *at;
+    bool begun, damaged;
+} ana_form_reader;
+
+typedef struct ana_product { /* goes through its factors */
+    const char *at, *end;
+    bool negative, damaged;
+} ana_product;
+
+ana_form_reader ana_form_read(const char *form);
+/* False after the last product, and where the text is none of a form: damaged. */
+bool ana_form_next(ana_form_reader *reader, ana_product *product);
+/* A name or a number of so many characters; false after the last, and where there is none: damaged. */
+bool ana_product_next(ana_product *product, const char **factor, uint32_t *length);
+/* Of a factor that is a number; false where it has too many digits. */
+bool ana_factor_number(const char *factor, uint32_t length, int64_t *out);
+/* The dimension of a factor such as "tid.y" of the vector "tid"; 3 where it is another. */
+uint32_t ana_factor_dimension(const char *factor, uint32_t length, const char *vector);
+
 /* The first form of an instruction; NULL without one. The rows are of one kernel. */
 const prof_form *ana_form_at(const prof_form_rows *forms, uint32_t pc);
 /* The same of rows of all kernels. */

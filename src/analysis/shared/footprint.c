@@ -1,13 +1,14 @@
 #include "analysis/shared/footprint.h"
 
+#include "analysis/forms.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <xxhash.h>
 
-/* Whoever writes forms cuts a text at 1,200 characters and a name at 127. */
-enum { LONGEST_FORM = 1000, LONGEST_NAME = 120, MOST_DIGITS = 18, MOST_THREADS = 1024, LANES = 32 };
+enum { MOST_THREADS = 1024, LANES = 32 };
 
 /* Where a step on the way may overflow, by which the address is off then: a multiple of what numbers
  * of 16 bits, the narrowest that forms have, can hold. */
@@ -28,22 +29,11 @@ typedef struct term { /* a product */
     uint32_t base_length;
 } term;
 
-static bool is_index_of(const char *name, uint32_t length, const char *vector)
-{
-    size_t n = strlen(vector);
-    return length == n + 2 && strncmp(name, vector, n) == 0 && name[n] == '.' &&
-           name[n + 1] >= 'x' && name[n + 1] <= 'z';
-}
-
-static uint32_t index_dimension(const char *name, uint32_t length)
-{
-    return (uint32_t)(name[length - 1] - 'x');
-}
-
 static bool is_same_in_block(const char *name, uint32_t length)
 {
     return *name == '&' || (length > 5 && strncmp(name, "param", 5) == 0) ||
-           is_index_of(name, length, "ctaid") || is_index_of(name, length, "nctaid");
+           ana_factor_dimension(name, length, "ctaid") < 3 ||
+           ana_factor_dimension(name, length, "nctaid") < 3;
 }
 
 static bool multiply_product(term *t, int64_t by)
@@ -54,12 +44,14 @@ static bool multiply_product(term *t, int64_t by)
 
 static bool read_product_factor(term *t, const char *name, uint32_t length, const uint32_t block[3])
 {
+    uint32_t d;
+    int64_t number;
     if (isdigit((unsigned char)*name))
-        return length <= MOST_DIGITS && multiply_product(t, (int64_t)strtoull(name, NULL, 10));
-    if (is_index_of(name, length, "ntid"))
-        return multiply_product(t, block[index_dimension(name, length)]);
-    if (is_index_of(name, length, "tid")) {
-        t->dimension = index_dimension(name, length);
+        return ana_factor_number(name, length, &number) && multiply_product(t, number);
+    if ((d = ana_factor_dimension(name, length, "ntid")) < 3)
+        return multiply_product(t, block[d]);
+    if ((d = ana_factor_dimension(name, length, "tid")) < 3) {
+        t->dimension = d;
         t->zero |= block[t->dimension] == 1;
         t->threads++;
     } else if (is_same_in_block(name, length)) {
@@ -72,18 +64,18 @@ static bool read_product_factor(term *t, const char *name, uint32_t length, cons
     } else {
         t->others++;
     }
-    return length > 0 && length <= LONGEST_NAME;
+    return true;
 }
 
-static bool read_product(term *t, const char *text, uint32_t length, const uint32_t block[3])
+static bool read_product(term *t, ana_product product, const uint32_t block[3])
 {
-    for (uint32_t at = 0, n; at < length; at += n + 1) {
-        const char *star = memchr(text + at, '*', length - at);
-        n = star ? (uint32_t)(star - (text + at)) : length - at;
-        if (!read_product_factor(t, text + at, n, block))
+    const char *factor;
+    uint32_t length;
+    t->number = product.negative ? -1 : 1;
+    while (ana_product_next(&product, &factor, &length))
+        if (!read_product_factor(t, factor, length, block))
             return false;
-    }
-    return length > 0 && text[length - 1] != '*';
+    return !product.damaged;
 }
 
 static uint64_t divisor(uint64_t a, uint64_t b)
@@ -126,20 +118,16 @@ static bool add_to_footprint(footprint *f, const term *t)
 }
 
 /* One product of the sum after the other; false where one cannot be read or added. */
-static bool read_form(footprint *f, const char *at, const uint32_t block[3])
+static bool read_form(footprint *f, const char *form, const uint32_t block[3])
 {
-    bool good = *at && strlen(at) <= LONGEST_FORM;
-    for (bool first = true, readable = good; readable && *at; first = false) {
-        bool negative = first ? *at == '-' : strncmp(at, " - ", 3) == 0;
-        bool joined = first || negative || strncmp(at, " + ", 3) == 0;
-        at += first ? negative : 3 * (size_t)joined;
-        uint32_t length = (uint32_t)strcspn(at, " ");
-        term t = {.number = negative ? -1 : 1};
-        readable = joined && read_product(&t, at, length, block);
+    ana_form_reader reader = ana_form_read(form);
+    bool good = true, readable = true;
+    for (ana_product product; readable && ana_form_next(&reader, &product);) {
+        term t = {0};
+        readable = read_product(&t, product, block);
         good &= readable && add_to_footprint(f, &t);
-        at += length;
     }
-    return good;
+    return good && !reader.damaged;
 }
 
 footprint footprint_of(const prof_form *form, const uint32_t block[3])
