@@ -345,6 +345,19 @@ test("a tile's pixels are the means of its cells", () => {
     }
 });
 
+test("a request is what its instruction's opcode says", async () => {
+  const { accessOf } = await load("src/data/explore/insight.ts", folder);
+  const { requestOf } = await load("src/data/explore/cost.ts", folder);
+  const known = { pc: 7, op: "load", space: "shared", bytes: 16, text: "@%p1 ldmatrix.sync.aligned.m8n8.x4.shared.b16 {...};" };
+  const step = { kind: "access", pc: 7, mask: 3, slot: 0, offsets: [0, 16, ...Array(30).fill(Number.NaN)] };
+  const place = { slots: [{ space: "shared", object: 2 }], begins: [64], bases: new Map([[2, 1024]]) };
+  const request = requestOf(step, place, new Map([["7 shared", accessOf(known)]]));
+  assert.deepEqual([request.matrix, request.meeting, request.bytes, request.addresses[1]], [true, false, 16, 1104]);
+  const plain = requestOf(step, place, new Map());
+  assert.deepEqual([plain.op, plain.bytes, plain.matrix], ["load", 4, undefined]);
+  assert.equal(accessOf({ ...known, text: "mbarrier.arrive.shared.b64 %rd1, [%r1];" }).meeting, true);
+});
+
 test("warps without a curve are not compared, and none for the mean of those beside them", () => {
   const curves = [curveFrom([0.5, 0.5]), undefined];
   const at = drawn({ warps: 2, bundles: 1, bundle: 2, width: 10, height: 4 }, curves, [0, 1]);
@@ -359,14 +372,17 @@ test("requests are counted as they are served, on every row of the table", async
   const { moved } = await load("src/data/explore/moved.ts", folder);
   const random = randoms(17);
   for (let round = 0; round < 3000; round++) {
-    const bytes = [1, 2, 4, 4, 4, 8, 16][random(7)];
+    const matrix = random(8) === 0;
+    const bytes = matrix ? 16 : [1, 2, 4, 4, 4, 8, 16][random(7)];
     const mask = random(3) ? (random(0x7fffff) * 509 + 1) >>> 0 : ALL;
     const [begin, stride] = [random(4096) * bytes, [0, bytes, 2 * bytes, 128, 132][random(5)]];
     const scattered = random(3) === 0;
     const at = (lane) => begin + (scattered ? random(256) * bytes : lane * stride);
     const request = {
       op: ["load", "store", "atomic"][random(3)],
-      space: random(2) ? "shared" : "global",
+      space: matrix || random(2) ? "shared" : "global",
+      matrix,
+      meeting: random(16) === 0,
       bytes,
       mask,
       addresses: [...Array(32).keys()].map((lane) => ((mask >>> lane) & 1 ? at(lane) : Number.NaN)),

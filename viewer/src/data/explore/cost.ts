@@ -1,15 +1,19 @@
 /** What the operations of a warp cost in one architecture: what moves for its requests, and what collides. */
 
 import { type Moved, moved } from "./moved";
-import type { Operation, Request, Slot, Step } from "./types";
+import type { Asked } from "./transactions";
+import type { Operation, Slot, Step } from "./types";
 
 /** What the page knows of a kernel's memory instructions, by pc and space. */
-export interface Access {
-  op: string;
-  bytes: number;
-}
+export type Access = Pick<Asked, "op" | "bytes" | "matrix" | "meeting">;
 export type Accesses = Map<string, Access>;
 export const accessKey = (pc: number, space: string): string => `${pc} ${space}`;
+
+const PERIOD = 256; // allocations begin at multiples of it
+
+/** Where an object begins, as far as it matters for what a request costs. */
+export const baseOf = (o: { base?: number; space: string }): number =>
+  o.space === "shared" ? (o.base ?? 0) : (o.base ?? 0) % PERIOD;
 
 /** Where objects begin, as far as it matters for what a request costs. */
 export type Bases = Map<number, number>;
@@ -21,16 +25,22 @@ export interface Place {
   bases: Bases;
 }
 
+const PLAIN: Access = { op: "load", bytes: 4 }; // what is taken of an instruction that the page does not know
+
+/** What the opcode says of how an instruction asks. */
+export const askedBy = (opcode: string): Pick<Access, "matrix" | "meeting"> => ({
+  matrix: /^(ld|st)matrix\b/.test(opcode),
+  meeting: opcode.startsWith("mbarrier"),
+});
+
 /** The request that a step of a warp is. */
-export function requestOf(step: Step, place: Place, accesses: Accesses): Request {
+export function requestOf(step: Step, place: Place, accesses: Accesses, other = PLAIN): Asked {
   const slot = place.slots[step.slot];
   const space = slot?.space ?? "global";
-  const known = accesses.get(accessKey(step.pc, space));
   const begin = (place.begins[step.slot] ?? 0) + (place.bases.get(slot?.object ?? 0) ?? 0);
   return {
-    op: known?.op ?? "load",
+    ...(accesses.get(accessKey(step.pc, space)) ?? other),
     space,
-    bytes: known?.bytes ?? 4,
     mask: step.mask,
     addresses: step.offsets.map((offset) => offset + begin),
   };

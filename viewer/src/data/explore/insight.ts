@@ -2,6 +2,7 @@
 import type { Model } from "../model";
 import type { Code, Instruction } from "../payload";
 import { ARCHS, type Arch } from "./archs";
+import { type Accesses, accessKey, askedBy, baseOf, type Access as Known, requestOf } from "./cost";
 import { type Asked, type Served, serve } from "./transactions";
 import type { Operation, Slot, Step, WarpData } from "./types";
 
@@ -26,7 +27,6 @@ export interface Insight {
   accesses: Access[];
 }
 
-const PERIOD = 256; // allocations begin at multiples of it
 const KEPT = 2000; // insights that are kept
 
 const WIDTHS = /\.(v[248])?\.?[bufs](8|16|32|64|128)\b/;
@@ -53,13 +53,19 @@ export function signOf(text: string, barrier: boolean): Sign | undefined {
   return /^(w?mma|wgmma|tcgen05)\b/.test(opcode) ? "tensor" : undefined;
 }
 
-const key = (pc: number, space: string) => `${pc} ${space}`;
+/** What is known of an instruction's requests. */
+export const accessOf = (i: Instruction): Known => ({
+  op: i.op,
+  bytes: i.bytes,
+  ...askedBy(opcodeOf(i.text ?? "")),
+});
 
 /** The operations of one warp of a kernel, as an architecture serves them. */
 export class Insights {
   readonly operations: Operation[];
   private readonly code: Map<number, Code>;
   private readonly known: Map<string, Instruction>;
+  private readonly accesses: Accesses;
   private kept = new Map<number, Insight>();
 
   constructor(
@@ -72,7 +78,8 @@ export class Insights {
     this.operations = warp.operations();
     this.code = new Map(code.map((c) => [c.pc, c]));
     const own = m.payload.instructions.filter((i) => i.kernel === this.kernel);
-    this.known = new Map(own.map((i) => [key(i.pc, i.space), i]));
+    this.known = new Map(own.map((i) => [accessKey(i.pc, i.space), i]));
+    this.accesses = new Map(own.map((i) => [accessKey(i.pc, i.space), accessOf(i)]));
   }
 
   get count(): number {
@@ -99,7 +106,7 @@ export class Insights {
     const { pc, accesses } = operation;
     const code = this.code.get(pc);
     const space = this.warp.slots[accesses[0]?.slot ?? -1]?.space ?? "";
-    const known = this.known.get(key(pc, space));
+    const known = this.known.get(accessKey(pc, space));
     const text = code?.text ?? known?.text ?? "";
     return {
       operation,
@@ -113,19 +120,14 @@ export class Insights {
 
   private accessOf(step: Step, text: string): Access {
     const slot = this.warp.slots[step.slot] ?? { space: "global", object: 0 };
-    const known = this.known.get(key(step.pc, slot.space));
     const object = this.m.objectById.get(slot.object);
-    const base = (object?.base ?? 0) % (slot.space === "shared" ? Number.MAX_SAFE_INTEGER : PERIOD);
-    const begin = (this.warp.begins[step.slot] ?? 0) + base;
-    const asked: Asked = {
-      op: known?.op ?? (/^st\b/.test(opcodeOf(text)) ? "store" : "load"),
-      space: slot.space,
-      bytes: known?.bytes ?? bytesOfText(text),
-      mask: step.mask,
-      addresses: step.offsets.map((offset) => offset + begin),
-      matrix: /^(ld|st)matrix\b/.test(opcodeOf(text)),
-      meeting: opcodeOf(text).startsWith("mbarrier"),
-    };
+    const base = object ? baseOf(object) : 0;
+    const place = { ...this.warp, bases: new Map([[slot.object, base]]) };
+    const asked = requestOf(step, place, this.accesses, {
+      op: /^st\b/.test(opcodeOf(text)) ? "store" : "load",
+      bytes: bytesOfText(text),
+      ...askedBy(opcodeOf(text)),
+    });
     return { asked, slot, served: serve(this.arch, asked), name: object?.name ?? "", base };
   }
 }

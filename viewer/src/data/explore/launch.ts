@@ -4,23 +4,20 @@ import type { Explore } from "../payload";
 import { startWorker } from "../worker";
 import type { Ask, Numbered, Reply } from "./ask";
 import { type Paths, reply, unpacked } from "./ask";
-import { type Access, accessKey, type Costs } from "./cost";
+import { type Access, accessKey, baseOf, type Costs } from "./cost";
 import type { Curve } from "./difference";
 import { blocksOf, Engine, type Pair, type Source, Steps } from "./engine";
+import { accessOf } from "./insight";
 import { operationsOf } from "./operations";
 import type { Opened } from "./table";
 import type { Operation, Step, WarpData } from "./types";
-
-const PERIOD = 256; // allocations begin at multiples of it
 
 export function sourceOf(m: Model, row: Explore): Source {
   const part = (number: number | undefined) => m.report.parts[number ?? -1] ?? "";
   const accesses = m.payload.instructions
     .filter((i) => i.kernel === row.kernel)
-    .map((i): [string, Access] => [accessKey(i.pc, i.space), { op: i.op, bytes: i.bytes }]);
-  const bases = m.payload.objects.flatMap((o): [number, number][] =>
-    o.base === undefined ? [] : [[o.id, o.space === "shared" ? o.base : o.base % PERIOD]],
-  );
+    .map((i): [string, Access] => [accessKey(i.pc, i.space), accessOf(i)]);
+  const bases = m.payload.objects.map((o): [number, number] => [o.id, baseOf(o)]);
   return {
     row,
     columns: part(row.part),

@@ -1,6 +1,5 @@
 import type { Arch, Serving } from "./archs";
-import { archOf, serve } from "./transactions";
-import type { Request } from "./types";
+import { type Asked, archOf, serve } from "./transactions";
 
 /** What a request costs, as far as warps are compared by it. */
 export interface Moved {
@@ -15,7 +14,7 @@ const PERIOD = 256; // bytes by which a request may be moved and cost the same
 const KEPT = 1 << 16;
 const known = new Map<string, Moved>();
 
-function work(request: Request, arch: string): Moved {
+function work(request: Asked, arch: string): Moved {
   const served = serve(archOf(arch), request);
   const sizes = [...served.transactions].sort((a, b) => a.address - b.address).map((t) => t.size);
   return { sizes, conflicts: Math.max(0, served.passes.length - served.fewestPasses) };
@@ -25,7 +24,7 @@ const perBank = new Map<number, number>();
 const places = new Set<number>();
 
 /** Passes of a request whose lanes take a word each, beyond the first: the most words of one bank. */
-function conflictsOf(r: Request): number {
+function conflictsOf(r: Asked): number {
   perBank.clear();
   places.clear();
   let most = 1;
@@ -41,7 +40,7 @@ function conflictsOf(r: Request): number {
 }
 
 /** Transactions of one size, by the pieces of memory that lanes take some of. */
-function piecesOf(r: Request, size: number): number[] {
+function piecesOf(r: Asked, size: number): number[] {
   places.clear();
   for (const address of r.addresses) {
     if (Number.isNaN(address)) continue;
@@ -52,8 +51,8 @@ function piecesOf(r: Request, size: number): number[] {
 }
 
 /** The most usual requests, as `serve` would count them; undefined of others. */
-function usual(r: Request, arch: Arch): Moved | undefined {
-  if (r.op !== "load" && r.op !== "store") return undefined;
+function usual(r: Asked, arch: Arch): Moved | undefined {
+  if ((r.op !== "load" && r.op !== "store") || r.matrix || r.meeting) return undefined;
   if (r.space === "global" && arch.merging === "whole-warp")
     return {
       sizes: piecesOf(r, r.op === "load" ? arch.loadBytes : arch.storeBytes),
@@ -64,14 +63,14 @@ function usual(r: Request, arch: Arch): Moved | undefined {
 }
 
 /** Requests that are alike come again and again: what they cost is kept. */
-export function moved(request: Request, arch: string): Moved {
+export function moved(request: Asked, arch: string): Moved {
   const { op, space, bytes, mask, addresses } = request;
   if (space === "const") return { sizes: [], conflicts: 0 };
   const simple = usual(request, archOf(arch));
   if (simple) return simple;
   const lowest = addresses[31 - Math.clz32(mask & -mask)] ?? 0;
   const base = Math.floor(lowest / PERIOD) * PERIOD;
-  let key = `${arch} ${op} ${space} ${bytes} ${mask}`;
+  let key = `${arch} ${op} ${space} ${bytes} ${mask} ${!!request.matrix} ${!!request.meeting}`;
   for (const address of addresses) if (!Number.isNaN(address)) key += ` ${address - base}`;
   const before = known.get(key);
   if (before) return before;

@@ -4,6 +4,7 @@ import { type Curve, meanOf } from "../../data/explore/difference";
 import { type Dim, differenceCode, ENDED, UNKNOWN } from "../../data/explore/tiles";
 import { shown } from "../../state/theme";
 import { exact, plural } from "../../widgets/format";
+import { useSize } from "../../widgets/size";
 import { cssOf } from "./colors";
 import { bundleName } from "./grid";
 import { blockName, type Side } from "./side";
@@ -189,7 +190,8 @@ export function cellText(p: Props, warp: number, bundle: number): string {
 /** One block: a region a warp, in it a row a bundle and a column for each of threads, shared and global memory. */
 export function Block(p: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const width = useSignal(0);
+  const box = useRef<HTMLDivElement>(null);
+  const { width } = useSize(box);
   const top = useSignal(0);
   const s = shapeOf(p, width.value || 800);
   const last = Math.max(0, s.bundles - s.rows);
@@ -198,15 +200,6 @@ export function Block(p: Props) {
   const all = Math.max(width.value, leftOf(s, p.curves.length));
   const height = HEAD + s.rows * s.row + 6;
 
-  useEffect(() => {
-    const box = canvas.current?.parentElement;
-    if (!box) return undefined;
-    const observer = new ResizeObserver(() => {
-      width.value = box.clientWidth;
-    });
-    observer.observe(box);
-    return () => observer.disconnect();
-  }, []);
   useEffect(() => {
     if (at < first) top.value = at;
     else if (at >= first + s.rows) top.value = at - s.rows + 1;
@@ -267,6 +260,7 @@ export function Block(p: Props) {
   const grid = p.side.launch.grid as Dim;
   return (
     <div
+      ref={box}
       class="blockbox"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: an application, which keys move about in
       tabIndex={0}

@@ -4,6 +4,7 @@ import { meanOf } from "../../data/explore/difference";
 import { type Dim, type Layout, layoutOf, placeOf as placeAt } from "../../data/explore/tiles";
 import { shown } from "../../state/theme";
 import { exact, plural } from "../../widgets/format";
+import { useSize } from "../../widgets/size";
 import { place } from "../source";
 import { EDGE, fitting, GridPainter, geometryOf, SCALES, type Scene, type Spot } from "./gridpaint";
 import { blockName, curveAt, type Side } from "./side";
@@ -120,14 +121,14 @@ export function Grid(p: Props) {
   const { side, where, most, bundle, camera } = p;
   const canvas = useRef<HTMLCanvasElement>(null);
   const hover = useSignal<Spot | undefined>(undefined);
-  const size = useSignal({ width: 0, height: 0 });
+  const size = useSize(canvas);
   const drag = useRef<{ x: number; y: number; from: Camera; moved: boolean } | undefined>(
     undefined,
   );
   const ratio = globalThis.devicePixelRatio || 1;
   const room = {
-    width: Math.max(0, size.value.width - EDGE.left),
-    height: Math.max(0, size.value.height - EDGE.top),
+    width: Math.max(0, size.width.value - EDGE.left),
+    height: Math.max(0, size.height.value - EDGE.top),
   };
   const [edgeX, edgeY] = [EDGE.left * ratio, EDGE.top * ratio];
   const { base, fit } = useMemo(
@@ -163,15 +164,6 @@ export function Grid(p: Props) {
     },
     [],
   );
-  useEffect(() => {
-    const element = canvas.current;
-    if (!element) return undefined;
-    const observer = new ResizeObserver(() => {
-      size.value = { width: element.clientWidth, height: element.clientHeight };
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
   useEffect(() => {
     const element = canvas.current;
     if (!element || width === 0) return;

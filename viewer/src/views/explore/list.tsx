@@ -1,7 +1,8 @@
 /** A long list of which only the rows in sight are drawn. */
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { useSize } from "../../widgets/size";
 import { ROW } from "./rowpicture";
 
 const MOST_PIXELS = 8_000_000; // browsers let nothing be much higher
@@ -38,29 +39,22 @@ export function scrollTo(count: number, row: number, top: number, height: number
   return Math.max(0, wanted * factor);
 }
 
+const HEIGHT = 400; // before it is known
+
 export function LongList(p: Props) {
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
-  const height = useSignal(400);
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => {
-      height.value = element.clientHeight;
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [height]);
+  const height = useSize(box).height.value || HEIGHT;
   useLayoutEffect(() => {
     const element = box.current;
     if (!element || p.selected < 0) return;
-    const to = scrollTo(p.count, p.selected, element.scrollTop, element.clientHeight || 400);
+    const to = scrollTo(p.count, p.selected, element.scrollTop, element.clientHeight || HEIGHT);
     if (to !== undefined) {
       element.scrollTop = to;
       top.value = to;
     }
   }, [p.selected, p.count, top]);
-  const { total, first, last, shift } = inSight(p.count, top.value, height.value);
+  const { total, first, last, shift } = inSight(p.count, top.value, height);
   return (
     <div
       ref={box}

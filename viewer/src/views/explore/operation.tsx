@@ -6,7 +6,7 @@ import type { Access, Insight, Insights, Sign } from "../../data/explore/insight
 import { lanesOf } from "../../data/explore/transactions";
 import { accessWords, countOf, elsewhereWords, insightWords } from "../../data/explore/words";
 import { bytes, exact, percent } from "../../widgets/format";
-import { useWidth } from "../../widgets/width";
+import { useSize } from "../../widgets/size";
 import { Code } from "../source";
 import { GlobalPicture } from "./globalpicture";
 import { type Focus, LaneColumn } from "./lanecolumn";
@@ -71,7 +71,7 @@ interface RequestProps {
 
 function Request({ access, active, sign, arch, insights }: RequestProps) {
   const box = useRef<HTMLDivElement>(null);
-  const width = Math.max(LEAST, useWidth(box));
+  const width = Math.max(LEAST, useSize(box).width.value);
   const focus: Signal<Focus> = useSignal<Focus>({});
   const shared = access.asked.space === "shared";
   return (

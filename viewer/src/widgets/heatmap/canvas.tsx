@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { pyramid } from "../../data/pyramid";
 import type { Summary } from "../../data/summary";
 import { shown } from "../../state/theme";
-import { useWidth } from "../width";
+import { useSize } from "../size";
 import { type Geometry, geometry, STRIP } from "./geometry";
 import { Hand } from "./hand";
 import { type Cell, HEAD, Painter } from "./painter";
@@ -58,7 +58,7 @@ export function HeatCanvas(p: Props) {
   const { layout, layers } = sight.grid;
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const width = useWidth(box);
+  const width = useSize(box).width.value;
   const g = useMemo(() => geometry(width, layout, layers.length), [width, layout, layers.length]);
   const hand = useMemo(
     () => new Hand(() => canvas.current, sight, g, p.hover, p.pinned),

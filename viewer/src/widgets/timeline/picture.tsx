@@ -1,6 +1,7 @@
-import { effect, useSignal } from "@preact/signals";
+import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { shown } from "../../state/theme";
+import { useSize } from "../size";
 import { type CourseInk, courseInk, prepared } from "./paint";
 
 interface Props {
@@ -20,18 +21,9 @@ interface Props {
 export function Picture(p: Props) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const width = useSignal(0);
+  const { width } = useSize(box);
   const latest = useRef(p);
   latest.current = p;
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => {
-      width.value = Math.floor(element.clientWidth);
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [width]);
   useEffect(() => {
     let frame = 0;
     let stop = () => {};
