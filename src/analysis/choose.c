@@ -222,28 +222,15 @@ static bool mark_mended(const chooser *c)
     return done != NULL;
 }
 
-/* ---- what must gain ---- */
+/* ---- chances ---- */
 
-/* Patterns that are no fault in themselves: they are told where a change of them saves time. */
-static bool must_gain(const ana_finding *f)
-{
-    switch (f->pattern) {
-    case ANA_SHARED_USED_ONCE:
-    case ANA_PROMOTE:
-    case ANA_SUPERFLUOUS_BARRIER:
-    case ANA_UNUSED_SHARED:
-    case ANA_SWAP_ARRAYS:
-    case ANA_IMBALANCE: return true;
-    case ANA_DIVERGENT: return f->cost.unit == ANA_INSTRUCTIONS;
-    default: return false;
-    }
-}
-
+/* They are told where a change of them saves time. */
 static void mark_costs(const chooser *c)
 {
     for (size_t i = 0; i < c->count && c->k->model; i++) {
         ana_finding *f = &c->rows[i];
-        f->costs = must_gain(f) && f->remedies[0].worth.of_full < c->in->thresholds->least_gain;
+        f->costs = f->told == ANA_CHANCE &&
+                   f->remedies[0].worth.of_full < c->in->thresholds->least_gain;
     }
 }
 

@@ -251,6 +251,7 @@ static bool append_finding(detect_run *run, const ana_input *input, const ana_dr
         .gain_figures = "",
         .gain_note = ana_gain_reason(d->gain),
         .certainty = certainty_of(input, d),
+        .told = d->told,
         .gain = d->gain,
         .saving = d->saving,
         .frequency = d->frequency,

@@ -27,6 +27,7 @@ ana_draft *ana_draft_add(ana_drafts *drafts, const ana_input *input, ana_pattern
                                                  : 0,
                        .group = group,
                        .unit = ana_pattern_get(pattern)->unit,
+                       .told = ana_pattern_get(pattern)->told,
                        .ninsns = group ? group->ninsns : input->ninsns,
                        .insns = group ? group->insns : input->insns};
     draft.insn_excess = wl_new_array(input->scratch, double, draft.ninsns);

@@ -35,7 +35,7 @@ typedef enum ana_resource {
 } ana_resource;
 
 typedef enum ana_pattern {
-#define X(id, name, title, unit, remedy) ANA_##id,
+#define X(id, name, title, unit, told, remedy) ANA_##id,
 #include "analysis/patterns.def"
 #undef X
     ANA_PATTERN_COUNT
@@ -62,9 +62,15 @@ typedef enum ana_gain {
     ANA_GAIN_COUNT
 } ana_gain;
 
+typedef enum ana_told { /* when a pattern is told: patterns.def */
+                        ANA_FAULT,
+                        ANA_CHANCE
+} ana_told;
+
 typedef struct ana_pattern_info {
     const char *name, *title, *remedy;
     ana_unit unit;
+    ana_told told;
 } ana_pattern_info;
 
 const ana_pattern_info *ana_pattern_get(ana_pattern pattern);
@@ -190,6 +196,7 @@ typedef struct ana_finding {
     const char *gain_figures; /* "64 warps on 132 multiprocessors"; "" with ANA_GAIN_FULL */
     const char *gain_note;    /* why fixing it gains little, with these figures; "" likewise */
     ana_certainty certainty;
+    ana_told told;
     uint32_t nlines;
     ana_line *lines; /* costliest first, each before those of the helpers that it calls */
     uint32_t nevidence;

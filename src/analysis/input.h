@@ -109,6 +109,7 @@ typedef struct ana_draft {
     uint64_t requests; /* that show it */
     uint32_t launches, example_launch;
     ana_certainty certainty;  /* as far as the detector knows */
+    ana_told told;            /* its pattern's, where the detector does not say otherwise */
     ana_gain gain;            /* without a kernel: what fixing is worth; FULL unless it is set */
     ana_saving saving;        /* of memory */
     ana_frequency *frequency; /* NULL: none */

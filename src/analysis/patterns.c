@@ -4,7 +4,8 @@
 const ana_pattern_info *ana_pattern_get(ana_pattern pattern)
 {
     static const ana_pattern_info patterns[] = {
-#define X(id, name, title, unit, remedy) [ANA_##id] = {name, title, remedy, ANA_##unit},
+#define X(id, name, title, unit, told, remedy) \
+    [ANA_##id] = {name, title, remedy, ANA_##unit, ANA_##told},
 #include "analysis/patterns.def"
 #undef X
     };

@@ -11,7 +11,7 @@
 
 /* ---- the pages of docs/patterns, put into the library by the assembler ---- */
 
-#define X(id, name, title, unit, remedy)                \
+#define X(id, name, title, unit, told, remedy)          \
     __asm__(".pushsection .rodata\n"                    \
             "rep_pattern_" #id ":\n"                    \
             ".incbin \"" WL_PATTERNS "/" name ".md\"\n" \
@@ -22,7 +22,7 @@
 #undef X
 
 static const char *const pages[] = {
-#define X(id, name, title, unit, remedy) rep_pattern_##id,
+#define X(id, name, title, unit, told, remedy) rep_pattern_##id,
 #include "analysis/patterns.def"
 #undef X
 };

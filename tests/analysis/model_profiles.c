@@ -2,25 +2,17 @@
 
 static wl_error err;
 
-prof_db *model_profile(const char *name, const char *device, void (*tell)(prof_builder *))
+prof_db *model_profile(const char *device, void (*tell)(prof_builder *))
 {
-    prof_db *db;
-    prof_builder *builder;
-    prof_options options = {.force = true};
-    story_expect(prof_create(story_path(name), &options, &builder, &err), &err);
-    story_expect(prof_begin_process(builder, &err), &err);
+    prof_builder *builder = story_begin(MODEL_PROFILE);
     cap_record on = story_device();
     on.device.file = device;
     const cap_record head[] = {story_process("/src/app"), on, story_module(1),
                                story_call(1, "cudaMalloc", CAP_CALL_ALLOC),
                                story_object(1, 1, 0x7f0000000000, 4096)};
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        story_expect(prof_add(builder, &head[i], &err), &err);
+    story_tell(builder, head, sizeof head / sizeof *head);
     tell(builder);
-    story_expect(prof_end_process(builder, NULL, &err), &err);
-    story_expect(prof_finish(builder, &err), &err);
-    story_expect(prof_open(story_path(name), &db, &err), &err);
-    return db;
+    return story_finish(builder, MODEL_PROFILE);
 }
 
 void model_launches(prof_builder *builder)

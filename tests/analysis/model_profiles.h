@@ -10,8 +10,11 @@
 
 #define ASSERT_NEAR(value, expected) assert_within(value, expected, 1e-12)
 
-/* Makes a profile of what `tell` adds, run on that device, and opens it; the caller closes it. */
-prof_db *model_profile(const char *name, const char *device, void (*tell)(prof_builder *));
+#define MODEL_PROFILE "model.wlprof"
+
+/* Makes a profile of what `tell` adds, run on that device, and opens it; the caller closes it, and
+ * removes story_path(MODEL_PROFILE). */
+prof_db *model_profile(const char *device, void (*tell)(prof_builder *));
 /* A figure that was measured of the H200. */
 double model_figure(cuda_figure_key key);
 

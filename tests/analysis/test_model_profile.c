@@ -1,5 +1,4 @@
 /* What the performance model reads from a profile. */
-#define MODEL_PROFILE "model.wlprof"
 #include "model_profiles.h"
 
 #include <unistd.h>
@@ -16,7 +15,7 @@ static int tear_down(void **state)
 static ana_models models_of(const char *device, void (*tell)(prof_builder *))
 {
     ana_models models;
-    prof_db *db = model_profile(MODEL_PROFILE, device, tell);
+    prof_db *db = model_profile(device, tell);
     story_expect(ana_model_table(db, arena, &models, &err), &err);
     prof_close(db);
     return models;
@@ -71,7 +70,7 @@ static model_traffic traffic_of(void (*tell)(prof_builder *), uint32_t launch)
     model_work work;
     const model_device device = {
         .sms = 132, .l1_bytes = 200000, .l2_bytes = 5e7, .of_sm = 4, .resident = 528};
-    prof_db *db = model_profile(MODEL_PROFILE, "h200", tell);
+    prof_db *db = model_profile("h200", tell);
     story_expect(model_rows_load(db, arena, &rows, &err), &err);
     story_expect(prof_load_launches(db, PROF_ALL, arena, &of, &err), &err);
     for (uint32_t i = 0; i <= launch; i++)
@@ -160,7 +159,7 @@ static void parallelism_of_a_warp(void **state)
 {
     (void)state;
     prof_wait_rows waits;
-    prof_db *db = model_profile(MODEL_PROFILE, "h200", block_runs_more_often);
+    prof_db *db = model_profile("h200", block_runs_more_often);
     story_expect(prof_load_waits(db, arena, &waits, &err), &err);
     prof_close(db);
     assert_int_equal(waits.count, 1);

@@ -1,5 +1,4 @@
 /* Trials of changes: what the performance model says of a kernel with one. */
-#define MODEL_PROFILE "model_trials.wlprof"
 #include "model_profiles.h"
 
 #include <unistd.h>
@@ -23,7 +22,7 @@ static model_lab *lab_of(void (*tell)(prof_builder *))
 {
     model_lab *lab;
     prof_close(of_lab);
-    of_lab = model_profile(MODEL_PROFILE, "h200", tell);
+    of_lab = model_profile("h200", tell);
     story_expect(model_lab_open(of_lab, arena, &lab, &err), &err);
     story_expect(prof_load_kind_instructions(of_lab, arena, &instructions, &err), &err);
     return lab;

@@ -61,28 +61,20 @@ static void add_launch(prof_builder *builder, uint32_t id, const told *t)
 /* What is told of the array after these launches; NULL: nothing. */
 static const ana_finding *find(const told *launches, uint32_t count)
 {
-    const char *path = story_path("spare.wlprof");
-    prof_builder *builder;
-    prof_options options = {.force = true};
-    prof_db *db;
+    prof_builder *builder = story_begin("spare.wlprof");
     static ana_findings all;
     ana_thresholds thresholds = ana_thresholds_default();
     cap_record head[] = {story_process("/src/app"), story_device(), story_module(1)},
                last = story_end();
     head[1].device.file = device;
-    story_expect(prof_create(path, &options, &builder, &err), &err);
-    story_expect(prof_begin_process(builder, &err), &err);
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        story_expect(prof_add(builder, &head[i], &err), &err);
+    story_tell(builder, head, sizeof head / sizeof *head);
     for (uint32_t i = 0; i < count; i++)
         add_launch(builder, i + 1, &launches[i]);
-    story_expect(prof_add(builder, &last, &err), &err);
-    story_expect(prof_end_process(builder, NULL, &err), &err);
-    story_expect(prof_finish(builder, &err), &err);
-    story_expect(prof_open(path, &db, &err), &err);
+    story_tell(builder, &last, 1);
+    prof_db *db = story_finish(builder, "spare.wlprof");
     story_expect(ana_find(db, &thresholds, arena, &all, &err), &err);
     prof_close(db);
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(story_path("spare.wlprof")), 0);
     for (uint32_t i = 0; i < all.count; i++)
         if (all.rows[i].pattern == ANA_UNUSED_SHARED)
             return &all.rows[i];

@@ -31,11 +31,7 @@ static obs_insn row_of(uint32_t pc, acc_space space, uint32_t object, acc_op op,
  * object 2. Of 96 and 16 sectors, `after` and 16 are left. */
 static const ana_finding *find(uint32_t times, uint32_t of_tile, uint64_t after)
 {
-    const char *path = story_path("swaps.wlprof");
     static ana_findings all;
-    prof_builder *builder;
-    prof_options options = {.force = true};
-    prof_db *db;
     ana_thresholds thresholds = ana_thresholds_default();
     obs_insn before[] = {row_of(1, ACC_GLOBAL, 1, ACC_LOAD, PART, times, 96),
                          row_of(2, ACC_GLOBAL, 2, ACC_LOAD, TILE, 1, 16),
@@ -66,16 +62,12 @@ static const ana_finding *find(uint32_t times, uint32_t of_tile, uint64_t after)
         {.type = CAP_TRIALS,
          .trials = {.launch = 1, .nshared = 2, .shared = arrays, .count = 1, .trials = &trial}},
         story_end()};
-    story_expect(prof_create(path, &options, &builder, &err), &err);
-    story_expect(prof_begin_process(builder, &err), &err);
-    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
-        story_expect(prof_add(builder, &records[i], &err), &err);
-    story_expect(prof_end_process(builder, NULL, &err), &err);
-    story_expect(prof_finish(builder, &err), &err);
-    story_expect(prof_open(path, &db, &err), &err);
+    prof_builder *builder = story_begin("swaps.wlprof");
+    story_tell(builder, records, sizeof records / sizeof *records);
+    prof_db *db = story_finish(builder, "swaps.wlprof");
     story_expect(ana_find(db, &thresholds, arena, &all, &err), &err);
     prof_close(db);
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(story_path("swaps.wlprof")), 0);
     for (uint32_t i = 0; i < all.count; i++)
         if (all.rows[i].pattern == ANA_SWAP_ARRAYS)
             return &all.rows[i];

@@ -1,5 +1,6 @@
 #include "story.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +67,36 @@ void story_expect(wl_status status, const wl_error *err)
 const char *story_path(const char *name)
 {
     static char path[4096];
-    snprintf(path, sizeof path, "%s/tests/%s", WL_BINARY_DIR, name);
+    snprintf(path, sizeof path, "%s/tests/%s.%s", WL_BINARY_DIR, program_invocation_short_name,
+             name);
     return path;
+}
+
+prof_builder *story_begin(const char *name)
+{
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    wl_error err;
+    story_expect(prof_create(story_path(name), &options, &builder, &err), &err);
+    story_expect(prof_begin_process(builder, &err), &err);
+    return builder;
+}
+
+void story_tell(prof_builder *builder, const cap_record *records, size_t count)
+{
+    wl_error err;
+    for (size_t i = 0; i < count; i++)
+        story_expect(prof_add(builder, &records[i], &err), &err);
+}
+
+prof_db *story_finish(prof_builder *builder, const char *name)
+{
+    prof_db *db;
+    wl_error err;
+    story_expect(prof_end_process(builder, NULL, &err), &err);
+    story_expect(prof_finish(builder, &err), &err);
+    story_expect(prof_open(story_path(name), &db, &err), &err);
+    return db;
 }
 
 cap_record story_process(const char *executable)

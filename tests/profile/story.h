@@ -26,8 +26,13 @@ cap_record story_launch(uint32_t id, uint32_t call, uint64_t base);
 cap_record story_uses(uint32_t id);
 
 void story_expect(wl_status status, const wl_error *err);
-/* A file name under the build folder, the same buffer each time. */
+/* A file name under the build folder, of this test's own; the same buffer each time. */
 const char *story_path(const char *name);
+/* Begins a process in a new profile at story_path(name). */
+prof_builder *story_begin(const char *name);
+void story_tell(prof_builder *builder, const cap_record *records, size_t count);
+/* Ends the process and the profile, and opens it; the caller closes it. */
+prof_db *story_finish(prof_builder *builder, const char *name);
 
 /* Everything above as one process: two allocations, three launches, the first with uses, one
  * free. */

@@ -64,6 +64,7 @@ static bool draft_idling(const ana_input *input, const idling *s, ana_drafts *dr
     if (!d)
         return false;
     d->unit = ANA_INSTRUCTIONS;
+    d->told = ANA_CHANCE; /* branches are no fault in themselves */
     d->excess = d->alone = s->idle;
     d->launches = s->launches;
     d->example_launch = s->worst->id;
