@@ -1,7 +1,7 @@
 // Atomics: on one address and on many, in L2 and in shared memory.
 #include "measure.h"
 
-enum pattern { ONE_LANE, SAME, SAME_ROW, SIDE_BY_SIDE, OWN_SECTOR };
+enum pattern { ONE_LANE, SAME, SAME_ROW, SIDE_BY_SIDE, OWN_SECTOR, ONE_BANK };
 
 __device__ size_t place(pattern p, size_t thread)
 {
@@ -102,7 +102,8 @@ template <class T, pattern p> __global__ void __launch_bounds__(1024) shared_ato
 {
     __shared__ T words[1024];
     words[threadIdx.x] = 0;
-    uint32_t at = (uint32_t)__cvta_generic_to_shared(words + (p == SIDE_BY_SIDE ? threadIdx.x : zeros[threadIdx.x % 32]));
+    uint32_t own = p == ONE_BANK ? threadIdx.x % 32 * 32 + threadIdx.x / 32 : threadIdx.x;
+    uint32_t at = (uint32_t)__cvta_generic_to_shared(words + (p == SIDE_BY_SIDE || p == ONE_BANK ? own : zeros[threadIdx.x % 32]));
     block_timer timer;
     timer.start(cycles);
     if (p != ONE_LANE || threadIdx.x % 32 == 0)
@@ -125,6 +126,14 @@ template <class T, pattern p> static double shared_rate()
     const int rounds = (T)0.5 > 0 ? 64 : 1024;
     shared_atomics<T, p><<<1, 1024>>>(block_cycles(), (uint32_t *)memory(64 << 20) + (12 << 20), rounds, 1);
     return (p == ONE_LANE ? 32.0 : 1024.0) * rounds / cycles();
+}
+
+// A loop of compare and swap: its one lane waits for each.
+template <class T> static double shared_latency()
+{
+    const int rounds = 1024;
+    shared_atomics<T, ONE_LANE><<<1, 32>>>(block_cycles(), (uint32_t *)memory(64 << 20) + (12 << 20), rounds, 1);
+    return cycles() / rounds;
 }
 
 const figure atomic_figures[] = {
@@ -150,4 +159,8 @@ const figure atomic_figures[] = {
     {"shared_atomic_lanes_f64", shared_rate<double, SIDE_BY_SIDE>},
     {"shared_atomic_same_f32", shared_rate<float, SAME>},
     {"shared_atomic_same_f64", shared_rate<double, SAME>},
+    {"shared_atomic_bank_f32", shared_rate<float, ONE_BANK>},
+    {"shared_atomic_bank_f64", shared_rate<double, ONE_BANK>},
+    {"shared_atomic_latency_f32", shared_latency<float>},
+    {"shared_atomic_latency_f64", shared_latency<double>},
     {}};

@@ -160,6 +160,17 @@ static bool is_best(const chooser *c, const ana_remedy *change)
     return best;
 }
 
+/* Smaller blocks are a change of a number; to divide what each thread does may take a new algorithm. */
+static void tell_smaller(const chooser *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        ana_finding *f = &c->rows[i];
+        const ana_remedy *smaller = remedy_of_kind(f, REMEDY_SMALLER, false);
+        if (smaller && !has_tried_remedy(f) && is_nearly_as_good(c, smaller, f->remedies))
+            put_first(f, smaller);
+    }
+}
+
 /* A change of the whole kernel is told of one finding. */
 static void tell_once(const chooser *c, remedy_kind kind)
 {
@@ -184,7 +195,7 @@ static ana_finding *next_to_take(const chooser *c, const bool *done)
     ana_finding *next = NULL;
     for (size_t i = 0; i < c->count; i++) {
         ana_finding *f = &c->rows[i];
-        if (!done[i] && !f->covered_by && !f->costs && !f->change.fill &&
+        if (!done[i] && !f->covered_by && !f->costs && !model_changes_grid(&f->change) &&
             (!next || f->remedies[0].worth.of_full > next->remedies[0].worth.of_full))
             next = f;
     }
@@ -243,6 +254,7 @@ bool choose_remedies(const gain_input *in, const gain_kernel *k, ana_finding *fi
     tell_once(&c, REMEDY_SWAP);
     tell_once(&c, REMEDY_WIDEN);
     tell_layouts(&c, false);
+    tell_smaller(&c);
     mark_costs(&c);
     return !k->model || mark_mended(&c);
 }

@@ -223,7 +223,7 @@ static ana_certainty certainty_of(const ana_input *input, const ana_draft *d)
     return less ? ANA_CERTAINTY_ESTIMATED : d->certainty;
 }
 
-/* The finding's own remedy; others may follow. */
+/* The finding's own remedies; others may follow. */
 static bool set_remedy(detect_run *run, const ana_draft *d, ana_finding *f)
 {
     f->remedies = wl_new(run->arena, ana_remedy);
@@ -233,7 +233,11 @@ static bool set_remedy(detect_run *run, const ana_draft *d, ana_finding *f)
     f->remedies->remedy = f->remedy;
     f->remedies->advice = f->advice;
     f->change = f->remedies->change;
-    return true;
+    const ana_remedy smaller = {.kind = REMEDY_SMALLER,
+                                .remedy = d->smaller_blocks,
+                                .advice = d->smaller_blocks,
+                                .change = {.cut = true}};
+    return !d->smaller_blocks || remedy_append(run->arena, f, &smaller);
 }
 
 static bool append_finding(detect_run *run, const ana_input *input, const ana_draft *d)

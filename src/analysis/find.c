@@ -70,8 +70,8 @@ static bool split_changes(const detect_run *run, wl_arena *arena, size_t at, gai
         i--;
     for (; i < run->found.count && rows[i].kernel == f->kernel; i++) {
         model_change *to = mend_alike(&rows[i], f) ? &out->alike : &out->others;
-        if (i != at && !rows[i].change.fill && !rows[i].covered_by && !rows[i].costs &&
-            !remedy_join(arena, to, &rows[i].change, to))
+        if (i != at && !model_changes_grid(&rows[i].change) && !rows[i].covered_by &&
+            !rows[i].costs && !remedy_join(arena, to, &rows[i].change, to))
             return false;
     }
     return true;

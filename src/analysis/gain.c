@@ -119,7 +119,7 @@ static model_resource longest_but_launch(const ana_model *m)
 static model_size size_to_judge(const gain_kernel *k, const model_change *change)
 {
     bool small = k->model->resources[longest_but_launch(k->model)] < k->model->next_launch;
-    return small && !change->fill ? MODEL_FULL : MODEL_AS_RUN;
+    return small && !model_changes_grid(change) ? MODEL_FULL : MODEL_AS_RUN;
 }
 
 double gain_part(const gain_input *in, const gain_kernel *k, const model_change *given,
@@ -150,6 +150,18 @@ static bool judge_change(const gain_input *in, const gain_kernel *k, const gain_
     return true;
 }
 
+/* `least` and `most`: where the speed-up is expected of the kernel, which takes `seconds`. A time that was not measured may itself be
+ * another than is predicted; both err
+ * by themselves. */
+static void set_gain_range(const ana_model *m, bool measured, double least, double most,
+                           double seconds, ana_worth *w)
+{
+    double shorter = measured ? 0 : 1 - m->low / m->seconds,
+           longer = measured ? 0 : m->high / m->seconds - 1;
+    w->low = w->seconds - hypot(seconds * (w->of_kernel - 1 + 1 / least), w->seconds * shorter);
+    w->high = w->seconds + hypot(seconds * (1 - 1 / most - w->of_kernel), w->seconds * longer);
+}
+
 /* Measured time is divided as the prediction is. */
 ana_worth gain_worth(const gain_input *in, const gain_kernel *k, const model_change *change)
 {
@@ -164,8 +176,7 @@ ana_worth gain_worth(const gain_input *in, const gain_kernel *k, const model_cha
     double of_program = share_of_all(seconds, sum_of_kernels(in, seconds_of_all));
     w.of_program = w.of_kernel * (measured ? k->time_share : of_program);
     w.seconds = seconds * w.of_kernel;
-    w.low = seconds * (1 - 1 / least);
-    w.high = seconds * (1 - 1 / most);
+    set_gain_range(k->model, measured, least, most, seconds, &w);
     return w;
 }
 

@@ -123,6 +123,7 @@ typedef struct ana_draft {
     const char *summary;
     remedy_kind kind;   /* of what `remedy` says: its title and condition are told with it */
     const char *remedy; /* ANA_OBJECT in the object's place */
+    const char *smaller_blocks; /* advice to start these, beside the remedy; NULL: none */
 } ana_draft;
 
 typedef struct ana_drafts {

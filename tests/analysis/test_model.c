@@ -51,6 +51,10 @@ static cuda_device device_of_ten(void)
         {CUDA_FIGURE_shared_atomic_same_f64, 0.02},
         {CUDA_FIGURE_shared_atomic_lanes_f32, 8},
         {CUDA_FIGURE_shared_atomic_lanes_f64, 4},
+        {CUDA_FIGURE_shared_atomic_bank_f32, 32 / 624.0},
+        {CUDA_FIGURE_shared_atomic_bank_f64, 32 / 608.0},
+        {CUDA_FIGURE_shared_atomic_latency_f32, 100},
+        {CUDA_FIGURE_shared_atomic_latency_f64, 120},
         {CUDA_FIGURE_blocks_32, 1e9},
         {CUDA_FIGURE_blocks_256, 0.5e9},
         {CUDA_FIGURE_blocks_1024, 0.25e9},
@@ -223,12 +227,17 @@ static void atomics_that_are_loops(void **state)
 {
     (void)state;
     model_work w = {.blocks = 10, .warps = 8};
-    w.spins[MODEL_SUM_FLOAT] = (model_atomics){.same = 100, .apart = 800};
+    /* A try takes 3.5 clocks, and half a clock for each pass: 4 clocks for 32 lanes in banks of their own, 624
+     * in one bank. */
+    w.spins[MODEL_SUM_FLOAT] = (model_spins){100, 800, .waits = 3, .others = 2};
     ASSERT_NEAR(predict(&w, 8).resources[MODEL_SHARED],
-                (10 / 0.025 * 8 / 32 + 80 / 8.0) * 1e-9); /* on each multiprocessor */
-    w.spins[MODEL_SUM_DOUBLE] = (model_atomics){.same = 50, .apart = 400};
-    w.spins[MODEL_SUM_FLOAT] = (model_atomics){0};
-    ASSERT_NEAR(predict(&w, 8).resources[MODEL_SHARED], (5 / 0.02 * 8 / 32 + 40 / 4.0) * 1e-9);
+                (10 * 3.5 + 80 * 0.5) * 1e-9); /* on each multiprocessor */
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], (3 * 100 + 2 / 0.025) * 1e-9);
+    /* 3 clocks, and half a clock: 8 for 32 lanes side by side, which take two turns, 608 in one bank. */
+    w.spins[MODEL_SUM_DOUBLE] = (model_spins){50, 400, .waits = 1, .others = 1};
+    w.spins[MODEL_SUM_FLOAT] = (model_spins){0};
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_SHARED], (5 * 3 + 40 * 0.5) * 1e-9);
+    ASSERT_NEAR(predict(&w, 8).resources[MODEL_LATENCY], (120 + 1 / 0.02) * 1e-9);
 }
 
 static void starting_blocks(void **state)

@@ -44,24 +44,24 @@ static void add_few_blocks(const ana_program *program, few_blocks *few, const pr
     }
 }
 
+static const char more_blocks[] =
+    "Let more blocks do the work, at least one for each multiprocessor, better several, and each "
+    "thread less of it. Where "
+    "threads loop over elements, launch a larger grid, so that each takes fewer; split a sum into "
+    "parts that a second "
+    "kernel adds up.";
+
+static const char smaller_blocks[] = "Start smaller blocks, and more of them: at least one for "
+                                     "each multiprocessor. The grid has warps enough for that, and "
+                                     "each thread does what it does now.";
+
 /* One for each multiprocessor? */
 static bool has_warps_enough(const few_blocks *few)
 {
     const prof_launch *l = few->worst;
-    double threads = (double)l->block[0] * l->block[1] * l->block[2];
-    return blocks_in(l) * ceil(threads / 32) >= few->sms;
+    double warps = ceil((double)l->block[0] * l->block[1] * l->block[2] / 32);
+    return warps > 1 && blocks_in(l) * warps >= few->sms;
 }
-
-#define SPREAD_WORK                                                                             \
-    "Where threads loop over elements, launch a larger grid, so that each thread takes fewer; " \
-    "split a sum into parts that a second kernel adds up."
-
-static const char more_blocks[] = "Spread the work over more blocks: at least one for each "
-                                  "multiprocessor, better several. " SPREAD_WORK;
-
-static const char smaller_blocks[] =
-    "Spread the work over more blocks: at least one for each multiprocessor, better several. The "
-    "grid has warps enough for that: start smaller blocks, and more of them. " SPREAD_WORK;
 
 static bool draft_few_blocks(const ana_input *input, const few_blocks *few, ana_drafts *drafts)
 {
@@ -80,7 +80,8 @@ static bool draft_few_blocks(const ana_input *input, const few_blocks *few, ana_
                                  "have nothing to do while the kernel runs.",
                                  blocks, blocks == 1 ? "block runs" : "blocks run", few->sms);
     d->kind = REMEDY_BLOCKS;
-    d->remedy = has_warps_enough(few) ? smaller_blocks : more_blocks;
+    d->remedy = more_blocks;
+    d->smaller_blocks = has_warps_enough(few) ? smaller_blocks : NULL;
     return d->summary != NULL;
 }
 

@@ -45,13 +45,33 @@ static model_sum sum_of(const model_rows *rows, const prof_instruction *i)
     return strstr(code->op, ".f64") ? MODEL_SUM_DOUBLE : MODEL_SUM_FLOAT;
 }
 
-bool model_add_spins(const model_rows *rows, const prof_instruction *i, double lanes, model_work *w)
+/* While a try reads all words at once, where they are in different banks, or one, it swaps one after the
+ * other. With each turn there is a lane less, so that half of them try, on average. */
+static double passes_of_tries(const model_updates *u)
+{
+    double passes = u->turns * u->turns;
+    return u->words == 1 ? passes / 2 : passes;
+}
+
+/* Lanes of other warps that want the word of one, where all of a block come at once. */
+static double others_of(const model_updates *u, double warps)
+{
+    return u->words > 0 ? at_least(0, u->lanes * warps / u->words - u->turns) : 0;
+}
+
+bool model_add_spins(const model_rows *rows, const prof_instruction *i, const model_updates *u,
+                     model_work *w)
 {
     model_sum sum = sum_of(rows, i);
-    model_atomics *spins = &w->spins[sum];
-    if (sum != MODEL_SUM_INTEGER)
-        *(model_is_of_one_word(&i->c) ? &spins->same : &spins->apart) += lanes;
-    return sum != MODEL_SUM_INTEGER;
+    model_spins *spins = &w->spins[sum];
+    if (sum == MODEL_SUM_INTEGER)
+        return false;
+    double of_warp = u->requests / (w->blocks * w->warps);
+    spins->tries += u->requests * u->turns;
+    spins->passes += u->requests * passes_of_tries(u);
+    spins->waits += of_warp * u->turns;
+    spins->others += of_warp * others_of(u, w->warps);
+    return true;
 }
 
 /* Further turns in a sector are of lanes that change one word. */

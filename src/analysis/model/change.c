@@ -142,6 +142,17 @@ static void move_chain(model_work *w, const moved_loads *m)
     }
 }
 
+/* Updates of shared memory in the place of others; of integers they take their turns, and no more. */
+static void add_updates(const model_rows *rows, const prof_instruction *i, const model_edit *e,
+                        model_work *w)
+{
+    double requests = (double)i->c.requests;
+    model_updates u = {e->updates * requests, e->update_turns,
+                       part_of((double)i->c.active_lanes, requests), e->update_words};
+    if (!model_add_spins(rows, i, &u, w))
+        w->shared_turns += u.requests * u.turns;
+}
+
 const prof_instruction *model_change_rows(const model_rows *rows, const model_launch_rows *launch,
                                           const model_change *change, model_work *w)
 {
@@ -155,7 +166,7 @@ const prof_instruction *model_change_rows(const model_rows *rows, const model_la
         if (!e)
             continue;
         w->shared_turns += e->staged * (double)c->requests;
-        model_add_spins(rows, &launch->insns[i], e->updates * (double)c->requests, w);
+        add_updates(rows, &launch->insns[i], e, w);
         w->machine[IR_COST_WARP] += e->shuffles * (double)c->requests;
         edit_counts(&rows->changed[i].c, e);
         note_moved(&moved, c, &rows->changed[i].c, e);

@@ -84,9 +84,11 @@ wl_status ana_model_table(prof_db *profile, wl_arena *arena, ana_models *out, wl
 typedef struct model_edit {
     uint32_t pc, object, space; /* prof_instruction's */
     double requests, sectors, wavefronts, lanes;
-    double touched;  /* of the sectors of its object that a block touches */
-    double staged;   /* wavefronts of shared memory in place of each request of before */
-    double updates;  /* lanes that update shared memory likewise */
+    double touched; /* of the sectors of its object that a block touches */
+    double staged;  /* wavefronts of shared memory in place of each request of before */
+    /* Requests that update shared memory likewise, the turns of each by its banks, and the words that a
+     * block updates so; 0: not known. */
+    double updates, update_turns, update_words;
     double shuffles; /* instructions likewise */
     /* How the addresses of its requests look then, as these do; NULL: by the counts, side by side
      * where there are fewer sectors. */
@@ -97,11 +99,17 @@ typedef struct model_edit {
 /* Of whatever object. */
 #define MODEL_ANY_OBJECT UINT32_MAX
 /* An edit that leaves all as it is. */
-#define MODEL_EDIT_NOTHING(pc, object, space)                        \
-    (model_edit)                                                     \
-    {                                                                \
-        (pc), (object), (space), 1, 1, 1, 1, 1, 0, 0, 0, NULL, false \
+#define MODEL_EDIT_NOTHING(pc, object, space)                              \
+    (model_edit)                                                           \
+    {                                                                      \
+        (pc), (object), (space), 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, NULL, false \
     }
+
+/* Passes through shared memory in place of each request of before. */
+static inline double model_edit_passes(const model_edit *e)
+{
+    return e->staged + e->updates * e->update_turns;
+}
 
 /* Are they of one instruction? */
 static inline bool model_edits_same(const model_edit *a, const model_edit *b)
@@ -115,6 +123,7 @@ typedef struct model_change {
     uint32_t nedits;
     const model_edit *edits; /* by pc, object and space */
     bool fill;      /* the work is shared out over at least as many blocks as multiprocessors */
+    bool cut;       /* the same threads are, in smaller blocks, as far as there are warps */
     int64_t shared; /* bytes of shared memory that a block takes beside its own; fewer: negative */
     bool even;      /* all warps and blocks do as much as the mean */
     bool packed; /* the lanes that are active make up full warps, as far as blocks have threads */
@@ -122,6 +131,12 @@ typedef struct model_change {
      * each other alone. */
     double barriers, warp_barriers;
 } model_change;
+
+/* Is it one of how many blocks there are? */
+static inline bool model_changes_grid(const model_change *change)
+{
+    return change->fill || change->cut;
+}
 
 /* What the change does to the instruction; NULL: nothing. `change` may be NULL. */
 const model_edit *model_edit_of(const model_change *change, const obs_insn *insn);

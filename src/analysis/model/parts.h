@@ -66,9 +66,16 @@ bool model_is_atomic(const obs_insn *insn);
 bool model_is_of_one_word(const obs_insn *insn);
 /* Those of each slice become more or fewer in proportion. */
 void model_set_turns(obs_insn *insn, uint64_t turns);
-/* Lanes that update shared memory, where that takes a loop: sums of floating point. False elsewhere. */
-bool model_add_spins(const model_rows *rows, const prof_instruction *insn, double lanes,
-                     model_work *work);
+/* Of requests of warps that update shared memory. */
+typedef struct model_updates {
+    double requests;
+    double turns, lanes; /* of each: lanes in the bank that has most of them; all */
+    double words;        /* that all warps of a block update; 0: not known */
+} model_updates;
+
+/* Adds updates by such an instruction, where each takes a loop: sums of floating point. False elsewhere. */
+bool model_add_spins(const model_rows *rows, const prof_instruction *insn,
+                     const model_updates *updates, model_work *work);
 void model_add_atomics(const model_rows *rows, const prof_instruction *insn,
                        model_traffic *traffic);
 

@@ -56,16 +56,40 @@ static void add_pipes(const cuda_device *d, const model_work *w, double share, d
                            FIGURE_OF(d, tensor_fp16);
 }
 
-/* Of loops of compare and swap: each turn lets one lane of those that want a word go on, and takes as
- * long as the block has warps that try. */
+static double time_of(double turns, double rate)
+{
+    return rate > 0 ? turns / rate : 0;
+}
+
+/* Loops of compare and swap. What a try takes and what a pass of it takes follow from two measured rates: of warps
+ * that have `turns` tries each, and of those that have as many as lanes. */
+static double clocks_of_tries(const model_spins *s, double turns, double apart, double one_bank)
+{
+    double of_apart = time_of(LANES, apart), of_bank = time_of(LANES, one_bank);
+    double pass = at_least(0, (of_bank / LANES - of_apart / turns) / (LANES - turns));
+    return s->tries * (of_apart / turns - pass * turns) + s->passes * pass;
+}
+
 static double clocks_of_spins(const cuda_device *d, const model_work *w)
 {
-    enum { MEASURED_WARPS = 32 };
-    double clocks = 0, warps = w->warps / MEASURED_WARPS;
+    double clocks = 0;
 #define X(id, same, row, words)
-#define SPIN(id, same_figure, apart_figure)                                       \
-    clocks += w->spins[MODEL_SUM_##id].same * warps / FIGURE_OF(d, same_figure) + \
-              w->spins[MODEL_SUM_##id].apart / FIGURE_OF(d, apart_figure);
+#define SPIN(id, same, apart, turns, bank, latency)                                  \
+    clocks += clocks_of_tries(&w->spins[MODEL_SUM_##id], turns, FIGURE_OF(d, apart), \
+                              FIGURE_OF(d, bank));
+#include "analysis/model/atomics.def"
+#undef X
+    return clocks;
+}
+
+/* A warp waits for each of its tries, and while other warps have their way with its words. */
+static double clocks_of_spinning(const cuda_device *d, const model_work *w)
+{
+    double clocks = 0;
+#define X(id, same_word, row, words)
+#define SPIN(id, same, apart, turns, bank, latency)                    \
+    clocks += w->spins[MODEL_SUM_##id].waits * FIGURE_OF(d, latency) + \
+              time_of(w->spins[MODEL_SUM_##id].others, FIGURE_OF(d, same));
 #include "analysis/model/atomics.def"
 #undef X
     return clocks;
@@ -88,11 +112,6 @@ static double seconds_in_l2(const cuda_device *d, double bytes, double lines,
                             cuda_figure_key bandwidth)
 {
     return at_least(bytes / figure(d, bandwidth), lines * MODEL_SECTOR / FIGURE_OF(d, l2_sectors));
-}
-
-static double time_of(double turns, double rate)
-{
-    return rate > 0 ? turns / rate : 0;
 }
 
 double model_seconds_of_slice(const cuda_device *d, const model_traffic *t)
@@ -227,7 +246,8 @@ static double chain_clocks(const cuda_device *d, const model_work *w)
         clocks += w->chain[cost] * model_latency_of(d, cost);
     double barriers = w->machine[IR_COST_SYNC] / (w->blocks * w->warps);
     return clocks + barriers * model_barrier_clocks(d, w->warps) +
-           w->chain_shared * shared_load_clocks(d, w) + w->chain_loads * load_clocks(d, w);
+           w->chain_shared * shared_load_clocks(d, w) + w->chain_loads * load_clocks(d, w) +
+           clocks_of_spinning(d, w);
 }
 
 /* ---- hits ---- */

@@ -32,10 +32,21 @@ static double turns_of_shared(const obs_insn *c)
                                                                   : c->wavefronts);
 }
 
+static model_updates shared_updates_of(const model_rows *rows, const obs_insn *c)
+{
+    const prof_object *array = prof_find_object(&rows->objects, c->object);
+    double requests = (double)c->requests,
+           words = part_of(array ? (double)array->bytes : 0, c->bytes);
+    return (model_updates){requests, part_of(turns_of_shared(c), requests),
+                           part_of((double)c->active_lanes, requests),
+                           model_is_of_one_word(c) ? 1 : words};
+}
+
 static void add_shared_requests(const model_rows *rows, const prof_instruction *i, model_work *w)
 {
     const obs_insn *c = &i->c;
-    if (model_is_atomic(c) && model_add_spins(rows, i, (double)c->active_lanes, w))
+    model_updates updates = shared_updates_of(rows, c);
+    if (model_is_atomic(c) && model_add_spins(rows, i, &updates, w))
         return;
     w->shared_turns += turns_of_shared(c);
     w->shared_extra += turns_of_shared(c) - (double)c->wavefronts_min;
@@ -156,6 +167,20 @@ static void spread_work(model_work *w, double blocks)
         w->chain[cost] /= times;
     w->chain_loads /= times;
     w->chain_shared /= times;
+    for (uint32_t sum = 0; sum < MODEL_SUMS; sum++) {
+        w->spins[sum].waits /= times;
+        w->spins[sum].others /= times;
+    }
+}
+
+/* Each thread does as much as before, in blocks of fewer warps. */
+static void cut_blocks(model_work *w, double blocks)
+{
+    double times = at_most(blocks / w->blocks, w->warps);
+    if (times <= 1)
+        return;
+    w->blocks *= times;
+    w->warps /= times;
 }
 
 /* Sectors that lie closer together are found in L1 as well as before, unless they are staged: then
@@ -198,6 +223,8 @@ bool model_work_of(model_rows *rows, const model_device *device, const prof_laun
         try_change(rows, device, launch, &l, change, out);
     if (change && change->fill)
         spread_work(out, device->sms);
+    if (change && change->cut)
+        cut_blocks(out, device->sms);
     if (change && change->even)
         balance_work(out);
     if (change && change->packed)
@@ -209,6 +236,12 @@ static void fill_atomics(model_atomics *a, double times)
 {
     a->same *= times;
     a->apart *= times;
+}
+
+static void fill_spins(model_spins *s, double times)
+{
+    s->tries *= times;
+    s->passes *= times;
 }
 
 void model_work_fill(model_work *w, double blocks)
@@ -229,7 +262,7 @@ void model_work_fill(model_work *w, double blocks)
         *counts[i] *= times;
     for (uint32_t sum = 0; sum < MODEL_SUMS; sum++) {
         fill_atomics(&t->slice[sum], times);
-        fill_atomics(&w->spins[sum], times);
+        fill_spins(&w->spins[sum], times);
     }
     for (uint32_t cost = 0; cost < IR_COST_COUNT; cost++)
         w->machine[cost] *= times;

@@ -14,11 +14,20 @@ typedef enum model_sum { /* what an atomic adds up */
                          MODEL_SUMS
 } model_sum;
 
-/* Atomics of one type. In global memory turns of the busiest slice of L2, in shared memory lanes:
- * those that change the word that others change, too, and those that change another. */
+/* Atomics of one type in global memory: turns of the busiest slice of L2 for lanes that change the word
+ * that others change, too, and for those that change another. */
 typedef struct model_atomics {
     double same, apart;
 } model_atomics;
+
+/* Atomics of one type in shared memory that are loops of compare and swap: of the lanes that want words in
+ * one bank one has its way each turn, and the others try again. */
+typedef struct model_spins {
+    double tries;  /* of warps */
+    double passes; /* through shared memory that these make */
+    double waits;  /* of a warp, on average, one after the other: its own tries, */
+    double others; /* and lanes of other warps that have their way with its words */
+} model_spins;
 
 /* Loops of compare and swap: updates of a word one after the other, and lanes that try meanwhile. */
 typedef struct model_swaps {
@@ -61,9 +70,9 @@ typedef struct model_work {
     double chain_loads, chain_shared;
     double shared_turns;                    /* passes through shared memory, of all blocks */
     double shared_loads, shared_load_turns; /* requests that load from there, and their passes */
-    double shared_extra;             /* of these, those beyond the fewest that the words need */
-    model_atomics spins[MODEL_SUMS]; /* of shared memory, by loops of compare and swap */
-    bool managed;                    /* it accesses managed memory */
+    double shared_extra; /* of these, those beyond the fewest that the words need */
+    model_spins spins[MODEL_SUMS];
+    bool managed;    /* it accesses managed memory */
     double ilp, mlp; /* of a warp, the mean of the basic blocks; mlp -1: it loads nothing */
     model_traffic traffic;
 } model_work;

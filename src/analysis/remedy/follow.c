@@ -37,6 +37,20 @@ static void stage(const obs_insn *c, double excess, model_edit *e)
     e->staged = 1;
 }
 
+/* Each part of the data is updated once a block, from a copy that the same requests have updated. Their lanes are
+ * taken to fall on banks at random, where they are not in one word. */
+static void update_copy(const obs_insn *c, double excess, model_edit *e)
+{
+    const double at_random = 3.5; /* the most of 32 lanes in one of 32 banks, on average */
+    double lanes = c->requests ? (double)c->active_lanes / (double)c->requests : 1;
+    bool one = c->uniform * 2 > c->requests;
+    stage(c, excess, e);
+    e->staged = 0;
+    e->updates = 1;
+    e->update_turns = one ? lanes : smaller(lanes, at_random);
+    e->update_words = one;
+}
+
 /* The lanes of a warp become one update. */
 static void combine_lanes(const obs_insn *c, double excess, model_edit *e)
 {
@@ -84,7 +98,7 @@ static void use_all_words(const obs_insn *c, double excess, model_edit *e)
 typedef void follower(const obs_insn *c, double excess, model_edit *e);
 static follower *const followers[REMEDY_COUNT] = {
     [REMEDY_STAGE] = stage,
-    [REMEDY_PRIVATE] = stage,
+    [REMEDY_PRIVATE] = update_copy,
     [REMEDY_KEEP] = stage,
     [REMEDY_COMBINE] = combine_lanes,
     [REMEDY_UNSPILL] = unspill,
@@ -123,7 +137,8 @@ static void count_edit(ana_remedy *r, const obs_insn *c, const model_edit *e)
     r->before.wavefronts += (double)c->wavefronts;
     r->after.requests += e->requests * (double)c->requests;
     r->after.sectors += e->sectors * (double)c->sectors;
-    r->after.wavefronts += e->wavefronts * (double)c->wavefronts + e->staged * (double)c->requests;
+    r->after.wavefronts += e->wavefronts * (double)c->wavefronts +
+                           model_edit_passes(e) * (double)c->requests;
 }
 
 bool remedy_follow(const ana_draft *d, wl_arena *arena, ana_remedy *out)
@@ -146,5 +161,17 @@ bool remedy_follow(const ana_draft *d, wl_arena *arena, ana_remedy *out)
                      d->insn_saved ? d->insn_saved[i] : d->insn_excess[i]);
         count_edit(out, &d->insns[i].c, e);
     }
+    return true;
+}
+
+bool remedy_append(wl_arena *arena, ana_finding *f, const ana_remedy *r)
+{
+    ana_remedy *all = wl_new_array(arena, ana_remedy, (size_t)f->nremedies + 1);
+    for (uint32_t i = 0; all && i < f->nremedies; i++)
+        all[i] = f->remedies[i];
+    if (!all)
+        return false;
+    all[f->nremedies++] = *r;
+    f->remedies = all;
     return true;
 }

@@ -11,4 +11,6 @@
 
 /* The draft's remedy, but for its advice and worth, in the arena. False when memory is exhausted. */
 bool remedy_follow(const ana_draft *draft, wl_arena *arena, ana_remedy *out);
+/* Offers one more, after those that the finding has. False when memory is exhausted. */
+bool remedy_append(wl_arena *arena, ana_finding *finding, const ana_remedy *remedy);
 #endif

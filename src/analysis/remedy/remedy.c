@@ -61,7 +61,11 @@ static void join_edit(model_edit *to, const model_edit *e)
     }
     to->touched = lesser(to->touched, e->touched);
     to->staged = e->staged > to->staged ? e->staged : to->staged;
-    to->updates = e->updates > to->updates ? e->updates : to->updates;
+    if (e->updates > to->updates) {
+        to->updates = e->updates;
+        to->update_turns = e->update_turns;
+        to->update_words = e->update_words;
+    }
     to->shuffles = e->shuffles > to->shuffles ? e->shuffles : to->shuffles;
     to->direct |= e->direct;
 }
@@ -82,6 +86,7 @@ bool remedy_join(wl_arena *arena, const model_change *a, const model_change *b, 
     /* The barriers of one change are among those of the other. */
     model_change both = {.edits = edits,
                          .fill = a->fill || b->fill,
+                         .cut = a->cut || b->cut,
                          .even = a->even || b->even,
                          .packed = a->packed || b->packed,
                          .shared = a->shared + b->shared,

@@ -1,6 +1,7 @@
 #include "analysis/remedy/trial.h"
 
 #include "analysis/group.h"
+#include "analysis/remedy/follow.h"
 #include "analysis/remedy/tried.h"
 
 /* ---- edits ---- */
@@ -62,17 +63,23 @@ static model_edit kept_edit(const prof_trial *t, const obs_insn *before)
 {
     enum { STEPS = 5 /* of shuffles, to combine the lanes of a warp */ };
     model_edit e = tried_edit(t, before);
-    uint64_t passes = 0, updates = 0;
+    uint64_t passes = 0, updates = 0, turns = 0;
     for (uint32_t i = 0; i < t->nafter; i++) {
         const obs_insn *c = &t->after[i];
         bool there = c->pc == before->pc && c->space == ACC_SHARED;
-        passes += there ? c->wavefronts : 0;
-        updates += there && is_updated_row(c) ? c->active_lanes : 0;
+        if (there && is_updated_row(c)) {
+            updates += c->requests;
+            turns += c->wavefronts;
+        } else if (there) {
+            passes += c->wavefronts;
+        }
     }
     if (!e.like)
         e.requests = e.sectors = e.lanes = 0;
     e.staged = part_left(passes, before->requests);
-    e.updates = is_updated_row(before) ? part_left(updates, before->requests) : 0;
+    e.updates = part_left(updates, before->requests);
+    e.update_turns = part_left(turns, updates);
+    e.update_words = part_left(t->pad, tried_most_bytes(t));
     if (t->kind == OBS_TRIAL_COMBINED && before->active_lanes > before->requests)
         e.shuffles = STEPS;
     return e;
@@ -152,7 +159,7 @@ static void count_kernel(const ana_input *input, ana_remedy *r)
         r->after.requests += e->requests * (double)c->requests;
         r->after.sectors += e->sectors * (double)c->sectors;
         r->after.wavefronts += e->wavefronts * (double)c->wavefronts +
-                               e->staged * (double)c->requests;
+                               model_edit_passes(e) * (double)c->requests;
     }
 }
 
@@ -233,7 +240,7 @@ static double mended(const ana_input *input, const ana_finding *f, const model_c
 static bool is_mended(const ana_input *input, const prof_trial *t, const ana_remedy *r,
                       const ana_finding *f)
 {
-    if (r->change.fill)
+    if (model_changes_grid(&r->change))
         return true;
     double excess = (double)f->cost.excess, saved = r->before.sectors - r->after.sectors;
     return 2 * mended(input, f, &r->change) >= excess &&
@@ -253,18 +260,6 @@ static bool is_about(const prof_trial *t, const ana_finding *f)
     uint32_t patterns = kinds[t->kind].patterns;
     return patterns ? is_on_object(t, f) && patterns >> f->pattern & 1
                     : f->cost.unit != ANA_INSTRUCTIONS;
-}
-
-static bool append_remedy(wl_arena *arena, ana_finding *f, const ana_remedy *r)
-{
-    ana_remedy *all = wl_new_array(arena, ana_remedy, (size_t)f->nremedies + 1);
-    for (uint32_t i = 0; all && i < f->nremedies; i++)
-        all[i] = f->remedies[i];
-    if (!all)
-        return false;
-    all[f->nremedies++] = *r;
-    f->remedies = all;
-    return true;
 }
 
 /* Do other accesses pay for what swapping saves? */
@@ -299,7 +294,7 @@ static bool retell(const ana_input *input, ana_finding *f)
 static bool offer_remedy(const ana_input *input, const ana_remedy *r, ana_finding *f)
 {
     bool moves = r->kind == REMEDY_SWAP && only_moves_cost(&r->change);
-    return (!moves || retell(input, f)) && append_remedy(input->arena, f, r);
+    return (!moves || retell(input, f)) && remedy_append(input->arena, f, r);
 }
 
 static bool offer(const ana_input *input, const prof_trial *t, ana_finding *findings, size_t count)

@@ -58,6 +58,7 @@ export type Remedy =
   | "reserve-less-shared-memory"
   | "read-directly"
   | "start-more-blocks"
+  | "start-smaller-blocks"
   | "balance-work"
   | "keep-out-of-local-memory"
   | "call-cheaper-function"
