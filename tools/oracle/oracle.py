@@ -7,6 +7,7 @@
     oracle.py compare SET HALF REPLAY [--detail] [--json]
     oracle.py store SET MACHINE DATE PAIRED...  makes the data files of a set from what record.sh brought
     oracle.py fetch FOLDER [SET]                finds the cubins in the wheels they came in, and builds the programs
+    oracle.py check FOLDER [SET]                the opcodes of the data against nvdisasm's
 """
 import argparse
 import json
@@ -72,6 +73,11 @@ def command_fetch(o):
     sys.exit(fetch.fetch(o.folder, [o.set] if o.set else store.SETS))
 
 
+def command_check(o):
+    import check
+    sys.exit(check.check(o.folder, [o.set] if o.set else store.SETS))
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
@@ -79,7 +85,7 @@ def parse():
     def command(name, function, *arguments, **sets):
         p = commands.add_parser(name)
         for argument in arguments:
-            p.add_argument(argument, **({"nargs": "+"} if argument == "paired" else {}))
+            p.add_argument(argument)
         p.set_defaults(function=function)
         if sets:
             p.add_argument("set", choices=store.SETS, **sets)
@@ -102,6 +108,7 @@ def parse():
         made.add_argument(argument)
     made.add_argument("paired", nargs="+")
     command("fetch", command_fetch, "folder", nargs="?")
+    command("check", command_check, "folder", nargs="?")
     return parser.parse_args()
 
 

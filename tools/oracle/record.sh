@@ -5,14 +5,14 @@
 #     record.sh LIBRARY FOLDER < JOBS
 #
 # LIBRARY is warplens's for a GPU (lib/warplens/inline/libcuda.so.1). A job is a line: SET NAME LAUNCHES COMMAND..., LAUNCHES
-# the most that are counted. FOLDER gets SET.jsonl.xz, cubins.tar.xz and the logs. PARALLEL (12) jobs run at once.
+# the most that are counted; a program that fails in either run is left out. FOLDER gets SET.jsonl.xz, cubins.tar.xz and the logs. PARALLEL (12) jobs run at once.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 export here library=$1 folder=$2
 work=$(mktemp -d) || exit
 export work PYTHONHASHSEED=0 XLA_PYTHON_CLIENT_PREALLOCATE=false
 export XLA_FLAGS="--xla_gpu_autotune_level=0 --xla_gpu_enable_command_buffer="
-export metrics
+export metrics NCU_OPTIONS=${NCU_OPTIONS:-}
 metrics=$(python3 -c "import sys; sys.path.insert(0, '$here'); import report; print(','.join(report.METRICS.values()))")
 
 record() {
@@ -22,11 +22,17 @@ record() {
     began=$SECONDS
     # shellcheck disable=SC2086
     CUPY_CACHE_DIR=$own/cache1 WARPLENS_CAPTURE_DIR=$own/capture WARPLENS_COLLECT=replay WARPLENS_DEVICE_TIMES=none \
-        LD_PRELOAD=$library timeout 100 $command >"$own/noted.log" 2>&1 || echo "$set/$name: exit $? with warplens's library"
+        LD_PRELOAD=$library timeout 100 $command >"$own/noted.log" 2>&1 || {
+        echo "$set/$name: left out, exit $? with warplens's library"
+        return
+    }
     noted=$SECONDS
     # shellcheck disable=SC2086
-    CUPY_CACHE_DIR=$own/cache2 timeout 300 ncu --metrics "$metrics" --clock-control none --replay-mode kernel --launch-count "$launches" \
-        -f -o "$own/counts" $command >"$own/ncu.log" 2>&1 || echo "$set/$name: exit $? under ncu"
+    CUPY_CACHE_DIR=$own/cache2 timeout 300 ncu $NCU_OPTIONS --metrics "$metrics" --clock-control none --replay-mode kernel --launch-count "$launches" \
+        -f -o "$own/counts" $command >"$own/ncu.log" 2>&1 || {
+        echo "$set/$name: left out, exit $? under ncu"
+        return
+    }
     counted=$SECONDS
     capture=$(ls -S "$own"/capture/*.wlcap 2>/dev/null | head -n 1)
     python3 "$here/report.py" "$own/counts.ncu-rep" >"$own/counts.jsonl" 2>"$own/report.log"
