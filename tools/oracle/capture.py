@@ -1,5 +1,6 @@
-"""Reads captures (docs/capture-format.md) as far as the oracle needs them: modules, notes of launches,
-objects. The layout of the records comes from src/capture/fields.def, so that this follows it."""
+"""Reads captures (docs/capture-format.md) as far as the oracle needs them: modules, notes of
+launches, objects. The layout of the records comes from src/capture/fields.def, so that this
+follows it."""
 import ctypes
 import ctypes.util
 import os
@@ -20,11 +21,11 @@ def read_layouts(source=SOURCE):
         text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
     layouts, current = {}, None
     for macro, args in re.findall(r"\b([A-Z][A-Z0-9]*)\(([^()]*)\)", text):
-        args = [a.strip() for a in args.split(",")]
+        words = [a.strip() for a in args.split(",")]
         if macro == "BEGIN":
-            current = layouts[re.sub("^cap_", "", args[0])] = []
+            current = layouts[re.sub("^cap_", "", words[0])] = []
         elif macro not in ("END", "CHECK"):
-            current.append((macro, args))
+            current.append((macro, words))
     return layouts
 
 
@@ -113,7 +114,7 @@ def unpack(lib, data):
 # ---- the file ----
 
 def records(path, source=SOURCE, wanted=WANTED):
-    """Pairs of structure and fields, in order. A torn record at the end, as a crash leaves it, ends the list."""
+    """Pairs of structure and fields, in order. A torn record, as a crash leaves it, ends them."""
     numbers, decoder, lib = read_numbers(source), Decoder(source), load_zstd()
     with open(path, "rb") as f:
         if f.read(8) != b"WLCAPTUR":

@@ -1,5 +1,5 @@
-"""Whether the opcodes of the data are those of the cubins: by nvdisasm, instruction by instruction. Of the frozen half too, since
-opcodes are no counts."""
+"""Whether the opcodes of the data are those of the cubins: by nvdisasm, instruction by instruction.
+Of the frozen half too, since opcodes are no counts."""
 import concurrent.futures
 import os
 import re
@@ -7,8 +7,9 @@ import subprocess
 
 import cubin
 import fetch
-import report
 import store
+
+import report
 
 LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(.*?);")
 

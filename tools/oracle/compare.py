@@ -56,7 +56,7 @@ def truth_at(truth, counter, at):
 
 
 class Verdict:
-    """Of one launch: by counter how many instructions agree, differ or are not claimed, and what they count."""
+    """Of one launch: by counter how many instructions agree, differ or are open; their counts."""
 
     def __init__(self):
         self.instructions = collections.Counter()

@@ -1,5 +1,5 @@
-"""What the oracle needs of a cubin (64-bit ELF): the machine code of its kernels. Only hashes and opcode numbers of it
-leave this module."""
+"""What the oracle needs of a cubin (64-bit ELF): the machine code of its kernels. Only hashes and
+opcode numbers of it get into the data."""
 import hashlib
 import struct
 

@@ -1,5 +1,6 @@
-"""Finds again the cubins that the data name by their hashes: in public wheels, by name and version, and in this repository's programs,
-compiled anew. Needs pip, and cuobjdump and nvcc of tools/requirements-cuda.txt (or on PATH)."""
+"""Finds again the cubins that the data name by their hashes: in public wheels, by name and version,
+and in this repository's programs, compiled anew. Needs pip, and cuobjdump and nvcc of
+tools/requirements-cuda.txt (or on PATH)."""
 import glob
 import os
 import re
@@ -51,8 +52,8 @@ class Wanted:
         return {h: library for h, library in self.library.items() if h not in self.found}
 
     def take(self, path, folder):
-        """Keeps the file if it is wanted. A cubin that was compiled anew may differ in its tables of lines: then its code decides,
-        and the name is the recorded one."""
+        """Keeps the file if it is wanted. A cubin that was compiled anew may differ in its tables
+        of lines: then its code decides, and the name is the recorded one."""
         with open(path, "rb") as f:
             data = f.read()
         own = cubin.hash_of(data)
@@ -109,7 +110,7 @@ def cutlass_headers(wheels, work):
 
 
 def source_of(program):
-    """`examples.spmv.spmv_scalar` -> examples/spmv/spmv_scalar.cu; names without a dot are of workloads/."""
+    """`examples.spmv.spmv_scalar` -> examples/spmv/spmv_scalar.cu; else of workloads/."""
     if "." in program:
         return program.replace(".", "/") + ".cu"
     return f"tools/oracle/workloads/{program}.cu"

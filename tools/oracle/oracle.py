@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """The oracle for kernels without PTX: what Nsight Compute counted of real launches. See README.md.
 
-    oracle.py list [SET]                        launches of the development halves
-    oracle.py launches SET HALF                 all that a replay may know of them, as JSON lines
-    oracle.py truth LAUNCH                      what was counted of one, of a development half, by instruction
+    oracle.py list [SET]                   launches of the development halves
+    oracle.py launches SET HALF            all that a replay may know of them, as JSON lines
+    oracle.py truth LAUNCH                 what was counted of one, of a development half
     oracle.py compare SET HALF REPLAY [--detail] [--json]
-    oracle.py store SET MACHINE DATE PAIRED...  makes the data files of a set from what record.sh brought
-    oracle.py fetch FOLDER [SET]                finds the cubins in the wheels they came in, and builds the programs
-    oracle.py check FOLDER [SET]                the opcodes of the data against nvdisasm's
+    oracle.py store SET MACHINE DATE PAIRED...  the data files, from what record.sh brought
+    oracle.py fetch FOLDER [SET]           the cubins, out of wheels and of programs built anew
+    oracle.py check FOLDER [SET]           the opcodes of the data against nvdisasm's
 """
 import argparse
 import json
@@ -52,7 +52,7 @@ def command_compare(o):
 
 
 def read_versions(path):
-    """What record.sh's caller wrote: the GPU and its driver, ncu's version, then packages with their versions."""
+    """A file of lines: the GPU and its driver, ncu's version, then packages with their versions."""
     with open(path, encoding="utf-8") as f:
         lines = [line.split() for line in f if line.strip()]
     gpu, driver = " ".join(lines[0]).rsplit(", ", 1)

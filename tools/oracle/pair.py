@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
-"""Pairs what a capture says of a process's launches with what Nsight Compute counted in another run of the same program:
-`pair.py CAPTURE COUNTS.jsonl SET/NAME [--cubins DIR]` prints a line of JSON for each launch.
+"""Pairs what a capture says of a process's launches with what Nsight Compute counted in another run
+of the same program: `pair.py CAPTURE COUNTS.jsonl SET/NAME [--cubins DIR]` prints a line of JSON
+for each launch.
 
-Launches pair in order. Kernel, grid and block must be the same, and so must the code: where the names of the opcodes
-that Nsight Compute shows do not go with the opcode numbers of the capture's cubin, the launch is left out. --cubins keeps the cubins that no
-library on disk holds (compiled while the program ran).
+Launches pair in order. Kernel, grid and block must be the same, and so must the code: where the
+names of the opcodes that Nsight Compute shows do not go with the opcode numbers of the capture's
+cubin, the launch is left out. --cubins keeps the cubins that no library on disk holds (compiled
+while the program ran).
 """
 import argparse
 import json
 import os
 import sys
 
-import capture
 import cubin
+
+import capture
 
 OBJECT_KINDS = ["device", "pinned", "managed", "registered", "symbol", "const", "heap", "array"]  # cap_object_kind
 
@@ -78,7 +81,7 @@ def same_launch(launch, counted):
 
 def opcodes_agree(numbers, counted, names):
     """`names` collects which name goes with which number, over all launches."""
-    for pc, name in zip(counted["pcs"], counted["opcodes"]):
+    for pc, name in zip(counted["pcs"], counted["opcodes"], strict=True):
         at = pc // cubin.INSTRUCTION
         if at >= len(numbers) or names.setdefault(numbers[at], name) != name:
             return False
@@ -86,15 +89,15 @@ def opcodes_agree(numbers, counted, names):
 
 
 def truth_of(counted, instructions):
-    """Columns by instruction, in place of lists of pcs; instructions that Nsight Compute does not list ran never."""
+    """Columns by instruction, in place of lists of pcs. What is not listed never ran."""
     places = [pc // cubin.INSTRUCTION for pc in counted["pcs"]]
     out = {"opcodes": [""] * instructions, "counts": {}}
-    for place, opcode in zip(places, counted["opcodes"]):
+    for place, opcode in zip(places, counted["opcodes"], strict=True):
         out["opcodes"][place] = opcode
     for name, values in counted["counts"].items():
         if any(values):
             column = out["counts"][name] = [0] * instructions
-            for place, value in zip(places, values):
+            for place, value in zip(places, values, strict=True):
                 column[place] = value
     return out
 
@@ -102,7 +105,7 @@ def truth_of(counted, instructions):
 def pair(launches, counts, prefix, say):
     """Lines of the data file. Where the two runs part, the rest is left out."""
     names, lines = {}, []
-    for i, ((launch, code), counted) in enumerate(zip(launches, counts)):
+    for i, ((launch, code), counted) in enumerate(zip(launches, counts, strict=False)):
         if not same_launch(launch, counted):
             say(f"{prefix}: launch {i} is {launch['kernel']} {launch['grid']} in the capture, {counted['kernel']} "
                 f"{counted['grid']} in the counts; left out from there on")

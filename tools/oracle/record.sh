@@ -34,7 +34,7 @@ record() {
         return
     }
     counted=$SECONDS
-    capture=$(ls -S "$own"/capture/*.wlcap 2>/dev/null | head -n 1)
+    capture=$(find "$own/capture" -name '*.wlcap' -printf '%s %p\n' | sort -rn | head -n 1 | cut -d ' ' -f 2-)
     python3 "$here/report.py" "$own/counts.ncu-rep" >"$own/counts.jsonl" 2>"$own/report.log"
     python3 "$here/pair.py" "$capture" "$own/counts.jsonl" "$set/$name" --cubins "$work/cubins" >"$own/paired.jsonl" 2>"$own/pair.log"
     cat "$own/pair.log"
@@ -45,9 +45,10 @@ record() {
 }
 export -f record
 
+# shellcheck disable=SC2016
 tr '\n' '\0' | xargs -0 -n 1 -P "${PARALLEL:-12}" bash -c 'record "$0"'
 mkdir -p "$folder"
-for set in $(ls -d "$work"/*.*/ | sed 's#.*/\([^/.]*\)\.[^/]*/$#\1#' | sort -u); do
+for set in $(find "$work" -name paired.jsonl -printf '%P\n' | cut -d . -f 1 | sort -u); do
     cat "$work/$set".*/paired.jsonl | xz -T0 -6 >"$folder/$set.jsonl.xz"
 done
 [ -d "$work/cubins" ] && tar -C "$work" -cJf "$folder/cubins.tar.xz" cubins

@@ -1,4 +1,5 @@
-"""The data files: which launches there are, and what is true of them. README.md says what the fields mean.
+"""The data files: which launches there are, and what is true of them. README.md says what the
+fields mean.
 
     data/SET.HALF.launches.jsonl.xz     a header, then a launch a line: all that a replay may know
     data/SET.HALF.truth.jsonl.xz        a header, then what was counted of each
@@ -15,7 +16,7 @@ VERSION = 1
 
 
 def half_of(kernel):
-    """The rule of the split, fixed before anything was recorded: a kernel is in one half, with all of its launches."""
+    """The rule of the split: a kernel is in one half, with all of its launches."""
     return HALVES[hashlib.sha256(kernel.encode()).digest()[0] & 1]
 
 
@@ -45,8 +46,8 @@ def read_launches(which, half, folder=DATA):
 
 
 def read_truth(which, half, folder=DATA):
-    """Launch -> {"opcodes": name by instruction, "counts": {counter: number by instruction}}. Of the frozen half nobody
-    but the comparison reads this."""
+    """Launch -> {"opcodes": name by instruction, "counts": {counter: number by instruction}}. Of
+    the frozen half nobody but the comparison reads this."""
     header, lines = read_lines(path_of(which, half, "truth", folder))
     opcodes = header["opcodes"]
     return {line["id"]: {"opcodes": opcodes[line["code"]], "counts": line["counts"]} for line in lines}

@@ -11,13 +11,14 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import capture  # noqa: E402
-import compare  # noqa: E402
-import cubin  # noqa: E402
-import naive_vector_add  # noqa: E402
-import oracle  # noqa: E402
-import pair  # noqa: E402
-import store  # noqa: E402
+import compare
+import cubin
+import naive_vector_add
+import oracle
+import pair
+import store
+
+import capture
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
@@ -32,9 +33,9 @@ def make_elf(sections):
     for name, data in [*sections.items(), (".shstrtab", None)]:
         begin = len(names)
         names += name.encode() + b"\0"
-        data = names if data is None else data
-        table.append((begin, 1, 0, 0, 64 + len(body), len(data), 0, 0, 1, 0))
-        body += data
+        content = names if data is None else data
+        table.append((begin, 1, 0, 0, 64 + len(body), len(content), 0, 0, 1, 0))
+        body += content
     header = b"\x7fELF\2" + bytes(0x28 - 5) + struct.pack("<Q", 64 + len(body)) + bytes(0x3A - 0x30)
     header += struct.pack("<HHH", 64, len(table), len(table) - 1)
     return header + body + b"".join(struct.pack("<IIQQQQIIQQ", *entry) for entry in table)
@@ -53,7 +54,7 @@ class Cubins(unittest.TestCase):
 
 
 class Captures(unittest.TestCase):
-    """Of a program that ran on a GPU: examples/broadcast, 32,768 blocks of a warp, three pointers."""
+    """Of a program that ran on a GPU: examples/broadcast, 32,768 blocks of a warp, 3 pointers."""
 
     def test_note(self):
         path = os.path.join(ROOT, "tests/golden/gpu/broadcast_shared.wlcap")
@@ -205,8 +206,9 @@ class Data(unittest.TestCase):
         self.assertTrue(verdict.explained("sectors") and verdict.explained("executions"))
 
     def test_staircase(self):
-        """workloads/merged_loads.cu: threads whose number divides by 13 skip the loop, those of 1 to 3 the part that takes four
-        at once: 256 = 19 * 13 + 9, so of each block 20 threads for each remainder up to 8 and 19 for the others."""
+        """workloads/merged_loads.cu: threads whose number divides by 13 skip the loop, those with
+        remainders of 1 to 3 the part that takes four at once. 256 = 19 * 13 + 9, so of each block
+        20 threads have each remainder up to 8."""
         found = [x for x in store.read_launches("programs", "development")[1] if "staircase" in x["kernel"]]
         at = store.read_truth("programs", "development")[found[0]["id"]]["counts"]
         self.assertEqual(at["threads"][0], 16 * 256)

@@ -124,8 +124,8 @@ def cupy():
     cp.take(x, where)
     cp.fft.fft(x)
     cp.linalg.cholesky(a[:64, :64] @ a[:64, :64].T + 100 * cp.asarray(np.eye(64, dtype=np.float32)))
-    from cupyx.scipy import sparse
     import scipy.sparse
+    from cupyx.scipy import sparse
     matrix = sparse.csr_matrix(scipy.sparse.random(1000, 800, 0.02, "csr", np.float32, random_state=15))
     matrix @ real(800)
     matrix @ real(800, 16)

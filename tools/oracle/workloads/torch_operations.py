@@ -1,5 +1,5 @@
-"""PyTorch operations in several shapes and types, a training step of small blocks, and nothing else that
-launches kernels: data is made on the CPU and copied.
+"""PyTorch operations in several shapes and types, a training step of small blocks, and nothing else
+that launches kernels: data is made on the CPU and copied.
 
     torch_operations.py [GROUP]...
 
