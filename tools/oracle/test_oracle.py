@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import math
 import os
 import re
 import struct
@@ -195,6 +196,23 @@ class Data(unittest.TestCase):
                     self.assertEqual(sizes, {launches[name]["instructions"]}, name)
                     self.assertTrue(all(re.fullmatch("[A-Z0-9_]*", opcode) for opcode in truth_["opcodes"]), name)
                     self.assertTrue(set(truth_["counts"]) <= set(compare.COUNTERS))
+
+    def test_counts_go_with_the_shape(self):
+        """All threads of a launch begin: a launch that was paired with another's counts would show
+        here. And no count is beyond what it is a part of."""
+        for which in store.SETS:
+            for half in store.HALVES:
+                truths = store.read_truth(which, half)
+                for launch in store.read_launches(which, half)[1]:
+                    counts, none = truths[launch["id"]]["counts"], [0] * launch["instructions"]
+                    blocks, threads = math.prod(launch["grid"]), math.prod(launch["block"])
+                    self.assertEqual(counts["executions"][0], blocks * math.ceil(threads / 32))
+                    self.assertEqual(counts["threads"][0], blocks * threads)
+                    lanes = [32 * n for n in counts["executions"]]
+                    for part, whole in ((counts["threads"], lanes), (counts["threads_on"], counts["threads"]),
+                                        *((counts.get(c + "_ideal", none), counts.get(c, none))
+                                          for c in ("sectors", "wavefronts"))):
+                        self.assertTrue(all(map(int.__le__, part, whole)), launch["id"])
 
     def test_naive_vector_add(self):
         launch, = [x for x in store.read_launches("programs", "development")[1] if x["kernel"] == naive_vector_add.KERNEL]
