@@ -4,6 +4,7 @@ import concurrent.futures
 import os
 import re
 import subprocess
+import tempfile
 
 import cubin
 import fetch
@@ -14,32 +15,23 @@ import report
 LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(.*?);")
 
 
-def symbol_numbers(path):
-    """Kernel -> its number in the cubin's table of symbols, as nvdisasm's -fun takes it."""
-    with open(path, "rb") as f:
-        found = cubin.sections(f.read())
-    symbols, names = found[".symtab"], found[".strtab"]
-    numbers = {}
-    for i in range(0, len(symbols), 24):
-        begin = int.from_bytes(symbols[i:i + 4], "little")
-        if symbols[i + 4] & 15 == 2:  # a function
-            numbers[names[begin:names.index(b"\0", begin)].decode()] = i // 24
-    return numbers
-
-
-def disassemble(path, number):
-    """Opcode by instruction."""
-    text = subprocess.run([fetch.tool("nvdisasm"), "-c", "-fun", str(number), path], capture_output=True, text=True,
-                          check=False).stdout
+def disassemble(code):
+    """Opcode by instruction, of machine code alone: cubins of many kernels take nvdisasm long."""
+    with tempfile.NamedTemporaryFile(suffix=".bin") as f:
+        f.write(code)
+        f.flush()
+        text = subprocess.run([fetch.tool("nvdisasm"), "-b", "SM90", f.name], capture_output=True, text=True,
+                              check=False).stdout
     return {int(pc, 16) // cubin.INSTRUCTION: report.opcode_of(sass) for pc, sass in LINE.findall(text)}
 
 
-def check_kernel(path, kernel, code, opcodes):
+def check_kernel(path, kernel, code_hash, opcodes):
     """How many instructions agree, and a message where something does not."""
     with open(path, "rb") as f:
-        if cubin.hash_of(cubin.kernels(f.read())[kernel]) != code:
-            return 0, f"{path}: other code of {kernel}"
-    shown = disassemble(path, symbol_numbers(path)[kernel])
+        code = cubin.kernels(f.read())[kernel]
+    if cubin.hash_of(code) != code_hash:
+        return 0, f"{path}: other code of {kernel}"
+    shown = disassemble(code)
     differing = [at for at, opcode in enumerate(opcodes) if opcode and shown.get(at) != opcode]
     if differing:
         at = differing[0]

@@ -5,6 +5,7 @@ import glob
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ PACKAGES = {  # package -> its libraries with device code
 PLATFORMS = ["manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"]
 NVCC_OPTIONS = ["-w", "-std=c++17", "-O3", "-gencode", "arch=compute_90,code=sm_90", "-lineinfo", "-cudart", "shared"]
 CUTLASS = "nvidia-cutlass==3.8.0.0"
+FATBIN, MACHINE_CODE = struct.pack("<I", 0xBA55ED50), 2
 
 
 def tool(name):
@@ -74,13 +76,39 @@ class Wanted:
 # ---- where it may be ----
 
 def extract(library, wanted, folder, work):
-    """All cubins for the chip in a library, a program or an archive of device code."""
+    """All cubins for the chip in a library or fat binary. Returns how many there were."""
     target = tempfile.mkdtemp(dir=work)
     subprocess.run([tool("cuobjdump"), "-xelf", "sm_90", os.path.abspath(library)], cwd=target, check=False,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for path in glob.glob(os.path.join(target, "*.cubin")):
+    found = glob.glob(os.path.join(target, "*.cubin"))
+    for path in found:
         wanted.take(path, folder)
     shutil.rmtree(target)
+    return len(found)
+
+
+def hidden_fatbins(data):
+    """Fat binaries with machine code for the chip, wherever they lie: cuFFT's are in no section of their own."""
+    at = data.find(FATBIN)
+    while at >= 0:
+        _, version, header, size = struct.unpack_from("<IHHQ", data, at)
+        end = at + header + size
+        if version == 1 and end <= len(data):
+            kind, = struct.unpack_from("<H", data, at + header)
+            arch, = struct.unpack_from("<I", data, at + header + 28)
+            if (kind, arch) == (MACHINE_CODE, 90):
+                yield data[at:end]
+        at = data.find(FATBIN, at + 1)
+
+
+def extract_hidden(library, wanted, folder, work):
+    path = os.path.join(work, "hidden.fatbin")
+    with open(library, "rb") as f:
+        data = f.read()
+    for fatbin in hidden_fatbins(data):
+        with open(path, "wb") as f:
+            f.write(fatbin)
+        extract(path, wanted, folder, work)
 
 
 def download(package, version, wheels):
@@ -97,7 +125,9 @@ def fetch_package(package, wanted, folder, wheels, work):
     with zipfile.ZipFile(download(package, wanted.versions[package], wheels)) as wheel:
         for name in wheel.namelist():
             if os.path.basename(name) in PACKAGES[package]:
-                extract(wheel.extract(name, work), wanted, folder, work)
+                library = wheel.extract(name, work)
+                if not extract(library, wanted, folder, work):
+                    extract_hidden(library, wanted, folder, work)
 
 
 def cutlass_headers(wheels, work):
