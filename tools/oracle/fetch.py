@@ -88,7 +88,8 @@ def extract(library, wanted, folder, work):
 
 
 def hidden_fatbins(data):
-    """Fat binaries with machine code for the chip, wherever they lie: cuFFT's are in no section of their own."""
+    """Fat binaries with machine code for the chip, wherever they lie: cuFFT's are in no section of
+    their own."""
     at = data.find(FATBIN)
     while at >= 0:
         _, version, header, size = struct.unpack_from("<IHHQ", data, at)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of the oracle, without a GPU: what is worked out by hand here must come out."""
 import contextlib
+import functools
 import io
 import json
 import math
@@ -22,6 +23,16 @@ import store
 import capture
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+
+
+@functools.cache
+def launches_of(which, half):
+    return store.read_launches(which, half)[1]
+
+
+@functools.cache
+def truth_of(which, half):
+    return store.read_truth(which, half)
 
 
 def numbered_opcode(number):
@@ -182,14 +193,14 @@ class Data(unittest.TestCase):
         self.assertEqual(store.half_of("_Z6vecaddPKfS0_Pfi"), "frozen")
         for which in store.SETS:
             for half in store.HALVES:
-                launches = store.read_launches(which, half)[1]
+                launches = launches_of(which, half)
                 self.assertEqual({store.half_of(launch["kernel"]) for launch in launches}, {half})
 
     def test_shape(self):
         for which in store.SETS:
             for half in store.HALVES:
-                launches = {launch["id"]: launch for launch in store.read_launches(which, half)[1]}
-                truths = store.read_truth(which, half)
+                launches = {launch["id"]: launch for launch in launches_of(which, half)}
+                truths = truth_of(which, half)
                 self.assertEqual(set(launches), set(truths))
                 for name, truth_ in truths.items():
                     sizes = {len(column) for column in [truth_["opcodes"], *truth_["counts"].values()]}
@@ -202,8 +213,8 @@ class Data(unittest.TestCase):
         here. And no count is beyond what it is a part of."""
         for which in store.SETS:
             for half in store.HALVES:
-                truths = store.read_truth(which, half)
-                for launch in store.read_launches(which, half)[1]:
+                truths = truth_of(which, half)
+                for launch in launches_of(which, half):
                     counts, none = truths[launch["id"]]["counts"], [0] * launch["instructions"]
                     blocks, threads = math.prod(launch["grid"]), math.prod(launch["block"])
                     self.assertEqual(counts["executions"][0], blocks * math.ceil(threads / 32))
@@ -215,9 +226,9 @@ class Data(unittest.TestCase):
                         self.assertTrue(all(map(int.__le__, part, whole)), launch["id"])
 
     def test_naive_vector_add(self):
-        launch, = [x for x in store.read_launches("programs", "development")[1] if x["kernel"] == naive_vector_add.KERNEL]
+        launch, = [x for x in launches_of("programs", "development") if x["kernel"] == naive_vector_add.KERNEL]
         claims = naive_vector_add.replay(launch)["claims"]
-        verdict = compare.judge(store.read_truth("programs", "development")[launch["id"]],
+        verdict = compare.judge(truth_of("programs", "development")[launch["id"]],
                                 {"claims": claims, "gaps": {}, "reason": ""})
         self.assertEqual(verdict.differing, [])
         self.assertEqual(verdict.counts["sectors", "equal"], 3 * 2048)
@@ -227,8 +238,8 @@ class Data(unittest.TestCase):
         """workloads/merged_loads.cu: threads whose number divides by 13 skip the loop, those with
         remainders of 1 to 3 the part that takes four at once. 256 = 19 * 13 + 9, so of each block
         20 threads have each remainder up to 8."""
-        found = [x for x in store.read_launches("programs", "development")[1] if "staircase" in x["kernel"]]
-        at = store.read_truth("programs", "development")[found[0]["id"]]["counts"]
+        found = [x for x in launches_of("programs", "development") if "staircase" in x["kernel"]]
+        at = truth_of("programs", "development")[found[0]["id"]]["counts"]
         self.assertEqual(at["threads"][0], 16 * 256)
         self.assertEqual(at["threads_on"][0xc0 // 16], 16 * 20)
         self.assertEqual(at["threads"][0xd0 // 16], 16 * 236)
@@ -248,7 +259,7 @@ class Commands(unittest.TestCase):
         return out.getvalue()
 
     def replay_file(self, f):
-        launch, = [x for x in store.read_launches("programs", "development")[1] if x["kernel"] == naive_vector_add.KERNEL]
+        launch, = [x for x in launches_of("programs", "development") if x["kernel"] == naive_vector_add.KERNEL]
         f.write(json.dumps(naive_vector_add.replay(launch)) + "\n")
         f.flush()
         return f.name
@@ -263,7 +274,7 @@ class Commands(unittest.TestCase):
 
     def unexplained_need_nothing(self):
         """Launches without a sector are explained by no claim at all."""
-        truths = store.read_truth("programs", "development")
+        truths = truth_of("programs", "development")
         return (name for name, t in truths.items() if not t["counts"].get("sectors"))
 
     def test_frozen_half_tells_totals_only(self):
@@ -271,7 +282,7 @@ class Commands(unittest.TestCase):
             with self.assertRaises(SystemExit):
                 self.run_command("compare", "programs", "frozen", self.replay_file(f), "--detail")
         with self.assertRaises(SystemExit):
-            frozen = store.read_launches("programs", "frozen")[1][0]["id"]
+            frozen = launches_of("programs", "frozen")[0]["id"]
             self.run_command("truth", frozen)
 
 
