@@ -5,6 +5,7 @@ import re
 
 COUNTERS = ("executions", "threads", "threads_on", "sectors", "sectors_ideal", "sectors_local", "tags", "wavefronts",
             "wavefronts_ideal")
+OUTCOMES = ("equal", "differ", "open")
 MEASURED = ("sectors", "wavefronts", "executions")  # of which shares are told
 CLASSES = [(name, re.compile(pattern, re.IGNORECASE)) for name, pattern in (
     ("optimizer", r"multi_tensor|fusedadam"),
@@ -64,6 +65,10 @@ class Verdict:
         self.reasons = collections.Counter()  # sectors that were not claimed
         self.differing = []
 
+    def counted(self, counter):
+        """Whether there is anything to explain."""
+        return any(self.counts[counter, outcome] for outcome in OUTCOMES)
+
     def explained(self, counter):
         """All that was counted was claimed, and nothing claimed differs."""
         return not self.instructions[counter, "differ"] and not self.instructions[counter, "open"]
@@ -113,7 +118,8 @@ class Tally:
 
     def __init__(self):
         self.launches = 0
-        self.explained = collections.Counter()
+        self.counting = collections.Counter()  # launches that count anything
+        self.explained = collections.Counter()  # of those
         self.instructions = collections.Counter()
         self.counts = collections.Counter()
         self.kernels = collections.defaultdict(lambda: True)  # whether all launches' sectors are explained
@@ -121,18 +127,20 @@ class Tally:
     def add(self, launch, verdict):
         self.launches += 1
         for counter in MEASURED:
-            self.explained[counter] += verdict.explained(counter)
+            self.counting[counter] += verdict.counted(counter)
+            self.explained[counter] += verdict.counted(counter) and verdict.explained(counter)
         self.instructions += verdict.instructions
         self.counts += verdict.counts
-        self.kernels[launch["kernel"]] &= verdict.explained("sectors")
+        if verdict.counted("sectors"):
+            self.kernels[launch["kernel"]] &= verdict.explained("sectors")
 
     def as_json(self):
-        out = {"launches": self.launches, "launches_explained": {c: self.explained[c] for c in MEASURED},
+        out = {"launches": self.launches, "launches_counting": {c: self.counting[c] for c in MEASURED}, "launches_explained": {c: self.explained[c] for c in MEASURED},
                "kernels": len(self.kernels), "kernels_explained": sum(self.kernels.values())}
         for counter in COUNTERS:
-            if any(self.instructions[counter, o] for o in ("equal", "differ", "open")):
+            if any(self.instructions[counter, o] for o in OUTCOMES):
                 out[counter] = {o: {"instructions": self.instructions[counter, o], "counted": self.counts[counter, o]}
-                                for o in ("equal", "differ", "open")}
+                                for o in OUTCOMES}
         return out
 
 
@@ -163,8 +171,9 @@ def row(name, t):
     def number(of, outcome, what):
         return of.get(outcome, {}).get(what, 0)
 
-    whole = sum(number(sectors, o, "counted") for o in ("equal", "differ", "open"))
-    return (f"{name:12} {t['launches']:5} {share(t['launches_explained']['sectors'], t['launches'])} {t['kernels']:5} "
+    whole = sum(number(sectors, o, "counted") for o in OUTCOMES)
+    moving = t["launches_counting"]["sectors"]
+    return (f"{name:12} {t['launches']:5} {moving:5} {share(t['launches_explained']['sectors'], moving)} {t['kernels']:5} "
             f"{share(t['kernels_explained'], t['kernels'])} {whole:12} {share(number(sectors, 'equal', 'counted'), whole)} "
             f"{number(sectors, 'equal', 'instructions'):6} {number(sectors, 'differ', 'instructions'):5} "
             f"{number(executions, 'equal', 'instructions'):7} {number(executions, 'differ', 'instructions'):5} "
@@ -173,9 +182,10 @@ def row(name, t):
 
 
 def as_text(result, detail):
-    lines = [f"{'':12} {'':5} {'':7} {'':5} {'':7} {'':12} {'':7} {'sectors':>12} {'executions':>13} {'wavefronts':>12}",
-             f"{'class':12} {'launches':>8}  expl. {'kernels':>6} expl. {'sectors':>13} equal   {'equal':>6} {'differ':>5}"
-             f" {'equal':>6} {'differ':>5} {'equal':>6} {'differ':>5}"]
+    lines = [f"{'':12} {'':5} {'with sectors, expl.':>13} {'kernels, expl.':>14} {'':12} {'':7} {'sectors':>12} {'executions':>13} "
+             f"{'wavefronts':>12}",
+             f"{'class':12} {'all':>5} {'':5} {'':7} {'':5} {'':7} {'sectors':>12} {'equal':>7} {'equal':>6} {'diff.':>5} "
+             f"{'equal':>7} {'diff.':>5} {'equal':>6} {'diff.':>5}"]
     lines += [row(name, t) for name, t in result["classes"].items()] + [row("all", result["total"])]
     lines += ["", "sectors that were not claimed, by reason:"]
     lines += [f"{r['sectors']:12}  {r['reason']}" for r in result["reasons"]]
