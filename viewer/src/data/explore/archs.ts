@@ -95,7 +95,7 @@ export const ARCHS: Arch[] = [
     storeBytes: 32,
     serving: "apart",
     banks: 32,
-    note: "Loads move whole lines of 128 bytes, for which a program is compiled with -Xptxas -dlcm=ca (3.5 and 3.7).",
+    note: "Loads move whole lines of 128 bytes, for which a program is compiled with -Xptxas -dlcm=ca (some devices of 3.5, and 3.7).",
   },
   {
     id: "3.0-8",
