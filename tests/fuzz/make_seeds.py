@@ -55,7 +55,7 @@ def capture(scratch):
     nvcc(scratch, "-lineinfo", "-arch=compute_90", "-o", program)
     subprocess.run([program], check=True, cwd="/", env={
         "LD_PRELOAD": os.path.join(collector, "libwarplens_emulate.so"), "WARPLENS_CAPTURE_DIR": folder,
-        "WARPLENS_THREADS": "1", "WARPLENS_PROBES": "touch,frequency,shared", "WARPLENS_SET": "sequences", "WARPLENS_COMMAND": "profile seed"})
+        "WARPLENS_THREADS": "1", "WARPLENS_PROBES": "touch,frequency,shared,path", "WARPLENS_SET": "sequences", "WARPLENS_COMMAND": "profile seed"})
     os.link(glob.glob(os.path.join(folder, "*.wlcap"))[0], kept)  # import removes its own
     warplens = os.path.join(PREFIX, "bin/warplens")
     subprocess.run([warplens, "import", "-q", "-o", os.path.join(scratch, "profile"), folder], check=True)

@@ -94,7 +94,8 @@ static void check_unframed(const char *path, const uint8_t *data, size_t size)
 static const uint64_t of_a_run = CAP_BIT(CAP_PROCESS) | CAP_BIT(CAP_DEVICE) | CAP_BIT(CAP_MAPS) |
                                  CAP_BIT(CAP_MODULE) | CAP_BIT(CAP_OBJECT) | CAP_BIT(CAP_FREE) |
                                  CAP_BIT(CAP_CALL) | CAP_BIT(CAP_LAUNCH) | CAP_BIT(CAP_USES) |
-                                 CAP_BIT(CAP_STREAM) | CAP_BIT(CAP_TRIALS) | CAP_BIT(CAP_END);
+                                 CAP_BIT(CAP_STREAM) | CAP_BIT(CAP_TRIALS) | CAP_BIT(CAP_END) |
+                                 CAP_BIT(CAP_SEQUENCES) | CAP_BIT(CAP_PATHS);
 
 static void seeds_of_captures_can_be_read(void **state)
 {
