@@ -31,7 +31,8 @@ static void say_outlier(const rep_terminal *t, const ana_hashed *h, const ana_ha
 
 static void draw_hashed(const rep_terminal *t, const ana_hashed *h)
 {
-    if (!rep_shows_kernel(t, h->kernel) || rep_explored_launch(t->d, h->launch))
+    const ana_explore *steps = rep_explored_launch(t->d, h->launch);
+    if (!rep_shows_kernel(t, h->kernel) || (steps && steps->blocks_known >= h->blocks_known))
         return;
     uint32_t shown = t->o->all || h->noutliers < MOST_OUTLIERS ? h->noutliers : MOST_OUTLIERS;
     rep_title(t, wl_arena_printf(t->arena, "Paths of launch %u", h->launch),

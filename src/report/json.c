@@ -86,9 +86,9 @@ static void put_launches(rep_json_out *j, const rep_data *d)
             rep_put(row, K(launch, model), model_json(model, l));
         if (model)
             rep_put(row, K(launch, occupancy), rep_occupancy_json(&model->occupancy));
-        const ana_explore *warps = rep_explored_launch(d, l->rows_of);
+        json_t *warps = rep_compared_json(d, l->rows_of);
         if (warps)
-            rep_put(row, K(launch, warps), rep_warps_json(d, warps));
+            rep_put(row, K(launch, warps), warps);
         rep_json_row(j, row);
     }
     rep_json_array_end(j);

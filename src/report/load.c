@@ -7,7 +7,7 @@ enum {
     MOST_OPERATIONS = 500000, /* of a process, that a report holds one by one */
     MOST_BLOCKS = 4,          /* of a kernel, whose phases it shows */
     MOST_COMPARED = 100,      /* launches whose warps are compared */
-    MOST_HASHED = 8           /* launches whose warps' paths are compared by their hashes */
+    MOST_HASHED = 100         /* launches whose warps' paths are compared by their hashes */
 };
 
 /* Of so many launches that those that are alike are in one row. */

@@ -45,6 +45,7 @@ json_t *rep_warps_json(const rep_data *d, const ana_explore *e)
 {
     const ana_warp_kind *own = &e->kinds[e->representative_kind];
     json_t *row = json_object(), *outliers = json_array();
+    rep_put_text(row, K(launch_warps, known_by), "steps");
     rep_put_count(row, K(launch_warps, count), e->nwarps);
     rep_put_count(row, K(launch_warps, blocks), e->blocks_known);
     rep_put_count(row, K(launch_warps, sequences), e->nsequences);
@@ -67,6 +68,59 @@ json_t *rep_warps_json(const rep_data *d, const ana_explore *e)
         json_array_append_new(outliers, outlier_json(d, e, &e->clusters[i]));
     rep_put(row, K(launch_warps, outliers), outliers);
     return row;
+}
+
+/* ---- the same where hashes and counts are all that is known ---- */
+
+static json_t *hashed_outlier_json(const ana_hashed *h, const ana_hashed_outlier *o)
+{
+    json_t *row = json_object();
+    rep_put_dim(row, K(warp_place, block), o->place.index);
+    rep_put_count(row, K(warp_place, warp), o->place.warp);
+    rep_put_count(row, K(outlier, warps), o->path.warps);
+    rep_put_text(row, K(outlier, which), o->which);
+    rep_put_number(row, K(outlier, difference), o->difference);
+    rep_put_text(row, K(outlier, why), o->why);
+    rep_put(row, K(outlier, than), place_json(&h->place));
+    rep_put_count(row, K(outlier, instructions), o->path.instructions);
+    return row;
+}
+
+const ana_hashed *rep_hashed_launch(const rep_data *d, uint32_t launch)
+{
+    for (uint32_t i = 0; i < d->hashed.count; i++)
+        if (d->hashed.rows[i].launch == launch)
+            return &d->hashed.rows[i];
+    return NULL;
+}
+
+json_t *rep_hashes_json(const ana_hashed *h, const ana_explore *steps)
+{
+    json_t *row = json_object(), *outliers = json_array();
+    rep_put_text(row, K(launch_warps, known_by), "hashes");
+    rep_put_count(row, K(launch_warps, count), h->known);
+    rep_put_count(row, K(launch_warps, blocks), h->blocks_known);
+    rep_put_count(row, K(launch_warps, sequences), h->npaths);
+    if (h->known < h->warps)
+        rep_put_count(row, K(launch_warps, dropped), h->warps - h->known);
+    if (steps && steps->nwarps)
+        rep_put_count(row, K(launch_warps, stepped), steps->nwarps);
+    rep_put_count(row, K(launch_warps, instructions), h->representative.instructions);
+    rep_put_count(row, K(launch_warps, alike), h->representative.warps);
+    rep_put(row, K(launch_warps, representative), place_json(&h->place));
+    for (uint32_t i = 0; i < h->noutliers; i++)
+        json_array_append_new(outliers, hashed_outlier_json(h, &h->outliers[i]));
+    rep_put(row, K(launch_warps, outliers), outliers);
+    return row;
+}
+
+json_t *rep_compared_json(const rep_data *d, uint32_t launch)
+{
+    const ana_explore *e = rep_explored_launch(d, launch);
+    const ana_hashed *h = rep_hashed_launch(d, launch);
+    if (h && (!e || e->blocks_known < h->blocks_known))
+        return rep_hashes_json(h, e);
+    return e ? rep_warps_json(d, e) : NULL;
 }
 
 /* ---- in a terminal ---- */

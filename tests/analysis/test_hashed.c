@@ -50,14 +50,25 @@ static void warps_that_run_more_stand_out(void **state)
     const ana_hashed *h = &rows.rows[0];
     assert_true(h->launch == 1 && h->warps == 10 && h->known == 8 && h->npaths == 3);
     assert_int_equal(h->warps_of_block, 2);
+    /* Runs: path 0 three times, 1, 0, 1, 2, 0, and nothing is known of the last two: block 4. */
+    assert_true(h->blocks == 5 && h->blocks_known == 4);
+    assert_true(h->place.block == 0 && h->place.warp == 0);
     assert_true(h->representative.hash == 1 && h->representative.instructions == 100);
     assert_int_equal(h->noutliers, 2);
     assert_int_equal(h->outliers[0].path.hash, 2);
     assert_float_equal(h->outliers[0].times, 3.2, 1e-9);
     assert_int_equal(h->outliers[0].blocks, 2); /* warps 3 and 5: of blocks 1 and 2 */
+    assert_float_equal(h->outliers[0].difference, 1 - 100.0 / 320, 1e-9);
+    assert_true(h->outliers[0].place.block == 1 && h->outliers[0].place.warp == 1);
+    assert_string_equal(h->outliers[0].which, "2 warps of 2 blocks");
+    assert_string_equal(h->outliers[0].why, "ran 3.2 times as many instructions");
     assert_int_equal(h->outliers[1].path.hash, 3);
     assert_float_equal(h->outliers[1].times, 0.4, 1e-9);
     assert_int_equal(h->outliers[1].blocks, 1);
+    assert_float_equal(h->outliers[1].difference, 0.6, 1e-9);
+    assert_string_equal(h->outliers[1].which, "warp 0 of block 3");
+    assert_string_equal(h->outliers[1].why, "ran 0.40 times as many instructions");
+    assert_float_equal(ana_hashed_difference(0, 0), 0, 0);
     story_expect(ana_hashed_table(db, 0, arena, &rows, &err), &err);
     assert_int_equal(rows.count, 0);
     prof_close(db);
@@ -121,6 +132,7 @@ static void random_launches_as_warp_by_warp(void **state)
             expected += times >= 1.5 || times <= 1 / 1.5;
         }
         assert_int_equal(h->noutliers, expected);
+        assert_int_equal(h->blocks_known, WARPS / 2);
         for (uint32_t i = 0; i < h->noutliers; i++) {
             const ana_hashed_outlier *o = &h->outliers[i];
             assert_int_equal(o->blocks, blocks_of_path(path, (uint32_t)o->path.hash - 1));

@@ -3,21 +3,28 @@
 #ifndef WL_ANALYSIS_EXPLORE_HASHED_H
 #define WL_ANALYSIS_EXPLORE_HASHED_H
 
-#include "profile/profile.h"
+#include "analysis/explore/explore.h"
 
 typedef struct ana_hashed_outlier {
     obs_path path;
-    double times;    /* its instructions to those of the representative */
-    uint64_t blocks; /* that have a warp which took it */
+    double times;      /* its instructions to those of the representative */
+    double difference; /* 0..1: the part of the longer one's instructions that the other lacks */
+    uint64_t blocks;   /* that have a warp which took it */
+    ana_warp_place place; /* of the first of them */
+    const char *which;    /* "warp 1 of block 5", "3 warps of 2 blocks" */
+    const char *why;      /* "ran 3.2 times as many instructions" */
 } ana_hashed_outlier;
 
 typedef struct ana_hashed { /* of a launch */
     uint32_t launch, kernel;
     uint64_t warps, known; /* of the launch; whose path is known */
+    uint64_t blocks, blocks_known; /* likewise; those that have such a warp */
     uint32_t warps_of_block;
+    uint32_t grid[3];
     uint32_t npaths;
     /* Of the warp in the middle of all, by instructions; of equal ones the path that more took. */
     obs_path representative;
+    ana_warp_place place; /* of the first that took it */
     uint32_t
         noutliers; /* that ran half as much again, or less than two thirds; most different first */
     ana_hashed_outlier *outliers;
@@ -27,6 +34,10 @@ typedef struct ana_hashed_rows {
     uint32_t count;
     ana_hashed *rows; /* by launch */
 } ana_hashed_rows;
+
+/* How much warps differ that ran so many instructions: the part of the longer one's that the other
+ * lacks. */
+double ana_hashed_difference(uint64_t instructions, uint64_t others);
 
 /* Of launches with rows of their own that have paths, the first `most`. */
 wl_status ana_hashed_table(prof_db *profile, uint32_t most, wl_arena *arena, ana_hashed_rows *out,

@@ -30,6 +30,7 @@ export type Why = "asked" | "typical" | "outlier" | "traced";
 export type Op = "load" | "store" | "atomic" | "reduction";
 export type Space = "global" | "shared" | "local" | "const";
 export type Origin = "loaded" | "copied" | "computed";
+export type Known_by = "steps" | "hashes";
 export type Remedy =
   | "swap-indices"
   | "widen-blocks"
@@ -520,8 +521,12 @@ export interface Outlier {
   warp: number; // Its number in the block.
   warps: number; // How many; block and warp are the first's.
   which: string; // As "warps 12 to 15 of every block".
-  difference: number; // Mean over their operations of how much these differ, 0 to 1.
-  why: string; // As "leave the loop at haar.cu:31 after 3 of 8 rounds".
+  /** Mean over their operations of how much these differ, 0 to 1; of hashes the part of the
+   * longer one's instructions that the other lacks. */
+  difference: number;
+  /** As "leave the loop at haar.cu:31 after 3 of 8 rounds"; of hashes as "ran 3.2 times as many
+   * instructions". */
+  why: string;
   /** What they are compared with: the representative; of warps that do what no warp of its block
    * does the warp of the same number there. */
   than: WarpPlace;
@@ -529,27 +534,39 @@ export interface Outlier {
   line?: number;
   operations?: number; // The fewest that one of them executed.
   operations_most?: number; // The most.
+  instructions?: number; // Of hashes only: that the longest lane of each of them ran.
 }
 
-/** The warps of a launch compared: docs/comparing-warps.md. */
+/** The warps of a launch compared: docs/comparing-warps.md. Where they are known by hashes and
+ * counts only, nothing is known of their accesses, nor in which order they ran. */
 export interface ComparedWarps {
-  count: number; // Warps whose steps are known.
+  /** steps: what each warp did is known, step by step. hashes: of each warp a hash of its path,
+   * and how many instructions it ran (the probe path); warps of one hash took the same path. */
+  known_by: Known_by;
+  count: number; // Warps whose steps, or whose hashes, are known.
   blocks: number; // Blocks that these are of.
-  sequences: number; // Distinct sequences of steps among them.
-  /** Sequences, told apart by where warps begin modulo 128 bytes: warps of a kind cost the same. */
-  kinds: number;
-  dropped?: number; // Other warps, whose steps found no room.
+  sequences: number; // Distinct sequences of steps among them; of hashes distinct paths.
+  /** Sequences, told apart by where warps begin modulo 128 bytes: warps of a kind cost the same.
+   * This and all other keys that may be absent are so of hashes, where nothing else is said. */
+  kinds?: number;
+  dropped?: number; // Other warps, whose steps found no room; of hashes those that have none.
+  stepped?: number; // Of hashes: warps whose requests were traced, so that these are known besides.
   /** Instructions that the representative executed; absent where some of its basic blocks are
    * not known. */
   operations?: number;
   lanes?: number; // Active ones of these, on average; absent likewise.
-  requests: number; // Of the representative.
-  sectors: number; // Likewise: of global and local memory.
-  wavefronts: number; // Likewise: of shared memory.
-  alike: number; // Warps that the representative stands for.
+  instructions?: number; // Of hashes only: instructions that the representative's longest lane ran.
+  requests?: number; // Of the representative.
+  sectors?: number; // Likewise: of global and local memory.
+  wavefronts?: number; // Likewise: of shared memory.
+  alike: number; // Warps that the representative stands for; of hashes those that took its path.
   cut?: true; // There were too many kinds to compare all step by step.
-  representative: WarpPlace; // The warp that most are like, of a block that most are like.
-  /** Warps that differ, those that differ alike in one row; most different first. */
+  /** The warp that most are like, of a block that most are like; of hashes one in the middle, by
+   * instructions. */
+  representative: WarpPlace;
+  /** Warps that differ, those that differ alike in one row; most different first. Of hashes
+   * those that ran half as many instructions again as the representative, or less than two
+   * thirds. */
   outliers: Outlier[];
 }
 
