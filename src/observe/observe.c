@@ -257,7 +257,7 @@ static obs_block *begin_block(obs_worker *worker, uint64_t index)
         block->heat = obs_heat_begin(config->heat_limit);
         worker->dropped += block->heat == NULL;
     }
-    if (config->all_warps && config->sequence_limit &&
+    if (config->all_warps && config->sequence_limit && (block->asked || !config->asked_warps) &&
         obs_sequences_may_keep(worker->launch->sequences, index))
         block->walks = take_spare_walks(worker);
     if (block->asked ? config->sequence_limit > 0
@@ -310,7 +310,8 @@ static void end_walks(obs_worker *worker, obs_block *block)
     if (block->walks) {
         obs_sequences_add(launch->sequences, block->index, block->walks);
         put_walks_aside(worker, block->walks);
-    } else if (launch->sequences && launch->config.all_warps) {
+    } else if (launch->sequences && launch->config.all_warps &&
+               (block->asked || !launch->config.asked_warps)) {
         obs_sequences_drop(launch->sequences, obs_heat_head(launch, block->index).warps);
     }
 }
@@ -377,6 +378,14 @@ void obs_worker_end_blocks(obs_worker *worker)
 {
     while (worker->live)
         end_observed_block(worker, worker->live);
+}
+
+void obs_lose_steps(obs_block *block, uint32_t warp)
+{
+    obs_walks *walks = block->walks;
+    for (uint32_t w = 0; walks && w < walks->nwarps; w++)
+        if (w == warp || warp == UINT32_MAX)
+            obs_walks_lose(walks, w);
 }
 
 /* ---- requests ---- */

@@ -51,6 +51,7 @@ typedef struct obs_config {
      * a map steps are made from their logs. */
     uint64_t sequence_limit, step_limit;
     bool all_warps;
+    bool asked_warps; /* with `all_warps`: steps as of all blocks, but of `sampled` only */
     /* Number of the innermost object that holds an address, for requests whose lanes fall in
      * several. */
     uint32_t (*object_at)(void *ctx, uint64_t address);
@@ -82,6 +83,8 @@ acc_observer obs_observer(obs_launch *launch);
 void obs_launch_free(obs_launch *launch);
 
 void obs_record(obs_block *block, const acc_request *access); /* the hot path */
+/* Nothing is known of what the warp of the block did, step by step; UINT32_MAX: of all of them. */
+void obs_lose_steps(obs_block *block, uint32_t warp);
 /* Counts the elements that the request accesses, as far as the configuration asks for them. */
 void obs_record_use(obs_block *block, const acc_request *access);
 

@@ -50,6 +50,11 @@ static void lose_walk(obs_walks *walks, obs_walk *w)
     *w = (obs_walk){.lost = true};
 }
 
+void obs_walks_lose(obs_walks *walks, uint32_t warp)
+{
+    lose_walk(walks, &walks->warps[warp]);
+}
+
 /* ---- slots ---- */
 
 static bool lies_in(const obs_range *range, uint32_t object, uint64_t address)

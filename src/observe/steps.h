@@ -49,6 +49,8 @@ void obs_walks_access(obs_walks *walks, const acc_request *access, const obs_run
                       wl_lanes *lanes);
 void obs_walks_entry(obs_walks *walks, uint32_t warp, uint32_t pc, uint32_t mask);
 void obs_walks_barrier(obs_walks *walks, uint32_t pc);
+/* Nothing is known of the warp, whatever comes. */
+void obs_walks_lose(obs_walks *walks, uint32_t warp);
 /* All that the log has. NULL, or a log that lacks some of it: the steps of no warp are known. */
 void obs_walks_play(obs_walks *walks, const obs_log *log);
 

@@ -46,6 +46,9 @@ typedef struct replay_recorded_launch {
                            no room for them */
     uint64_t tables_length;
     struct replay_recorded_trace *trace;
+    /* Set before replay_recorded_observer: the steps of traced blocks are kept, so that what the slice
+     * shows and what was recorded is put into one order (replay/ordered.h). NULL: they are not. */
+    const struct replay_doors *doors;
 } replay_recorded_launch;
 
 typedef struct replay_recorded_part { /* the launch that is worked out */

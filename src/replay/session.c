@@ -271,6 +271,18 @@ static bool counts_arrays(const work *w)
            rewrite_has_probe(replay_recorded_copy(&w->device)->kernel, REWRITE_SHARED);
 }
 
+/* Are the steps of the traced blocks kept? They need what probes traced, and its place. */
+static bool keeps_traced_steps(work *w)
+{
+    const replay_settings *s = &w->s->settings;
+    if (!w->completed || !s->all_warps || !s->sequence_limit ||
+        !rewrite_has_probe(replay_recorded_copy(&w->device)->kernel, REWRITE_TRACE) ||
+        !replay_doors_find(&w->kernel->doors, &w->kernel->facts, w->kernel->slice))
+        return false;
+    w->device.doors = &w->kernel->doors;
+    return true;
+}
+
 static wl_status begin_watch(work *w)
 {
     wl_status status = w->completed ? begin_recorded(w) : WL_OK;
@@ -289,6 +301,7 @@ static wl_status begin_watch(work *w)
                            .nblocks = w->device.nblocks,
                            .unmapped = !w->mapped,
                            .incomplete = w->completed || w->kernel->ngaps,
+                           .traced_steps = status == WL_OK && keeps_traced_steps(w),
                            .probes = probes,
                            .ranges = &w->ranges};
     if (replay_elements_of_arrays(w->s->settings.probes | probes))

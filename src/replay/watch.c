@@ -128,8 +128,9 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
         config.nsampled = 0;
         config.automatic = false;
     }
-    if (what->incomplete || what->unmapped)
+    if ((what->incomplete && !what->traced_steps) || what->unmapped)
         config.sequence_limit = 0;
+    config.asked_warps = what->traced_steps;
     config.step_limit = replay_step_limit(blocks_together(what));
     config.incomplete = what->incomplete;
     replay_counting(what->settings->probes | what->probes, &config);

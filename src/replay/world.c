@@ -174,6 +174,7 @@ static void kernel_free(replay_world_kernel *k)
     replay_fills_clear(&k->fills);
     replay_arrays_clear(&k->arrays);
     replay_path_clear(&k->path);
+    replay_doors_clear(&k->doors);
     wl_arena_free(k->arena);
     replay_shapes_free(k->shapes);
     replay_shapes_free(k->tried);

@@ -10,6 +10,7 @@
 #include "replay/facts.h"
 #include "replay/fills.h"
 #include "replay/followed.h"
+#include "replay/ordered.h"
 #include "replay/sampling.h"
 
 #include <uthash.h>
@@ -36,6 +37,7 @@ typedef struct replay_world_kernel {
     replay_fills fills;
     replay_arrays arrays;
     replay_path path;
+    replay_doors doors;
     emu_kernel *slice;
     replay_shapes *shapes; /* that it was launched with */
     replay_shapes *tried;  /* of these, those that trials were made of */

@@ -298,6 +298,8 @@ typedef struct rewrite_access {
     uint32_t warp;
     acc_space space;
     uint32_t mask;
+    uint32_t record; /* the number of the record that tells it, among those of the warp */
+    bool loop;       /* which tells of all iterations of a loop */
     uint64_t addr[REWRITE_LANES]; /* of lanes in the mask: address in the space */
 } rewrite_access;
 
@@ -309,6 +311,8 @@ void rewrite_read_trace(const rewrite_copy *copy,
 /* Those of one block. */
 void rewrite_read_traced(const rewrite_copy *copy, uint64_t block,
                          void (*visit)(void *ctx, const rewrite_access *access), void *ctx);
+/* Whether all accesses of the block's warp that carry the trace are told. */
+bool rewrite_traced_whole(const rewrite_copy *copy, uint64_t block, uint32_t warp);
 /* Was the trace written as this version reads it? */
 bool rewrite_trace_is_readable(const rewrite_copy *copy);
 /* About how many accesses the kernel had no room for, or are more than what is read:

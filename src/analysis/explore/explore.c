@@ -36,7 +36,9 @@ static wl_status load_facts(prof_db *db, const prof_launch *l, wl_arena *arena, 
     status = status == WL_OK ? prof_load_devices(db, arena, &devices, err) : status;
     memcpy(f->grid, l->grid, sizeof f->grid);
     memcpy(f->block, l->block, sizeof f->block);
-    f->mix_whole = l->mix_whole;
+    /* What probes counted is in the mix, but not among the entries of warps: the longest warp is known
+     * where replay itself saw all basic blocks. */
+    f->mix_whole = l->mix_whole && (l->way != CAP_WAY_PROBE || l->longest_warp);
     f->arch = arch_of_launch(&devices, l);
     return status == WL_OK && !explore_prepare(f, arena) ? fail_explore(err) : status;
 }

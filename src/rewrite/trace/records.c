@@ -193,6 +193,8 @@ static void keep_bases(reader *r, const rewrite_piece *piece, uint32_t mask)
 static void tell_piece(reader *r, const rewrite_piece *piece, uint32_t mask, uint32_t all)
 {
     keep_bases(r, piece, mask);
+    r->access.record++;
+    r->access.loop = piece->loop;
     if (all & r->lacking) {
         r->cut += (uint64_t)piece->nsites * most_iterations(r, piece, mask);
         return;
@@ -277,6 +279,7 @@ static bool advance_lane(reader *r, uint32_t lane)
 
 static void read_region(reader *r)
 {
+    r->access.record = 0;
     memset(r->at, 0, sizeof r->at);
     r->lacking = 0;
     memset(r->kept, 0, sizeof r->kept);
@@ -306,23 +309,28 @@ static uint32_t missing_lanes(const rewrite_state *head, uint32_t warp)
     return threads < REWRITE_LANES ? UINT32_MAX << threads : 0;
 }
 
-static void read_block_records(reader *r, const rewrite_state *head, uint32_t slot)
+/* False: the copy does not hold the region. */
+static bool read_warp_records(reader *r, const rewrite_state *head, uint32_t slot, uint32_t warp)
 {
     uint64_t bytes = (uint64_t)head->rows * REWRITE_ROW;
-    if (!head->ran[slot])
-        return;
-    r->access.block = head->block[slot];
+    uint64_t at = head->pool_at + bytes * ((uint64_t)slot * head->warps + warp);
+    if (at > r->copy->size || r->copy->size - at < bytes)
+        return false;
     r->rows = head->rows;
-    for (uint32_t warp = 0; warp < head->warps; warp++) {
-        uint64_t at = head->pool_at + bytes * ((uint64_t)slot * head->warps + warp);
-        if (at > r->copy->size || r->copy->size - at < bytes)
+    r->access.block = head->block[slot];
+    r->access.warp = warp;
+    r->region = (const char *)r->copy->state + at;
+    r->left = REWRITE_MAX_ACCESSES / ((uint64_t)head->warps * REWRITE_MAX_BLOCKS) + 1;
+    r->ended = missing_lanes(head, warp);
+    read_region(r);
+    return true;
+}
+
+static void read_block_records(reader *r, const rewrite_state *head, uint32_t slot)
+{
+    for (uint32_t warp = 0; head->ran[slot] && warp < head->warps; warp++)
+        if (!read_warp_records(r, head, slot, warp))
             return;
-        r->access.warp = warp;
-        r->region = (const char *)r->copy->state + at;
-        r->left = REWRITE_MAX_ACCESSES / ((uint64_t)head->warps * REWRITE_MAX_BLOCKS) + 1;
-        r->ended = missing_lanes(head, warp);
-        read_region(r);
-    }
 }
 
 /* The slot of the block with the lowest index above `last`, or of any where there is no last. */
@@ -362,6 +370,18 @@ void rewrite_read_traced(const rewrite_copy *c, uint64_t block, visitor *visit, 
     for (uint32_t slot = 0; slot < REWRITE_MAX_BLOCKS; slot++)
         if (head.block[slot] == block)
             read_block_records(&r, &head, slot);
+}
+
+bool rewrite_traced_whole(const rewrite_copy *c, uint64_t block, uint32_t warp)
+{
+    rewrite_state head;
+    reader r = {.copy = c};
+    if (!read_state_head(c, &head) || warp >= head.warps)
+        return false;
+    for (uint32_t slot = 0; slot < REWRITE_MAX_BLOCKS; slot++)
+        if (head.ran[slot] && head.block[slot] == block)
+            return read_warp_records(&r, &head, slot, warp) && !r.cut && !r.lost_rows;
+    return false;
 }
 
 uint64_t rewrite_dropped(const rewrite_copy *c)
