@@ -3,7 +3,10 @@
 
 #include "flow/kernel.h"
 
-enum { MOST_DEPTHS = 64 << 20 /* bytes */ };
+enum {
+    MOST_BITS = 1 << 30,
+    MOST_BLOCKS = 1024 /* of a function, of which is found what may follow what */
+};
 
 static void set_bit(uint64_t *set, uint32_t i)
 {
@@ -80,19 +83,70 @@ static void mark_way(const way *w, uint32_t pc)
         mark_blocks(w, f, f->graph.succ[i], rejoin);
 }
 
-/* ---- loops behind it ---- */
+/* ---- what may follow what behind it ---- */
 
-/* Loops around the instruction whose headers lie behind the branch: how often at most it may run
- * there without data, 0: once. */
-static uint8_t depth_behind(const flow_kernel *flow, const uint64_t *behind, uint32_t pc)
+typedef struct follower { /* of one branch */
+    const flow_function *f;
+    const uint64_t *behind;
+    uint64_t *reached; /* [nblocks] bits */
+} follower;
+
+/* Blocks that are reached from `block` on without leaving what is behind the branch. */
+static void follow_blocks(const follower *w, uint32_t block)
+{
+    const flow_function *f = w->f;
+    if (block >= f->nblocks || has_bit(w->reached, block) ||
+        !has_bit(w->behind, f->first_pc + f->blocks[block].first))
+        return;
+    set_bit(w->reached, block);
+    for (uint32_t i = f->graph.succ_first[block]; i < f->graph.succ_first[block + 1]; i++)
+        follow_blocks(w, f->graph.succ[i]);
+}
+
+static void follow_block(const follower *w, uint32_t block)
+{
+    for (uint32_t i = w->f->graph.succ_first[block]; i < w->f->graph.succ_first[block + 1]; i++)
+        follow_blocks(w, w->f->graph.succ[i]);
+}
+
+/* From where the innermost loop around the block is left; from the block itself where there is none. */
+static void follow_loop(const follower *w, uint32_t block)
+{
+    const flow_function *f = w->f;
+    uint32_t loop = f->loops.of[block];
+    if (loop == FLOW_NONE) {
+        follow_block(w, block);
+        return;
+    }
+    for (uint32_t n = 0; n < f->loops.loops[loop].count; n++) {
+        uint32_t node = f->loops.nodes[f->loops.loops[loop].first + n];
+        for (uint32_t i = f->graph.succ_first[node]; i < f->graph.succ_first[node + 1]; i++)
+            if (!flow_in_loop(&f->loops, loop, f->graph.succ[i]))
+                follow_blocks(w, f->graph.succ[i]);
+    }
+}
+
+/* False: there is no memory. */
+static bool find_followers(const flow_kernel *flow, const uint64_t *behind, uint32_t pc,
+                           wl_arena *arena, replay_door *out)
 {
     const flow_function *f = &flow->funcs[ir_kernel_at(flow->code, pc).index];
-    uint32_t loop = f->loops.of[f->block_of[pc - f->first_pc]];
-    uint8_t depth = 0;
-    for (; loop != FLOW_NONE; loop = f->loops.loops[loop].parent)
-        depth += has_bit(behind, f->first_pc + f->blocks[f->loops.loops[loop].header].first) &&
-                 depth < UINT8_MAX;
-    return depth;
+    size_t words = f->nblocks / 64 + 1;
+    *out = (replay_door){.first_pc = f->first_pc,
+                         .npcs = f->func->ninsns,
+                         .words = (uint32_t)words,
+                         .block_of = f->block_of};
+    if (f->nblocks > MOST_BLOCKS)
+        return true;
+    out->after = wl_new_array(arena, uint64_t, 2 * words * f->nblocks + 1);
+    for (uint32_t b = 0; out->after && b < f->nblocks; b++) {
+        uint64_t *row = &out->after[2 * words * b];
+        if (!f->blocks[b].count || !has_bit(behind, f->first_pc + f->blocks[b].first))
+            continue;
+        follow_block(&(follower){f, behind, row}, b);
+        follow_loop(&(follower){f, behind, row + words}, b);
+    }
+    return out->after != NULL;
 }
 
 /* ---- all of a kernel ---- */
@@ -134,15 +188,15 @@ static bool find_doors(replay_doors *d, const replay_facts *facts, const emu_ker
         return false;
     for (uint32_t pc = 0; pc < npcs; pc++)
         d->count += is_door(facts, pc);
-    if ((uint64_t)d->count * npcs > MOST_DEPTHS)
+    if ((uint64_t)d->count * npcs > MOST_BITS)
         return false;
     d->words = npcs / 64 + 1;
     d->npcs = npcs;
     d->shown = wl_new_array(d->arena, uint8_t, npcs + 1);
     d->door_of = wl_new_array(d->arena, uint32_t, npcs + 1);
     d->behind = wl_new_array(d->arena, uint64_t, (size_t)d->count * d->words + 1);
-    d->depth = wl_new_array(d->arena, uint8_t, (size_t)d->count * npcs + 1);
-    if (!d->shown || !d->door_of || !d->behind || !d->depth)
+    d->doors = wl_new_array(d->arena, replay_door, d->count + 1);
+    if (!d->shown || !d->door_of || !d->behind || !d->doors)
         return false;
     find_shown(d, slice, npcs);
     for (uint32_t pc = 0; pc < npcs; pc++) {
@@ -150,9 +204,8 @@ static bool find_doors(replay_doors *d, const replay_facts *facts, const emu_ker
             continue;
         way w = {flow, &facts->proof, &d->behind[(size_t)door * d->words]};
         mark_way(&w, pc);
-        for (uint32_t i = 0; i < npcs; i++)
-            if (has_bit(w.behind, i))
-                d->depth[(size_t)door * npcs + i] = depth_behind(flow, w.behind, i);
+        if (!find_followers(flow, w.behind, pc, d->arena, &d->doors[door]))
+            return false;
         put_door(d, slice, pc, door++);
     }
     return true;
@@ -181,7 +234,12 @@ bool replay_door_leads_to(const replay_doors *d, uint32_t from, uint32_t pc)
     return door && has_bit(&d->behind[(size_t)(door - 1) * d->words], pc);
 }
 
-uint8_t replay_door_depth(const replay_doors *d, uint32_t from, uint32_t pc)
+bool replay_door_follows(const replay_doors *d, uint32_t from, uint32_t pc, bool loop, uint32_t next)
 {
-    return d->depth[(size_t)(d->door_of[from] - 1) * d->npcs + pc];
+    const replay_door *door = &d->doors[d->door_of[from] - 1];
+    if (!door->after || pc - door->first_pc >= door->npcs || next - door->first_pc >= door->npcs)
+        return true;
+    uint32_t a = door->block_of[pc - door->first_pc], b = door->block_of[next - door->first_pc];
+    const uint64_t *row = &door->after[2 * (size_t)door->words * a];
+    return (a == b && next > pc && !loop) || has_bit(loop ? row + door->words : row, b);
 }

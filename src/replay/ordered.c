@@ -30,8 +30,9 @@ typedef struct ordered_lane { /* while the traced requests of a warp are placed 
     uint32_t pc;              /* of the last traced request there; NOWHERE: none yet */
     uint8_t space;            /* likewise */
     bool inside;              /* it has gone through the block's door */
-    uint32_t record;          /* that told of the last traced request */
-    uint64_t *seen;           /* behind this door: bits of instructions */
+    bool told;                /* a record has begun with the block */
+    uint32_t record;          /* that told of the last traced request behind it */
+    bool loop;                /* of all iterations of a loop */
 } ordered_lane;
 
 struct replay_ordered {
@@ -45,7 +46,6 @@ struct replay_ordered {
     uint32_t warp; /* whose traced requests are placed */
     uint32_t lost; /* bits: warps of which one had no place */
     ordered_lane lanes[ACC_LANES];
-    uint64_t *seen;
 };
 
 replay_ordered *replay_ordered_new(const replay_doors *doors, const emu_kernel *slice,
@@ -56,14 +56,10 @@ replay_ordered *replay_ordered_new(const replay_doors *doors, const emu_kernel *
         return NULL;
     *o = (replay_ordered){.doors = doors, .slice = slice, .warps = warps, .warp = NOWHERE};
     o->of_warp = calloc(warps + 1u, sizeof *o->of_warp);
-    o->seen = calloc((size_t)ACC_LANES * doors->words + 1, sizeof *o->seen);
-    if (!o->of_warp || !o->seen) {
-        replay_ordered_free(o);
-        return NULL;
-    }
-    for (uint32_t lane = 0; lane < ACC_LANES; lane++)
-        o->lanes[lane].seen = o->seen + (size_t)lane * doors->words;
-    return o;
+    if (o->of_warp)
+        return o;
+    free(o);
+    return NULL;
 }
 
 void replay_ordered_free(replay_ordered *o)
@@ -73,7 +69,6 @@ void replay_ordered_free(replay_ordered *o)
     for (uint32_t w = 0; o->of_warp && w < o->warps; w++)
         wl_vec_free(&o->of_warp[w]);
     free(o->of_warp);
-    free(o->seen);
     wl_vec_free(&o->shown);
     wl_vec_free(&o->traced);
     wl_vec_free(&o->addresses);
@@ -168,9 +163,7 @@ static void enter_block(const replay_ordered *o, ordered_lane *l)
 {
     l->entry = o->of_warp[o->warp].data[l->at++];
     l->pc = NOWHERE;
-    if (l->inside)
-        memset(l->seen, 0, o->doors->words * sizeof *l->seen);
-    l->inside = false;
+    l->inside = l->told = false;
 }
 
 /* Goes on to the next entry of the lane; false where there is none. */
@@ -215,13 +208,11 @@ static bool find_in_block(const replay_ordered *o, ordered_lane *l, uint32_t lan
     return here;
 }
 
-/* Has it done this behind the same door, as often as that can be? */
-static bool has_done(const replay_ordered *o, const ordered_lane *l, const acc_request *r,
-                     uint32_t record, bool loop)
+/* May it still be behind the door where it made the last traced request? */
+static bool may_go_on(const replay_ordered *o, const ordered_lane *l, uint32_t pc, uint32_t record)
 {
-    uint32_t from = o->shown.data[l->entry].pc;
-    return l->inside && record != l->record && l->seen[r->pc / 64] >> r->pc % 64 & 1 &&
-           replay_door_depth(o->doors, from, r->pc) <= loop;
+    return !l->inside || record == l->record ||
+           replay_door_follows(o->doors, o->shown.data[l->entry].pc, l->pc, l->loop, pc);
 }
 
 static bool leads_there(const replay_ordered *o, const ordered_lane *l, uint32_t pc)
@@ -230,18 +221,19 @@ static bool leads_there(const replay_ordered *o, const ordered_lane *l, uint32_t
            replay_door_leads_to(o->doors, o->shown.data[l->entry].pc, pc);
 }
 
-static bool find_behind(const replay_ordered *o, ordered_lane *l, uint32_t lane,
-                        const acc_request *r, uint32_t record, bool loop)
+static bool find_behind(const replay_ordered *o, ordered_lane *l, uint32_t lane, uint32_t pc,
+                        uint32_t record, bool loop)
 {
-    bool here = leads_there(o, l, r->pc) && !has_done(o, l, r, record, loop);
+    bool here = leads_there(o, l, pc) && may_go_on(o, l, pc, record);
     while (!here && go_to_entry(o, l, lane))
-        here = leads_there(o, l, r->pc);
+        here = leads_there(o, l, pc);
     if (!here)
         return false;
     pass_block(o, l, lane, NOWHERE);
     l->inside = true;
     l->record = record;
-    l->seen[r->pc / 64] |= UINT64_C(1) << r->pc % 64;
+    l->loop = loop;
+    l->pc = pc;
     return true;
 }
 
@@ -249,16 +241,27 @@ static bool find_place(const replay_ordered *o, ordered_lane *l, uint32_t lane,
                        const acc_request *r, uint32_t record, bool loop)
 {
     return o->doors->shown[r->pc] ? find_in_block(o, l, lane, r)
-                                  : find_behind(o, l, lane, r, record, loop);
+                                  : find_behind(o, l, lane, r->pc, record, loop);
+}
+
+/* The lane comes to the basic block at `pc`, in which a record begins. */
+static bool find_record(const replay_ordered *o, ordered_lane *l, uint32_t lane, uint32_t record,
+                        uint32_t pc)
+{
+    if (!o->doors->shown[pc])
+        return find_behind(o, l, lane, pc, record, false);
+    bool here = is_in_block(o, l, pc) && !l->inside && !l->told && l->pc == NOWHERE;
+    while (!here && go_to_entry(o, l, lane))
+        here = is_in_block(o, l, pc);
+    l->told = true;
+    return here;
 }
 
 static void begin_warp(replay_ordered *o, uint32_t warp)
 {
     o->warp = warp;
-    memset(o->seen, 0, (size_t)ACC_LANES * o->doors->words * sizeof *o->seen);
     for (uint32_t lane = 0; lane < ACC_LANES; lane++)
-        o->lanes[lane] = (ordered_lane){
-            .entry = NOWHERE, .pc = NOWHERE, .seen = o->lanes[lane].seen};
+        o->lanes[lane] = (ordered_lane){.entry = NOWHERE, .pc = NOWHERE};
 }
 
 /* Lanes that make a request together are at one place: the last of those that their own orders
@@ -291,6 +294,19 @@ static uint32_t find_meeting(replay_ordered *o, const acc_request *r, uint32_t r
     }
     meet(o, r->mask, at);
     return at;
+}
+
+void replay_ordered_record(replay_ordered *o, uint32_t warp, uint32_t mask, uint32_t record,
+                           uint32_t pc, bool loop)
+{
+    if (warp >= o->warps || loop)
+        return;
+    if (warp != o->warp)
+        begin_warp(o, warp);
+    for (uint32_t m = o->lost >> warp & 1 ? 0 : mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        o->lost |= (uint32_t)!find_record(o, &o->lanes[lane], lane, record, pc) << warp;
+    }
 }
 
 bool replay_ordered_traced(replay_ordered *o, const acc_request *r, uint32_t record, bool loop)

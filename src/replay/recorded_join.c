@@ -159,6 +159,14 @@ static void give_access(void *ctx, const rewrite_access *a)
     obs_record(b->inner, &access);
 }
 
+static void give_record(void *ctx, const rewrite_told *record)
+{
+    joined_block *b = ctx;
+    if (b->ordered)
+        replay_ordered_record(b->ordered, record->warp, record->mask, record->record,
+                              record->piece->first_pc, record->piece->loop);
+}
+
 /* Of warps of which something is missing, or in no order, no steps are kept. */
 static void end_order(joined_block *b)
 {
@@ -177,7 +185,8 @@ static void end_joined_block(void *worker, void *block, uint64_t warp_instructio
     joined_worker *w = worker;
     joined_block *b = block;
     if (b && b->inner && replay_recorded_traced(b->launch, b->index))
-        rewrite_read_traced(&b->launch->trace->copy, b->index, give_access, b);
+        rewrite_read_traced(&b->launch->trace->copy, b->index, give_access, give_record,
+                            b);
     if (b)
         end_order(b);
     if (b)

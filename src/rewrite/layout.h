@@ -308,9 +308,17 @@ typedef struct rewrite_access {
  * space. Damaged states give fewer accesses, nothing worse. */
 void rewrite_read_trace(const rewrite_copy *copy,
                         void (*visit)(void *ctx, const rewrite_access *access), void *ctx);
-/* Those of one block. */
+/* A record, told before its accesses, also where it has none. */
+typedef struct rewrite_told {
+    uint32_t warp, mask; /* lanes that wrote it */
+    uint32_t record;     /* its number, as in rewrite_access */
+    const rewrite_piece *piece;
+} rewrite_told;
+
+/* Those of one block. `begin` may be NULL. */
 void rewrite_read_traced(const rewrite_copy *copy, uint64_t block,
-                         void (*visit)(void *ctx, const rewrite_access *access), void *ctx);
+                         void (*visit)(void *ctx, const rewrite_access *access),
+                         void (*begin)(void *ctx, const rewrite_told *record), void *ctx);
 /* Whether all accesses of the block's warp that carry the trace are told. */
 bool rewrite_traced_whole(const rewrite_copy *copy, uint64_t block, uint32_t warp);
 /* Was the trace written as this version reads it? */

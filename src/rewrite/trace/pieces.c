@@ -299,6 +299,12 @@ static uint32_t list_keeps(const rw_plan *p, uint32_t piece, rewrite_keep *out)
     return n;
 }
 
+static uint32_t first_pc_of(const rw_plan *p, const rw_piece *piece)
+{
+    const flow_function *f = &p->flow->funcs[piece->func];
+    return f->first_pc + f->blocks[piece->block].first;
+}
+
 static wl_status publish_pieces(rw_plan *p)
 {
     rewrite_piece *all = wl_new_array(p->arena, rewrite_piece, (size_t)p->trace->npieces + 1);
@@ -313,6 +319,7 @@ static wl_status publish_pieces(rw_plan *p)
                                  .first_keep = nkeeps,
                                  .nkeeps = list_keeps(p, i, keeps + nkeeps),
                                  .rows = from->rows,
+                                 .first_pc = first_pc_of(p, from),
                                  .early = from->early,
                                  .loop = from->loop != FLOW_NONE,
                                  .count_row = from->summarized ? from->count_row : 0,

@@ -19,6 +19,7 @@ typedef struct reader {
     uint64_t lost_rows, cut;
     uint64_t kept[REWRITE_KEPT][REWRITE_LANES];
     visitor *visit; /* NULL: nobody is told */
+    void (*begin)(void *ctx, const rewrite_told *record);
     void *ctx;
 } reader;
 
@@ -195,6 +196,8 @@ static void tell_piece(reader *r, const rewrite_piece *piece, uint32_t mask, uin
     keep_bases(r, piece, mask);
     r->access.record++;
     r->access.loop = piece->loop;
+    if (r->begin)
+        r->begin(r->ctx, &(rewrite_told){r->access.warp, mask, r->access.record, piece});
     if (all & r->lacking) {
         r->cut += (uint64_t)piece->nsites * most_iterations(r, piece, mask);
         return;
@@ -361,10 +364,11 @@ void rewrite_read_trace(const rewrite_copy *c, visitor *visit, void *ctx)
         read_block_records(&r, &head, slot);
 }
 
-void rewrite_read_traced(const rewrite_copy *c, uint64_t block, visitor *visit, void *ctx)
+void rewrite_read_traced(const rewrite_copy *c, uint64_t block, visitor *visit,
+                         void (*begin)(void *ctx, const rewrite_told *record), void *ctx)
 {
     rewrite_state head;
-    reader r = {.copy = c, .visit = visit, .ctx = ctx};
+    reader r = {.copy = c, .visit = visit, .begin = begin, .ctx = ctx};
     if (!read_state_head(c, &head))
         return;
     for (uint32_t slot = 0; slot < REWRITE_MAX_BLOCKS; slot++)
