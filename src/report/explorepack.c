@@ -299,9 +299,22 @@ static json_t *explore_head_json(const explore_packing *p)
     rep_put_count(row, K(page_explore, launch), p->of->launch);
     rep_put_count(row, K(page_explore, kernel), p->of->kernel);
     rep_put_count(row, K(page_explore, warps), p->of->warps.count);
+    const prof_launch *l = prof_find_launch(&p->data->launches, p->of->launch);
+    if (l && l->way == CAP_WAY_PROBE)
+        rep_put(row, K(page_explore, traced), json_true());
     if (p->of->paths)
         rep_put(row, K(page_explore, paths), json_true());
     rep_put(row, K(page_explore, compared), rep_warps_json(p->data, p->of));
+    return row;
+}
+
+json_t *rep_hashed_row_json(const ana_hashed *h)
+{
+    json_t *row = json_object();
+    rep_put_count(row, K(page_explore, launch), h->launch);
+    rep_put_count(row, K(page_explore, kernel), h->kernel);
+    rep_put_count(row, K(page_explore, warps), 0);
+    rep_put(row, K(page_explore, compared), rep_hashes_json(h, NULL));
     return row;
 }
 

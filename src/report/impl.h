@@ -295,6 +295,11 @@ json_t *rep_pack_phases(const ana_phases *phases, rep_parts *parts);
 
 /* A row of the payload's "explore" (explorepack.c), whose steps and warps become parts; where these find
  * no room the row says so. NULL without memory. */
+/* A row of `explore` of a launch of which no steps are known (explorepack.c). */
+json_t *rep_hashed_row_json(const ana_hashed *hashed);
+/* How many launches the kernel has, and of how many of them the warps are known (warps.c). */
+void rep_put_known_launches(json_t *row, const rep_data *data, uint32_t kernel);
+json_t *rep_pack_paths(const rep_paths *paths, const ana_explore *steps, rep_parts *parts);
 json_t *rep_pack_explored(const rep_data *data, const ana_explore *explored, rep_parts *parts);
 /* The index of a kernel's first instruction; the code is sorted by kernel. */
 uint32_t rep_first_code_of(const rep_data *data, uint32_t kernel);

@@ -806,14 +806,41 @@ static void put_page_uses(rep_json_out *j, const rep_data *d, rep_parts *parts)
     rep_json_array_end(j);
 }
 
+static const rep_paths *paths_of_launch(const rep_data *d, uint32_t launch)
+{
+    for (uint32_t i = 0; i < d->npaths; i++)
+        if (d->paths[i].hashed.launch == launch)
+            return &d->paths[i];
+    return NULL;
+}
+
+/* A row of `explore`, with the launch's paths where these are known. */
+static void put_explored_row(rep_json_out *j, json_t *row, const rep_paths *paths,
+                             const ana_explore *steps, uint32_t kernel, const rep_data *d,
+                             rep_parts *parts)
+{
+    json_t *packed = row && paths ? rep_pack_paths(paths, steps, parts) : NULL;
+    parts->failed |= !row || (paths && !packed);
+    if (packed)
+        rep_put(row, K(page_explore, hashed), packed);
+    if (row) {
+        rep_put_known_launches(row, d, kernel);
+        rep_json_row(j, row);
+    }
+}
+
 static void put_explored(rep_json_out *j, const rep_data *d, rep_parts *parts)
 {
     rep_json_array(j, K(page, explore));
     for (uint32_t i = 0; i < d->warps.count; i++) {
-        json_t *row = rep_pack_explored(d, &d->warps.rows[i], parts);
-        parts->failed |= !row;
-        if (row)
-            rep_json_row(j, row);
+        const ana_explore *e = &d->warps.rows[i];
+        put_explored_row(j, rep_pack_explored(d, e, parts), paths_of_launch(d, e->launch), e,
+                         e->kernel, d, parts);
+    }
+    for (uint32_t i = 0; i < d->npaths; i++) {
+        const ana_hashed *h = &d->paths[i].hashed;
+        if (!rep_explored_launch(d, h->launch))
+            put_explored_row(j, rep_hashed_row_json(h), &d->paths[i], NULL, h->kernel, d, parts);
     }
     rep_json_array_end(j);
 }

@@ -36,6 +36,12 @@ typedef struct rep_failure {
 
 /* Everything that the reporters draw. Rows lie in the arena given to rep_load; `findings` is the
  * caller's. */
+typedef struct rep_paths { /* of a launch: which path each of its warps took */
+    ana_hashed hashed;
+    prof_path_rows paths;
+    prof_path_run_rows runs;
+} rep_paths;
+
 typedef struct rep_data {
     prof_info info;
     prof_coverage coverage;
@@ -83,6 +89,8 @@ typedef struct rep_data {
     ana_strips strips;       /* of what was counted by element */
     bool explorer;           /* rep_html: the report opens there */
     ana_explore_rows warps;  /* compared, of launches; none without REP_PART_COMPARED or _WARPS */
+    uint32_t npaths;         /* of launches; none without REP_PART_WARPS */
+    rep_paths *paths;
 } rep_data;
 
 enum { REP_MOST_LAUNCHES = 10000 }; /* that are listed one by one */

@@ -123,6 +123,33 @@ json_t *rep_compared_json(const rep_data *d, uint32_t launch)
     return e ? rep_warps_json(d, e) : NULL;
 }
 
+/* ---- launches of which something is known ---- */
+
+static bool are_warps_known(const rep_data *d, const prof_launch *l)
+{
+    const prof_launch *of = prof_find_launch(&d->launches, l->rows_of);
+    return (of ? of : l)->warps_dropped != UINT64_MAX || rep_hashed_launch(d, l->rows_of);
+}
+
+/* Launches of the kernel, and of these those whose warps are known, or do what such a one did. */
+static void count_known_launches(const rep_data *d, uint32_t kernel, uint64_t *all, uint64_t *known)
+{
+    *all = *known = 0;
+    for (uint32_t i = 0; i < d->launches.count; i++) {
+        const prof_launch *l = &d->launches.rows[i];
+        *all += l->kernel == kernel ? l->count : 0;
+        *known += l->kernel == kernel && are_warps_known(d, l) ? l->count : 0;
+    }
+}
+
+void rep_put_known_launches(json_t *row, const rep_data *d, uint32_t kernel)
+{
+    uint64_t all, known;
+    count_known_launches(d, kernel, &all, &known);
+    rep_put_count(row, K(page_explore, launches), all);
+    rep_put_count(row, K(page_explore, launches_known), known);
+}
+
 /* ---- in a terminal ---- */
 
 enum { MOST_OUTLIERS = 12 };

@@ -6,6 +6,7 @@ import {
   eventually,
   findBrowser,
   launch,
+  load,
   open,
   placeOf,
   report,
@@ -263,3 +264,65 @@ test("the file that warplens explore writes opens at the explorer", async () => 
     await sees(page, ".levels", /^Grid$/);
   }, file);
 });
+
+// ---- launches of which paths are known by hashes ----
+
+const { pathsOf } = await load("test/fixture/explore.ts", folder);
+
+/** Launch 1: nothing but hashes; launch 2: steps, too. Kernel 1 was launched nine times. */
+function withPaths(data) {
+  const [second, first] = data.payload.explore;
+  const { launch, kernel } = first;
+  const hashed = pathsOf(data.parts, 64);
+  data.payload.explore = [
+    { ...second, traced: true, hashed: pathsOf(data.parts, 256) },
+    { launch, kernel, launches: 9, launches_known: 4, warps: 0, compared: hashed.compared, hashed },
+  ];
+  return data;
+}
+
+let hashed;
+const visitHashed = async (hash, checks) => {
+  hashed ??= await report(folder, "hashed", withPaths);
+  return visit(hash, checks, hashed);
+};
+
+test("where only hashes are known, the grid says so, and how long warps ran", () =>
+  visitHashed("#explore/1", async (page) => {
+    await drawn(page);
+    await sees(page, ".known", /hash of its path is known.*how many instructions.*nor what was accessed: --probes trace,path.*Of 1 other warp nothing is known/s);
+    await sees(page, ".otherlaunches", /launched 9 times; 1 launch can be explored here\. Of 5 it is not known.*--heat-launches 0/s);
+    await sees(page, ".outliers", /511 warps took 3 paths.*502 of them took/s);
+    await sees(page, ".outliers", /60.%.*8 warps of 1 block ran 2\.5 times as many instructions.*250 instructions/s);
+    await page.keyboard.press("ArrowRight");
+    for (let i = 0; i < 5; i++) await page.keyboard.press("ArrowRight");
+    await sees(page, ".pointed", /^block \(5, 0\), warp 0: 250 instructions in its longest thread, 2\.5 times as many as warp 0 of block \(0, 0\); 7 other warps took its path$/);
+    await page.keyboard.press("Enter");
+    await sees(page, ".levels", /^Grid › block \(5, 0\)$/);
+    await sees(page, ".hashedwarps", /250.*60.%.*8/s);
+    await page.keyboard.press("Escape");
+    await drawn(page);
+  }));
+
+test("a block whose paths differ, and a warp of which nothing is known", () =>
+  visitHashed("#explore/1?block=9", async (page) => {
+    await sees(page, ".hashedwarps", /A.*100.*3,200.*B.*60.*1,900.*40.%/s);
+    assert.equal((await page.$$(".hashedwarps tbody tr")).length, 8);
+    await page.evaluate(() => {
+      location.hash = "#explore/1?block=63&warp=7";
+    });
+    await sees(page, ".hashedwarps", /100.*A/s);
+    assert.equal((await page.$$(".hashedwarps tbody tr")).length, 7);
+  }));
+
+test("a traced block leads from its hashes to its steps", () =>
+  visitHashed("#explore/2", async (page) => {
+    await drawn(page);
+    await sees(page, ".known", /except of 256 blocks.*requests were traced/s);
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".blockcanvas");
+    await sees(page, ".known", /requests of 256 of its 256 blocks were traced/);
+    await page.keyboard.press("Escape");
+    await sees(page, ".pointed", /^block \(0, 0\), warp 0: 100 instructions in its longest thread, the path of warp 0/);
+  }));

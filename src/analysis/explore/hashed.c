@@ -156,37 +156,51 @@ static wl_status explore_hashes(const prof_path_rows *rows, const prof_path_run_
     return out->representative.instructions ? find_hashed_outliers(rows, runs, arena, out) : WL_OK;
 }
 
-/* What is loaded lies in `scratch`. */
-static wl_status explore_hashed_launch(prof_db *db, const prof_launch *l, wl_arena *scratch,
-                                       wl_arena *arena, ana_hashed *out, wl_error *err)
+static ana_hashed nothing_hashed(const prof_launch *l)
 {
-    prof_path_rows rows;
-    prof_path_run_rows runs;
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
              threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
-    *out = (ana_hashed){.launch = l->id,
-                        .kernel = l->kernel,
-                        .blocks = blocks,
-                        .warps_of_block = (uint32_t)((threads + 31) / 32)};
-    out->warps = blocks * out->warps_of_block;
-    memcpy(out->grid, l->grid, sizeof out->grid);
-    wl_status status = prof_load_paths(db, l->id, scratch, &rows, err);
-    if (status != WL_OK || !rows.count || !out->warps)
+    ana_hashed h = {.launch = l->id,
+                    .kernel = l->kernel,
+                    .blocks = blocks,
+                    .warps_of_block = (uint32_t)((threads + 31) / 32)};
+    h.warps = blocks * h.warps_of_block;
+    memcpy(h.grid, l->grid, sizeof h.grid);
+    return h;
+}
+
+/* What is loaded lies in `scratch`. */
+static wl_status explore_hashed_launch(prof_db *db, const prof_launch *l, wl_arena *scratch,
+                                       wl_arena *arena, ana_hashed *out, prof_path_rows *rows,
+                                       prof_path_run_rows *runs, wl_error *err)
+{
+    *out = nothing_hashed(l);
+    *runs = (prof_path_run_rows){0};
+    wl_status status = prof_load_paths(db, l->id, scratch, rows, err);
+    if (status != WL_OK || !rows->count || !out->warps)
         return status;
-    status = prof_load_path_runs(db, l->id, scratch, &runs, err);
+    status = prof_load_path_runs(db, l->id, scratch, runs, err);
     if (status != WL_OK)
         return status;
-    return explore_hashes(&rows, &runs, arena, out) == WL_OK
+    return explore_hashes(rows, runs, arena, out) == WL_OK
                ? WL_OK
                : wl_fail(err, WL_NOMEM, "not enough memory to compare warps");
+}
+
+wl_status ana_hashed_launch(prof_db *db, const prof_launch *l, wl_arena *arena, ana_hashed *out,
+                            prof_path_rows *paths, prof_path_run_rows *runs, wl_error *err)
+{
+    return explore_hashed_launch(db, l, arena, arena, out, paths, runs, err);
 }
 
 static wl_status add_hashed_launch(prof_db *db, const prof_launch *l, wl_arena *arena,
                                    ana_hashed_rows *out, wl_error *err)
 {
     ana_hashed *row = &out->rows[out->count];
+    prof_path_rows paths;
+    prof_path_run_rows runs;
     wl_arena *scratch = wl_arena_new();
-    wl_status status = scratch ? explore_hashed_launch(db, l, scratch, arena, row, err)
+    wl_status status = scratch ? explore_hashed_launch(db, l, scratch, arena, row, &paths, &runs, err)
                                : wl_fail(err, WL_NOMEM, "not enough memory to compare warps");
     wl_arena_free(scratch);
     out->count += status == WL_OK && row->npaths > 0;

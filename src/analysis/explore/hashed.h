@@ -39,6 +39,12 @@ typedef struct ana_hashed_rows {
  * lacks. */
 double ana_hashed_difference(uint64_t instructions, uint64_t others);
 
+/* Of a launch with rows of its own, with its paths and who took them; out->npaths is 0 where nothing is
+ * known of them. */
+wl_status ana_hashed_launch(prof_db *profile, const prof_launch *launch, wl_arena *arena,
+                            ana_hashed *out, prof_path_rows *paths, prof_path_run_rows *runs,
+                            wl_error *err);
+
 /* Of launches with rows of their own that have paths, the first `most`. */
 wl_status ana_hashed_table(prof_db *profile, uint32_t most, wl_arena *arena, ana_hashed_rows *out,
                            wl_error *err);

@@ -571,6 +571,23 @@ export interface ComparedWarps {
 }
 
 /** The columns are explained in docs/report-payload.md. */
+export interface PathsColumns {
+  instructions: Column; // Of each path: that the longest lane ran.
+  lane_instructions: Column;
+  run_path: Column; // Of each run of warps.
+  run_warps: Column;
+}
+
+/** Which path each warp of a launch took, as the probe path tells it. */
+export interface Paths {
+  compared: ComparedWarps;
+  /** Compressed bytes that found no room in the report; the keys below are absent then. */
+  left_out?: number;
+  part?: number; // That holds the columns.
+  columns?: PathsColumns;
+}
+
+/** The columns are explained in docs/report-payload.md. */
 export interface ExploreColumns {
   pages: Column; // Of each sequence.
   page_bytes: Column;
@@ -586,14 +603,19 @@ export interface ExploreColumns {
   block_insns: Column;
 }
 
-/** What the warps of a launch did, step by step: docs/report-payload.md. */
+/** What the warps of a launch did, step by step, or which paths they took:
+ * docs/report-payload.md. */
 export interface Explore {
   launch: number; // Id.
   kernel: number;
-  warps: number; // Whose steps are known.
+  launches: number; // Launches of the kernel.
+  launches_known: number; // Of these, whose warps are known, or that did what such a one did.
+  warps: number; // Whose steps are known; 0 where `hashed` is all that is.
+  traced?: true; // The steps are of a few blocks, whose requests probes traced on the GPU.
   /** All instructions that they executed are known; else of some basic blocks only the accesses. */
   paths?: true;
-  compared: ComparedWarps;
+  compared: ComparedWarps; // By their steps; where none is known by their hashes.
+  hashed?: Paths; // The paths that the launch's warps took, known by hashes and counts.
   /** Compressed bytes that found no room in the report; the keys below are absent then. */
   left_out?: number;
   pages?: number[]; // The parts that hold the pages of steps.

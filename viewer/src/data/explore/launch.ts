@@ -219,6 +219,24 @@ export class LaunchData {
   }
 }
 
+/** What views ask a launch about, however its warps are known. */
+export type Launched = Pick<
+  LaunchData,
+  | "row"
+  | "opened"
+  | "firstOf"
+  | "blocks"
+  | "kindsOf"
+  | "kindOf"
+  | "indexOf"
+  | "warp"
+  | "loadPaths"
+  | "pcsOf"
+  | "barriersOf"
+  | "costsOf"
+  | "curvesOf"
+>;
+
 const loaded = new WeakMap<Explore, Promise<LaunchData>>();
 
 /** Unpacked when it is first asked for. */

@@ -1,6 +1,6 @@
 /** The grid of a launch as tiles, one a block: where each lies, and what is in it, pixel by pixel. */
 import { type Curve, meanOf } from "./difference";
-import type { LaunchData } from "./launch";
+import type { Launched } from "./launch";
 
 /** Codes of pixels beyond those of differences, which are 0 .. DIFFERENCES - 1. */
 export const DIFFERENCES = 240;
@@ -92,7 +92,7 @@ export interface Looks {
 }
 
 /** Compares each warp with that of the same number among `than`, which are kinds (of the representative block). */
-export function looksOf(data: LaunchData, than: Int32Array): Looks {
+export function looksOf(data: Launched, than: Int32Array): Looks {
   const looks: Looks = { of: new Map(), pairs: [], wanted: [], warps: 0 };
   const known = new Map<string, number>();
   const pairs = new Map<string, number>();

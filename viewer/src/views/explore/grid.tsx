@@ -26,6 +26,7 @@ interface Props {
   slot: string; // which of the grids side by side it is
   fits: { value: Record<string, Fit> }; // of all of these
   foreign: boolean; // of another report: its blocks are opened there
+  traced?: ReadonlySet<number>; // where rows are no operations: blocks of which these are known
   point: (side: Side, spot: Spot | undefined) => void;
 }
 
@@ -173,6 +174,7 @@ export function Grid(p: Props) {
       cursor,
       hover: hover.value,
       rep: side.repOf === side.row.launch ? side.rep : undefined,
+      traced: p.traced,
       step: where.until,
     });
     element.dataset.drawn = `${SCALES[scale]}`;
@@ -248,7 +250,7 @@ export function Grid(p: Props) {
       launch: side.row.launch,
       block: spot.block,
       warp: spot.warp,
-      step: spot.bundle * bundle,
+      step: p.traced ? undefined : spot.bundle * bundle,
     });
   const key = (e: KeyboardEvent) => {
     if (!onGridKey(e, { side, scene, painter, cursor, bundle, choose, open })) {

@@ -105,6 +105,7 @@ export interface Marks {
   cursor: Spot | undefined;
   hover: Spot | undefined;
   rep: number | undefined; // block
+  traced: ReadonlySet<number> | undefined; // blocks of which more is known than of the others
   step: number | undefined; // operation: what is after it is veiled
 }
 
@@ -203,6 +204,8 @@ export class GridPainter {
     const of = (name: string) => style.getPropertyValue(name).trim() || "#000";
     if (this.g.label) this.labels(c, x, y, width, height, of("--muted"));
     if (marks.step !== undefined) this.veil(c, x, y, width, height, marks.step);
+    const traced = marks.traced;
+    if (traced) this.corners(c, x, y, width, height, traced, of("--text"));
     this.mark(c, marks, of("--text"), of("--accent"));
     this.edges(c, x, y, width, height, of("--muted"));
   }
@@ -305,6 +308,29 @@ export class GridPainter {
       c.fillRect(left, top + done, g.width, g.height - done);
     });
     c.restore();
+  }
+
+  /** A corner of each of these blocks that is in sight. */
+  private corners(
+    c: CanvasRenderingContext2D,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    blocks: ReadonlySet<number>,
+    ink: string,
+  ): void {
+    const size = Math.min(9 * this.ratio, this.g.width / 2, this.g.height / 2);
+    c.fillStyle = ink;
+    this.inSight(x, y, width, height, (block, left, top) => {
+      if (!blocks.has(block)) return;
+      const [right, bottom] = [left + this.g.width, top + this.g.height];
+      c.beginPath();
+      c.moveTo(right, bottom);
+      c.lineTo(right - size, bottom);
+      c.lineTo(right, bottom - size);
+      c.fill();
+    });
   }
 
   private frame(c: CanvasRenderingContext2D, block: number, line: number, ink: string): void {

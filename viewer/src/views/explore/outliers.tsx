@@ -1,6 +1,6 @@
 import { type Dim, indexOf } from "../../data/explore/tiles";
 import type { Model } from "../../data/model";
-import type { Outlier } from "../../data/payload";
+import type { ComparedWarps, Outlier } from "../../data/payload";
 import { exact, percent, plural } from "../../widgets/format";
 import { Place } from "../source";
 import type { Side } from "./side";
@@ -8,8 +8,9 @@ import { show } from "./where";
 
 const MOST = 8;
 
-/** "23 operations", "20 to 23 operations" */
+/** "23 operations", "20 to 23 operations"; of hashes the instructions of the longest lane */
 function operationsOf(o: Outlier): string {
+  if (o.instructions !== undefined) return plural(o.instructions, "instruction");
   if (o.operations === undefined || o.operations_most === undefined) return "";
   return o.operations === o.operations_most
     ? plural(o.operations, "operation")
@@ -40,16 +41,33 @@ function Row({ m, side, o }: { m: Model; side: Side; o: Outlier }) {
   );
 }
 
+/** Which warp stands for how many. */
+function aboutAll({ known_by, representative, alike, count, sequences }: ComparedWarps): string {
+  if (known_by === "steps")
+    return `Warp ${representative.warp} of the most common block stands for ${exact(alike)} of ${plural(count, "warp")}.`;
+  return `${plural(count, "warp")} took ${plural(sequences, "path")}; that of the warp in the middle, by its instructions, ${exact(alike)} of them took.`;
+}
+
+function nobody({ known_by }: ComparedWarps): string {
+  return known_by === "steps"
+    ? "No other does anything else."
+    : "None ran half as many instructions again, or less than two thirds.";
+}
+
+interface Props {
+  m: Model;
+  side: Side;
+  compared?: ComparedWarps; // where it is not the row's
+}
+
 /** Which warps stand out, most different first, and why. */
-export function Outliers({ m, side }: { m: Model; side: Side }) {
-  const { compared } = side.row;
-  const { outliers, representative } = compared;
-  const alike = `Warp ${representative.warp} of the most common block stands for ${exact(compared.alike)} of ${plural(compared.count, "warp")}.`;
+export function Outliers({ m, side, compared = side.row.compared }: Props) {
+  const { outliers } = compared;
   return (
     <section class="outliers">
       <h2>Warps that stand out</h2>
       <p class="muted">
-        {alike} {outliers.length === 0 && "No other does anything else."}
+        {aboutAll(compared)} {outliers.length === 0 && nobody(compared)}
         {compared.cut && " There were too many kinds of warps to compare all step by step."}
       </p>
       {outliers.length > 0 && (

@@ -8,51 +8,35 @@ import type { Model } from "../../data/model";
 import type { Explore, Kernel } from "../../data/payload";
 import { exact, middle, plural } from "../../widgets/format";
 import { Block, COLUMNS, cellText } from "./block";
+import { Focus } from "./focus";
 import { type Camera, type Fit, Grid, spotText } from "./grid";
 import type { Spot } from "./gridpaint";
 import { guest } from "./guest";
+import { HashedExplorer } from "./hashed";
 import { Legend } from "./legend";
+import { useLoaded } from "./loaded";
 import { OperationView } from "./operation";
 import { Outliers } from "./outliers";
 import { blockName, comparedWarp, type Side, sideOf } from "./side";
 import { SourcePane } from "./source";
-import { Player, Tools } from "./tools";
+import { OtherLaunches, Player, Tools } from "./tools";
+import { Traced } from "./traced";
 import { WarpView } from "./warp";
 import { here, select, show, up, type Where } from "./where";
 
 const ROWS = 24; // of a tile, about
 
-/** Rows that have steps to show. */
-export const explored = (m: Model): Explore[] => m.payload.explore.filter((row) => row.pages);
+/** Rows that have steps, or paths, to show. */
+export const explored = (m: Model): Explore[] =>
+  m.payload.explore.filter((row) => row.pages || row.hashed?.columns);
 
 const launchName = (m: Model, row: Explore): string => {
   const kernel = m.kernelById.get(row.kernel);
   return `${middle(kernel?.short_name ?? "kernel", 50)}, launch ${row.launch}`;
 };
 
-/** A promise's value; the error where there is one. */
-function useLoaded<T>(make: () => Promise<T>, deps: unknown[]): { value?: T; error?: string } {
-  const state = useSignal<{ value?: T; error?: string }>({});
-  useEffect(() => {
-    let current = true;
-    make().then(
-      (value) => {
-        if (current) state.value = { value };
-      },
-      (error: unknown) => {
-        if (current)
-          state.value = { error: error instanceof Error ? error.message : String(error) };
-      },
-    );
-    return () => {
-      current = false;
-    };
-  }, deps);
-  return state.value;
-}
-
 function Empty({ m }: { m: Model }) {
-  const left = m.payload.explore.filter((row) => !row.pages);
+  const left = m.payload.explore;
   return (
     <div class="empty">
       <h1>What warps did, step by step</h1>
@@ -63,7 +47,9 @@ function Empty({ m }: { m: Model }) {
         </p>
       ) : (
         <p>
-          This profile does not hold them: <code>warplens profile --set sequences</code> keeps them.
+          This profile does not hold them: <code>warplens profile --set sequences</code> keeps them;
+          on a GPU, of kernels that data decides, <code>--probes trace,path</code> keeps the
+          requests of a few blocks, and which path each warp took.
         </p>
       )}
     </div>
@@ -184,21 +170,6 @@ function useEnterKey(on: boolean, open: () => void): void {
   });
 }
 
-/** Once a level stands, keys go to it, unless the reader is somewhere else. */
-function Focus() {
-  useEffect(() => {
-    let frame = 0;
-    const look = () => {
-      const level = document.querySelector<HTMLElement>(".exploremain .level [tabindex='0']");
-      if (!level) frame = requestAnimationFrame(look);
-      else if (document.activeElement === document.body) level.focus({ preventScroll: true });
-    };
-    look();
-    return () => cancelAnimationFrame(frame);
-  }, []);
-  return null;
-}
-
 /** Esc and backspace go one level up, wherever the focus is. */
 function useUpKeys(level: Where["level"]): void {
   useEffect(() => {
@@ -311,6 +282,8 @@ function Explorer({ m, row }: { m: Model; row: Explore }) {
       <div class="exploremain">
         <Crumbs side={side} where={where} />
         <Tools m={m} side={side} where={where} bundle={bundle} arch={arch} rows={explored(m)} />
+        <OtherLaunches m={m} row={row} />
+        <Traced side={side} />
         {where.level === "grid" && (
           <GridLevel {...level} beside={beside.value} most={most} point={point} />
         )}
@@ -396,9 +369,14 @@ export function ExploreView({ m, id }: { m: Model; id: number | undefined }) {
   const rows = explored(m);
   const row = rows.find((r) => r.launch === id) ?? rows[0];
   if (!row) return <Empty m={m} />;
+  const steps = <Explorer key={row.launch} m={m} row={row} />;
   return (
     <article class="explore">
-      <Explorer key={row.launch} m={m} row={row} />
+      {row.hashed?.columns ? (
+        <HashedExplorer key={row.launch} m={m} row={row} rows={rows} steps={steps} />
+      ) : (
+        steps
+      )}
     </article>
   );
 }

@@ -1,5 +1,5 @@
 import type { Curve } from "../../data/explore/difference";
-import { type LaunchData, loadLaunch } from "../../data/explore/launch";
+import { type Launched, loadLaunch } from "../../data/explore/launch";
 import { type Dim, indexOf, type Looks, looksOf, placeOf } from "../../data/explore/tiles";
 import type { Model } from "../../data/model";
 import type { Explore, Launch } from "../../data/payload";
@@ -9,7 +9,7 @@ export interface Side {
   m: Model;
   row: Explore;
   launch: Launch;
-  data: LaunchData;
+  data: Launched;
   rep: number; // the block that others are compared with
   repOf: number; // its launch
   chosen: boolean; // by hand
@@ -27,7 +27,7 @@ export interface Asked {
   than?: Side | undefined; // of the same kernel: compare with its representative
 }
 
-async function compared(data: LaunchData, a: Asked, rep: number) {
+async function compared(data: Launched, a: Asked, rep: number) {
   if (!a.than) {
     const looks = looksOf(data, data.kindsOf(rep));
     return { looks, curves: await data.curvesOf(looks.wanted, a.arch) };

@@ -23,12 +23,32 @@ const nameOf = (m: Model, row: Explore): string =>
 
 /** What the page does not show, and how to see it. */
 function leftOut(m: Model): string {
-  const n = m.payload.explore.filter((row) => !row.pages).length;
+  const n = m.payload.explore.filter((row) => row.left_out !== undefined).length;
   const many = plural(n, "other launch", "other launches");
   return n > 0 ? `; ${many} found no room here: warplens explore -k KERNEL leaves more of it` : "";
 }
 
-function LaunchChoice({ m, rows, side }: Props) {
+/** Of how many launches of the kernel nothing can be shown, and why. */
+export function OtherLaunches({ m, row }: { m: Model; row: Explore }) {
+  const shown = m.payload.explore.filter((r) => r.kernel === row.kernel).length;
+  const unknown = row.launches - row.launches_known;
+  if (row.launches <= shown) return null;
+  return (
+    <p class="muted otherlaunches">
+      This kernel was launched {exact(row.launches)} times; {plural(shown, "launch", "launches")}{" "}
+      can be explored here.{" "}
+      {unknown > 0 && (
+        <>
+          Of {exact(unknown)} it is not known what their warps did: only of the first launches of a
+          kernel and shape, and of every one whose number is a power of two, it is kept.{" "}
+          <code>--heat-launches 0</code> keeps it of all.
+        </>
+      )}
+    </p>
+  );
+}
+
+export function LaunchChoice({ m, rows, side }: Pick<Props, "m" | "rows" | "side">) {
   if (rows.length < 2)
     return <b class="mono">{middle(m.kernelById.get(side.row.kernel)?.short_name ?? "", 40)}</b>;
   return (
@@ -88,7 +108,7 @@ function BesideChoice({ m, rows, where, side }: Props) {
   const at = guest.value;
   const choices = at
     ? at.m.payload.explore.filter((r) => r.pages)
-    : rows.filter((r) => r !== side.row);
+    : rows.filter((r) => r !== side.row && r.pages);
   const choose = (launch: number) => {
     const row = choices.find((r) => r.launch === launch);
     if (at && row) guest.value = { ...at, row };

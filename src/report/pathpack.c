@@ -1,0 +1,60 @@
+/* Which paths the warps of a launch took, known by hashes and counts, for the HTML report: columns. */
+#include "report/impl.h"
+#include "report/keys.h"
+
+#include <stdlib.h>
+
+enum { MOST_WARPS = 4 << 20 /* that a browser is given one by one */ };
+
+#define PATH_COLUMN(to, name, count, width, expression)       \
+    do {                                                      \
+        for (size_t i = 0; i < (count); i++)                  \
+            rep_put_element(to, count, width, i, expression); \
+        rep_end_column(to, name, count, width);               \
+    } while (0)
+
+static void put_path_columns(const rep_paths *p, rep_columns *to)
+{
+    size_t npaths = p->paths.count, nruns = p->runs.count;
+    const prof_path *paths = p->paths.rows;
+    const prof_path_run *runs = p->runs.rows;
+    PATH_COLUMN(to, K(page_paths_columns, instructions), npaths, 4, paths[i].p.instructions);
+    PATH_COLUMN(to, K(page_paths_columns, lane_instructions), npaths, 8,
+                paths[i].p.lane_instructions == UINT64_MAX ? 0 : paths[i].p.lane_instructions);
+    PATH_COLUMN(to, K(page_paths_columns, run_path), nruns, 4,
+                runs[i].path == OBS_NO_PATH ? 0 : runs[i].path + UINT64_C(1));
+    PATH_COLUMN(to, K(page_paths_columns, run_warps), nruns, 4, runs[i].warps);
+}
+
+static json_t *pack_path_columns(const rep_paths *p, rep_part *part)
+{
+    enum { PATH = 12, RUN = 8 };
+    rep_columns to;
+    if (rep_columns_init(&to, (size_t)p->paths.count * PATH + (size_t)p->runs.count * RUN))
+        put_path_columns(p, &to);
+    return rep_pack_columns(&to, part);
+}
+
+json_t *rep_pack_paths(const rep_paths *p, const ana_explore *steps, rep_parts *parts)
+{
+    rep_part part = {0};
+    json_t *row = json_object(), *columns = pack_path_columns(p, &part);
+    if (!row || !columns) {
+        json_decref(row);
+        json_decref(columns);
+        free(part.data);
+        return NULL;
+    }
+    rep_put(row, K(page_paths, compared), rep_hashes_json(&p->hashed, steps));
+    if (part.size > parts->explore_room || p->hashed.warps > MOST_WARPS) {
+        rep_put_count(row, K(page_paths, left_out), part.size);
+        json_decref(columns);
+        free(part.data);
+        return row;
+    }
+    rep_put_count(row, K(page_paths, part), parts->count);
+    rep_put(row, K(page_paths, columns), columns);
+    parts->explore_room -= part.size;
+    rep_add_part(parts, part);
+    return row;
+}

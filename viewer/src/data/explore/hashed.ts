@@ -1,0 +1,162 @@
+/** A launch of whose warps paths are known by hashes and counts only, in the shape in which views ask about launches. */
+import { joined, joined64 } from "../columns";
+import { unpack } from "../decode";
+import type { Model } from "../model";
+import type { Explore, Launch } from "../payload";
+import type { Curve } from "./difference";
+import type { Pair } from "./engine";
+import type { Launched } from "./launch";
+import type { Kind, Opened } from "./table";
+
+const LANES = 32;
+const ROWS = 32; // of a tile: what the longest warp of the launch takes
+const NONE = new Uint32Array(0);
+
+/** A path that warps took. */
+export interface Path {
+  instructions: number; // that the longest lane ran
+  lanes: number | undefined; // that all lanes ran; not always known
+  warps: number;
+}
+
+/** The part of the longer one's instructions that the other lacks, as src/analysis/explore/hashed.c has it. */
+export const differenceOf = (a: number, b: number): number =>
+  a === b ? 0 : 1 - Math.min(a, b) / Math.max(a, b);
+
+/** Warps in the grid's order, from runs of such that took one path. */
+function warpsOf(path: Uint32Array, length: Uint32Array, ofBlock: number): Opened["warps"] {
+  let [count, at, next] = [0, 0, 0];
+  for (const [i, p] of path.entries()) if (p > 0) count += length[i] as number;
+  const warps = {
+    count,
+    block: new Float64Array(count),
+    number: new Uint8Array(count),
+    kind: new Uint32Array(count),
+    group: NONE,
+    begins: new Float64Array(0),
+    beginAt: NONE,
+  };
+  for (const [i, p] of path.entries())
+    for (let n = length[i] as number; n > 0; n--, next++) {
+      if (p === 0) continue;
+      warps.block[at] = Math.floor(next / ofBlock);
+      warps.number[at] = next % ofBlock;
+      warps.kind[at++] = p - 1;
+    }
+  return warps;
+}
+
+function kindsOf(warps: Opened["warps"], npaths: number): Kind[] {
+  const kinds: Kind[] = Array.from({ length: npaths }, () => ({ group: 0, warps: 0, first: 0 }));
+  for (let i = 0; i < warps.count; i++) {
+    const kind = kinds[warps.kind[i] as number] as Kind;
+    if (kind.warps++ === 0) kind.first = i;
+  }
+  return kinds;
+}
+
+export class HashedData implements Launched {
+  readonly firstOf = new Map<number, number>();
+  readonly blocks: number[] = [];
+  readonly paths: Path[];
+  readonly unit: number; // instructions of the longest lane that a row of a tile stands for
+  private readonly curves = new Map<string, Curve>();
+
+  private constructor(
+    readonly row: Explore,
+    readonly opened: Opened,
+    instructions: Uint32Array,
+    lanes: Float64Array,
+  ) {
+    const { warps, kinds } = opened;
+    this.paths = kinds.map((kind, i) => ({
+      instructions: instructions[i] as number,
+      lanes: lanes[i] || undefined,
+      warps: kind.warps,
+    }));
+    this.unit = Math.max(1, Math.ceil(instructions.reduce((m, n) => Math.max(m, n), 1) / ROWS));
+    for (let i = 0; i < warps.count; i++) {
+      const block = warps.block[i] as number;
+      if (this.firstOf.has(block)) continue;
+      this.firstOf.set(block, i);
+      this.blocks.push(block);
+    }
+  }
+
+  static async load(m: Model, row: Explore, launch: Launch): Promise<HashedData> {
+    const { hashed } = row;
+    if (hashed?.part === undefined || !hashed.columns)
+      throw new Error("The report does not hold the paths of this launch.");
+    const bytes = new Uint8Array(await unpack(m.report.parts[hashed.part] ?? ""));
+    const c = hashed.columns;
+    const long = (column: typeof c.run_path) => joined(bytes, column, new Uint32Array(column[1]));
+    const threads = launch.block.reduce((n, d) => n * d, 1);
+    const warps = warpsOf(long(c.run_path), long(c.run_warps), Math.ceil(threads / LANES));
+    const instructions = long(c.instructions);
+    const lanes = joined64(bytes, c.lane_instructions);
+    const table = { sequences: [], groups: [], blockPc: NONE, blockInsns: NONE };
+    const opened = { table, warps, kinds: kindsOf(warps, instructions.length) };
+    return new HashedData(row, opened, instructions, lanes);
+  }
+
+  indexOf(block: number, warp: number): number | undefined {
+    const { warps } = this.opened;
+    let i = this.firstOf.get(block) ?? warps.count;
+    for (; i < warps.count && warps.block[i] === block; i++) if (warps.number[i] === warp) return i;
+    return undefined;
+  }
+
+  kindOf(block: number, warp: number): number {
+    const i = this.indexOf(block, warp);
+    return i === undefined ? -1 : (this.opened.warps.kind[i] as number);
+  }
+
+  kindsOf(block: number): Int32Array {
+    const { warps } = this.opened;
+    const kinds: number[] = [];
+    let i = this.firstOf.get(block) ?? warps.count;
+    for (; i < warps.count && warps.block[i] === block; i++) {
+      while (kinds.length < (warps.number[i] as number)) kinds.push(-1);
+      kinds.push(warps.kind[i] as number);
+    }
+    return Int32Array.from(kinds);
+  }
+
+  pathOf(block: number, warp: number): Path | undefined {
+    return this.paths[this.kindOf(block, warp)];
+  }
+
+  /** As long as the longest lane ran, and of one colour: how much more or less that is than of the other path. */
+  private curveOf({ kind, than }: Pair): Curve {
+    const [a, b] = [this.paths[kind]?.instructions ?? 0, this.paths[than]?.instructions ?? 0];
+    const ops = Math.max(1, Math.ceil(a / this.unit));
+    const key = `${ops} ${differenceOf(a, b)}`;
+    const known = this.curves.get(key);
+    if (known) return known;
+    const total = Float64Array.from({ length: ops + 1 }, (_, i) => i * differenceOf(a, b));
+    const nothing = new Float64Array(ops + 1);
+    const curve = { ops, total, threads: nothing, shared: nothing, global: nothing };
+    this.curves.set(key, curve);
+    return curve;
+  }
+
+  curvesOf(pairs: Pair[]): Promise<Curve[]> {
+    return Promise.resolve(pairs.map((pair) => this.curveOf(pair)));
+  }
+
+  /** Nothing is known of what they executed, nor of accesses. */
+  warp = () => Promise.resolve(undefined);
+  loadPaths = () => Promise.resolve();
+  pcsOf = () => NONE;
+  barriersOf = () => NONE;
+  costsOf = () => Promise.resolve([]);
+}
+
+const loaded = new WeakMap<Explore, Promise<HashedData>>();
+
+/** Unpacked when it is first asked for. */
+export function loadHashed(m: Model, row: Explore, launch: Launch): Promise<HashedData> {
+  const known = loaded.get(row) ?? HashedData.load(m, row, launch);
+  loaded.set(row, known);
+  return known;
+}

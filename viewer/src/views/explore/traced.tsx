@@ -1,0 +1,22 @@
+import { exact, plural } from "../../widgets/format";
+import type { Side } from "./side";
+
+/** Of a launch whose requests probes traced on the GPU: what is known of it, and what is not. */
+export function Traced({ side }: { side: Side }) {
+  const { row, launch, data } = side;
+  if (!row.traced) return null;
+  const blocks = launch.grid.reduce((n, d) => n * d, 1);
+  const others = blocks - data.blocks.length;
+  return (
+    <p class="muted known">
+      Data decides what this kernel accesses: on the GPU the requests of {exact(data.blocks.length)}{" "}
+      of its {plural(blocks, "block")} were traced, and are shown with their addresses.{" "}
+      {!row.paths &&
+        "Behind branches that data decides only requests are known: neither other instructions nor barriers there. "}
+      {others > 0 &&
+        (row.hashed
+          ? "Of the other blocks there are hashes and counts only: the grid shows them."
+          : "Of the other blocks nothing is known; --probes trace,path would tell which paths they took.")}
+    </p>
+  );
+}
