@@ -38,11 +38,12 @@ static int load_steps(cli_profile *profile, const explore_options *o)
     profile->data.explorer = true;
     if (profile->data.warps.count || profile->data.npaths)
         return CLI_OK;
-    wl_log(WL_LOG_ERROR,
-           "the profile does not hold what the warps%s did; 'warplens profile --set "
-           "sequences' keeps it, and on a GPU, where data decides, '--probes path' which paths they "
-           "took",
-           o->kernel ? " of that kernel" : "");
+    wl_log(
+        WL_LOG_ERROR,
+        "the profile does not hold what the warps%s did; 'warplens profile --set "
+        "sequences' keeps it, and on a GPU, where data decides, '--probes path' which paths they "
+        "took",
+        o->kernel ? " of that kernel" : "");
     return CLI_NOT_MEASURED;
 }
 

@@ -8,12 +8,12 @@ enum {
     MOST_BLOCKS = 1024 /* of a function, of which is found what may follow what */
 };
 
-static void set_bit(uint64_t *set, uint32_t i)
+static void set_door_bit(uint64_t *set, uint32_t i)
 {
     set[i / 64] |= UINT64_C(1) << i % 64;
 }
 
-static bool has_bit(const uint64_t *set, uint32_t i)
+static bool has_door_bit(const uint64_t *set, uint32_t i)
 {
     return set[i / 64] >> i % 64 & 1;
 }
@@ -26,47 +26,48 @@ typedef struct way {
     uint64_t *behind;
 } way;
 
-static void mark_function(const way *w, uint32_t index);
+static void mark_whole_function(const way *w, uint32_t index);
 
 /* The functions that a call may lead to. */
 static void mark_called(const way *w, const ir_insn *call)
 {
     uint32_t callee = flow_callee(w->flow, call);
     if (callee != FLOW_NONE)
-        mark_function(w, callee);
+        mark_whole_function(w, callee);
     for (uint32_t f = 0; callee == FLOW_NONE && f < w->flow->code->count; f++)
         if (w->flow->funcs[f].pointed)
-            mark_function(w, f);
+            mark_whole_function(w, f);
 }
 
 static void mark_insn(const way *w, const flow_function *f, uint32_t insn)
 {
-    set_bit(w->behind, f->first_pc + insn);
+    set_door_bit(w->behind, f->first_pc + insn);
     if (f->func->insns[insn].op == IR_call)
         mark_called(w, &f->func->insns[insn]);
 }
 
-static void mark_function(const way *w, uint32_t index)
+static void mark_whole_function(const way *w, uint32_t index)
 {
     const flow_function *f = &w->flow->funcs[index];
-    if (!f->func->ninsns || has_bit(w->behind, f->first_pc))
+    if (!f->func->ninsns || has_door_bit(w->behind, f->first_pc))
         return;
     for (uint32_t i = 0; i < f->func->ninsns; i++)
-        set_bit(w->behind, f->first_pc + i); /* before what it calls, which may call it */
+        set_door_bit(w->behind, f->first_pc + i); /* before what it calls, which may call it */
     for (uint32_t i = 0; i < f->func->ninsns; i++)
         mark_insn(w, f, i);
 }
 
 /* All blocks from `block` on, up to where the branch's ways join again. */
-static void mark_blocks(const way *w, const flow_function *f, uint32_t block, uint32_t rejoin)
+static void mark_blocks_behind(const way *w, const flow_function *f, uint32_t block,
+                               uint32_t rejoin)
 {
     if (block == rejoin || block >= f->nblocks || !f->blocks[block].count ||
-        has_bit(w->behind, f->first_pc + f->blocks[block].first))
+        has_door_bit(w->behind, f->first_pc + f->blocks[block].first))
         return;
     for (uint32_t i = 0; i < f->blocks[block].count; i++)
         mark_insn(w, f, f->blocks[block].first + i);
     for (uint32_t i = f->graph.succ_first[block]; i < f->graph.succ_first[block + 1]; i++)
-        mark_blocks(w, f, f->graph.succ[i], rejoin);
+        mark_blocks_behind(w, f, f->graph.succ[i], rejoin);
 }
 
 static void mark_way(const way *w, uint32_t pc)
@@ -80,7 +81,7 @@ static void mark_way(const way *w, uint32_t pc)
     }
     rejoin = rejoin - f->first_pc < f->func->ninsns ? f->block_of[rejoin - f->first_pc] : FLOW_NONE;
     for (uint32_t i = f->graph.succ_first[block]; i < f->graph.succ_first[block + 1]; i++)
-        mark_blocks(w, f, f->graph.succ[i], rejoin);
+        mark_blocks_behind(w, f, f->graph.succ[i], rejoin);
 }
 
 /* ---- what may follow what behind it ---- */
@@ -95,10 +96,10 @@ typedef struct follower { /* of one branch */
 static void follow_blocks(const follower *w, uint32_t block)
 {
     const flow_function *f = w->f;
-    if (block >= f->nblocks || has_bit(w->reached, block) ||
-        !has_bit(w->behind, f->first_pc + f->blocks[block].first))
+    if (block >= f->nblocks || has_door_bit(w->reached, block) ||
+        !has_door_bit(w->behind, f->first_pc + f->blocks[block].first))
         return;
-    set_bit(w->reached, block);
+    set_door_bit(w->reached, block);
     for (uint32_t i = f->graph.succ_first[block]; i < f->graph.succ_first[block + 1]; i++)
         follow_blocks(w, f->graph.succ[i]);
 }
@@ -141,7 +142,7 @@ static bool find_followers(const flow_kernel *flow, const uint64_t *behind, uint
     out->after = wl_new_array(arena, uint64_t, 2 * words * f->nblocks + 1);
     for (uint32_t b = 0; out->after && b < f->nblocks; b++) {
         uint64_t *row = &out->after[2 * words * b];
-        if (!f->blocks[b].count || !has_bit(behind, f->first_pc + f->blocks[b].first))
+        if (!f->blocks[b].count || !has_door_bit(behind, f->first_pc + f->blocks[b].first))
             continue;
         follow_block(&(follower){f, behind, row}, b);
         follow_loop(&(follower){f, behind, row + words}, b);
@@ -231,15 +232,16 @@ bool replay_doors_find(replay_doors *d, const replay_facts *facts, const emu_ker
 bool replay_door_leads_to(const replay_doors *d, uint32_t from, uint32_t pc)
 {
     uint32_t door = d->door_of[from];
-    return door && has_bit(&d->behind[(size_t)(door - 1) * d->words], pc);
+    return door && has_door_bit(&d->behind[(size_t)(door - 1) * d->words], pc);
 }
 
-bool replay_door_follows(const replay_doors *d, uint32_t from, uint32_t pc, bool loop, uint32_t next)
+bool replay_door_follows(const replay_doors *d, uint32_t from, uint32_t pc, bool loop,
+                         uint32_t next)
 {
     const replay_door *door = &d->doors[d->door_of[from] - 1];
     if (!door->after || pc - door->first_pc >= door->npcs || next - door->first_pc >= door->npcs)
         return true;
     uint32_t a = door->block_of[pc - door->first_pc], b = door->block_of[next - door->first_pc];
     const uint64_t *row = &door->after[2 * (size_t)door->words * a];
-    return (a == b && next > pc && !loop) || has_bit(loop ? row + door->words : row, b);
+    return (a == b && next > pc && !loop) || has_door_bit(loop ? row + door->words : row, b);
 }

@@ -77,7 +77,7 @@ void replay_ordered_free(replay_ordered *o)
 
 /* ---- what the slice shows ---- */
 
-static bool take_room(replay_ordered *o, size_t bytes)
+static bool take_order_room(replay_ordered *o, size_t bytes)
 {
     o->bytes += bytes;
     return o->bytes <= MOST_BYTES && o->shown.count < NOWHERE - 1;
@@ -109,7 +109,7 @@ static bool keep_addresses(replay_ordered *o, const acc_request *r)
 static bool put_shown(replay_ordered *o, const ordered_step *step)
 {
     uint32_t place = (uint32_t)o->shown.count;
-    bool all = take_room(o, sizeof *step + sizeof place) && wl_push(&o->shown, *step);
+    bool all = take_order_room(o, sizeof *step + sizeof place) && wl_push(&o->shown, *step);
     for (uint32_t w = 0; all && w < o->warps; w++)
         if (step->kind == ORDERED_BARRIER || w == step->warp)
             all = wl_push(&o->of_warp[w], place);
@@ -119,7 +119,7 @@ static bool put_shown(replay_ordered *o, const ordered_step *step)
 bool replay_ordered_access(replay_ordered *o, const acc_request *r)
 {
     ordered_step step = step_of_request(r, ORDERED_ACCESS, o->addresses.count);
-    return take_room(o, ACC_LANES * sizeof(uint64_t)) && keep_addresses(o, r) &&
+    return take_order_room(o, ACC_LANES * sizeof(uint64_t)) && keep_addresses(o, r) &&
            put_shown(o, &step);
 }
 
@@ -152,10 +152,9 @@ static uint32_t code_block(const replay_ordered *o, uint32_t pc)
     return emu_kernel_code(o->slice, pc).block;
 }
 
-static bool is_in_block(const replay_ordered *o, const ordered_lane *l, uint32_t pc)
+static bool is_in_own_block(const replay_ordered *o, const ordered_lane *l, uint32_t pc)
 {
-    return l->entry != NOWHERE &&
-           code_block(o, o->shown.data[l->entry].pc) == code_block(o, pc);
+    return l->entry != NOWHERE && code_block(o, o->shown.data[l->entry].pc) == code_block(o, pc);
 }
 
 /* It begins the block whose entry is at hand. */
@@ -180,7 +179,7 @@ static bool go_to_entry(const replay_ordered *o, ordered_lane *l, uint32_t lane)
 }
 
 /* Goes past what the lane does in its block before instruction `pc`; NOWHERE: past all of it. */
-static void pass_block(const replay_ordered *o, ordered_lane *l, uint32_t lane, uint32_t pc)
+static void pass_own_steps(const replay_ordered *o, ordered_lane *l, uint32_t lane, uint32_t pc)
 {
     for (l->clear = l->at > l->clear ? l->at : l->clear; l->clear < steps_of_warp(o); l->clear++) {
         const ordered_step *s = step_at(o, l->clear);
@@ -198,18 +197,19 @@ static void pass_block(const replay_ordered *o, ordered_lane *l, uint32_t lane, 
 static bool find_in_block(const replay_ordered *o, ordered_lane *l, uint32_t lane,
                           const acc_request *r)
 {
-    bool here = is_in_block(o, l, r->pc) && !l->inside &&
+    bool here = is_in_own_block(o, l, r->pc) && !l->inside &&
                 (l->pc == NOWHERE || l->pc < r->pc || (l->pc == r->pc && l->space != r->space));
     while (!here && go_to_entry(o, l, lane))
-        here = is_in_block(o, l, r->pc);
+        here = is_in_own_block(o, l, r->pc);
     l->pc = r->pc;
     l->space = (uint8_t)r->space;
-    pass_block(o, l, lane, r->pc);
+    pass_own_steps(o, l, lane, r->pc);
     return here;
 }
 
 /* May it still be behind the door where it made the last traced request? */
-static bool may_go_on(const replay_ordered *o, const ordered_lane *l, uint32_t pc, uint32_t record)
+static bool may_stay_behind(const replay_ordered *o, const ordered_lane *l, uint32_t pc,
+                            uint32_t record)
 {
     return !l->inside || record == l->record ||
            replay_door_follows(o->doors, o->shown.data[l->entry].pc, l->pc, l->loop, pc);
@@ -217,19 +217,18 @@ static bool may_go_on(const replay_ordered *o, const ordered_lane *l, uint32_t p
 
 static bool leads_there(const replay_ordered *o, const ordered_lane *l, uint32_t pc)
 {
-    return l->entry != NOWHERE &&
-           replay_door_leads_to(o->doors, o->shown.data[l->entry].pc, pc);
+    return l->entry != NOWHERE && replay_door_leads_to(o->doors, o->shown.data[l->entry].pc, pc);
 }
 
 static bool find_behind(const replay_ordered *o, ordered_lane *l, uint32_t lane, uint32_t pc,
                         uint32_t record, bool loop)
 {
-    bool here = leads_there(o, l, pc) && may_go_on(o, l, pc, record);
+    bool here = leads_there(o, l, pc) && may_stay_behind(o, l, pc, record);
     while (!here && go_to_entry(o, l, lane))
         here = leads_there(o, l, pc);
     if (!here)
         return false;
-    pass_block(o, l, lane, NOWHERE);
+    pass_own_steps(o, l, lane, NOWHERE);
     l->inside = true;
     l->record = record;
     l->loop = loop;
@@ -250,9 +249,9 @@ static bool find_record(const replay_ordered *o, ordered_lane *l, uint32_t lane,
 {
     if (!o->doors->shown[pc])
         return find_behind(o, l, lane, pc, record, false);
-    bool here = is_in_block(o, l, pc) && !l->inside && !l->told && l->pc == NOWHERE;
+    bool here = is_in_own_block(o, l, pc) && !l->inside && !l->told && l->pc == NOWHERE;
     while (!here && go_to_entry(o, l, lane))
-        here = is_in_block(o, l, pc);
+        here = is_in_own_block(o, l, pc);
     l->told = true;
     return here;
 }
@@ -266,7 +265,7 @@ static void begin_warp(replay_ordered *o, uint32_t warp)
 
 /* Lanes that make a request together are at one place: the last of those that their own orders
  * allow. */
-static void meet(replay_ordered *o, uint32_t mask, uint32_t at)
+static void meet_lanes(replay_ordered *o, uint32_t mask, uint32_t at)
 {
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
@@ -292,7 +291,7 @@ static uint32_t find_meeting(replay_ordered *o, const acc_request *r, uint32_t r
             return NOWHERE;
         at = l->at > at ? l->at : at;
     }
-    meet(o, r->mask, at);
+    meet_lanes(o, r->mask, at);
     return at;
 }
 
@@ -312,7 +311,7 @@ void replay_ordered_record(replay_ordered *o, uint32_t warp, uint32_t mask, uint
 bool replay_ordered_traced(replay_ordered *o, const acc_request *r, uint32_t record, bool loop)
 {
     ordered_step step = step_of_request(r, ORDERED_TRACED, o->addresses.count);
-    if (r->warp >= o->warps || !take_room(o, sizeof step + ACC_LANES * sizeof(uint64_t)) ||
+    if (r->warp >= o->warps || !take_order_room(o, sizeof step + ACC_LANES * sizeof(uint64_t)) ||
         !keep_addresses(o, r))
         return false;
     if (r->warp != o->warp)
@@ -331,7 +330,7 @@ uint32_t replay_ordered_lost(const replay_ordered *o)
 
 /* ---- all of it ---- */
 
-static int by_place(const void *a, const void *b)
+static int by_step_place(const void *a, const void *b)
 {
     const ordered_step *x = a, *y = b;
     if (x->before != y->before)
@@ -374,7 +373,7 @@ void replay_ordered_play(replay_ordered *o, const replay_ordered_out *out)
 {
     size_t at = 0;
     if (o->traced.count)
-        qsort(o->traced.data, o->traced.count, sizeof *o->traced.data, by_place);
+        qsort(o->traced.data, o->traced.count, sizeof *o->traced.data, by_step_place);
     for (size_t i = 0; i <= o->shown.count; i++) {
         for (; at < o->traced.count && o->traced.data[at].before == i; at++)
             play_request(o, &o->traced.data[at], out);

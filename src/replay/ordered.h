@@ -32,9 +32,9 @@ typedef struct replay_doors {
     bool tried;
     wl_arena *arena;
     uint32_t npcs, count, words; /* instructions; branches; of a set of instructions */
-    uint8_t *shown;    /* [npcs] the slice tells of each entry of the basic block */
-    uint32_t *door_of; /* [npcs] 1 + the branch that the basic block ends with; 0: none */
-    uint64_t *behind;  /* [count][words] bits: instructions that run by the branch's ways only */
+    uint8_t *shown;              /* [npcs] the slice tells of each entry of the basic block */
+    uint32_t *door_of;           /* [npcs] 1 + the branch that the basic block ends with; 0: none */
+    uint64_t *behind;   /* [count][words] bits: instructions that run by the branch's ways only */
     replay_door *doors; /* [count] */
 } replay_doors;
 

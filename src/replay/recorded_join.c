@@ -54,8 +54,8 @@ static void *join_block(void *worker, uint64_t index)
     joined_block *b = w ? malloc(sizeof *b) : NULL;
     if (!b)
         return NULL;
-    *b = (joined_block){
-        w->launch, w->launch->trace->inner->block_begin(w->inner, index), index, NULL};
+    *b = (joined_block){w->launch, w->launch->trace->inner->block_begin(w->inner, index), index,
+                        NULL};
     begin_order(b);
     return b;
 }
@@ -185,8 +185,7 @@ static void end_joined_block(void *worker, void *block, uint64_t warp_instructio
     joined_worker *w = worker;
     joined_block *b = block;
     if (b && b->inner && replay_recorded_traced(b->launch, b->index))
-        rewrite_read_traced(&b->launch->trace->copy, b->index, give_access, give_record,
-                            b);
+        rewrite_read_traced(&b->launch->trace->copy, b->index, give_access, give_record, b);
     if (b)
         end_order(b);
     if (b)

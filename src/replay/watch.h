@@ -25,7 +25,8 @@ typedef struct replay_watched { /* what is watched */
     bool unmapped;   /* no block gets a heat map, whatever the settings say */
     bool incomplete; /* some accesses are not shown, or in another order: no sequences are kept,
                         nor is it told how soon sectors are used again */
-    bool traced_steps; /* sequences are kept all the same, of `blocks` alone: theirs are whole, and in
+    bool
+        traced_steps; /* sequences are kept all the same, of `blocks` alone: theirs are whole, and in
                           order */
     /* Whose counts by element are asked for besides those that the settings name: bits. */
     uint32_t probes;

@@ -45,7 +45,7 @@ json_t *rep_warps_json(const rep_data *d, const ana_explore *e)
 {
     const ana_warp_kind *own = &e->kinds[e->representative_kind];
     json_t *row = json_object(), *outliers = json_array();
-    rep_put_text(row, K(launch_warps, known_by), "steps");
+    rep_put(row, K(launch_warps, known_by), json_string("steps"));
     rep_put_count(row, K(launch_warps, count), e->nwarps);
     rep_put_count(row, K(launch_warps, blocks), e->blocks_known);
     rep_put_count(row, K(launch_warps, sequences), e->nsequences);
@@ -97,7 +97,7 @@ const ana_hashed *rep_hashed_launch(const rep_data *d, uint32_t launch)
 json_t *rep_hashes_json(const ana_hashed *h, const ana_explore *steps)
 {
     json_t *row = json_object(), *outliers = json_array();
-    rep_put_text(row, K(launch_warps, known_by), "hashes");
+    rep_put(row, K(launch_warps, known_by), json_string("hashes"));
     rep_put_count(row, K(launch_warps, count), h->known);
     rep_put_count(row, K(launch_warps, blocks), h->blocks_known);
     rep_put_count(row, K(launch_warps, sequences), h->npaths);
@@ -267,6 +267,24 @@ static void draw_launch_warps(const rep_terminal *t, const ana_explore *e)
     draw_notes(t, e);
 }
 
+/* Of launches that `--set sequences` does not take in nothing is known: once a kernel. */
+static void draw_unknown_launches(const rep_terminal *t, uint32_t kernel)
+{
+    uint64_t all, known;
+    count_known_launches(t->d, kernel, &all, &known);
+    if (!known || known == all || !rep_shows_kernel(t, kernel))
+        return;
+    rep_wrap(
+        t, 0,
+        wl_arena_printf(t->arena,
+                        "Of %s of %s it is not known what their warps did: it is kept of the "
+                        "first launches of a kernel and shape, and of those whose number is a "
+                        "power of two. --heat-launches 0 keeps it of all; on a GPU, where data "
+                        "decides, with --probe-launches 0.",
+                        rep_plural(t->arena, all - known, "launch", "launches"),
+                        rep_kernel_cell(t, kernel)));
+}
+
 wl_status rep_warps(const rep_data *data, const rep_text_options *options, FILE *out, wl_error *err)
 {
     rep_terminal t;
@@ -275,11 +293,15 @@ wl_status rep_warps(const rep_data *data, const rep_text_options *options, FILE 
     for (uint32_t i = 0; i < data->warps.count; i++)
         draw_launch_warps(&t, &data->warps.rows[i]);
     rep_hashed(&t);
+    for (uint32_t i = 0; i < data->kernel_table.count; i++)
+        draw_unknown_launches(&t, data->kernel_table.rows[i].kernel);
     if (!data->warps.count && !data->hashed.count)
         rep_wrap(
             &t, 0,
             "The profile does not hold what warps did: 'warplens profile --set sequences' keeps "
-            "it, and on a GPU, where data decides, '--probes path' which paths they took.");
+            "it; on a GPU, where data decides, of a few blocks, and '--probes path' which paths "
+            "all of "
+            "them took.");
     wl_arena_free(t.arena);
     return rep_done(out, false, err);
 }

@@ -133,7 +133,7 @@ typedef struct rewrite_piece {
     uint32_t first_keep, nkeeps; /* in kernel->keeps */
     uint32_t rows;               /* of a record */
     uint32_t first_pc; /* of a region: where it begins; of a loop: of the block of its first site */
-    uint32_t early; /* of a loop: rows of the first iteration, and as many of the second */
+    uint32_t early;    /* of a loop: rows of the first iteration, and as many of the second */
     bool loop;
     /* Not 0: of a loop whose rows have what was before it and after it. That of this row moved by
      * `count_step` in each iteration. */

@@ -9,6 +9,7 @@ A SOURCE may have the program's arguments after a comma. Its kernels must have p
 decides; those of one thread wait for a time, never alike.
 """
 import argparse
+import json
 import os
 import sqlite3
 import subprocess
@@ -34,7 +35,25 @@ def profile(o, program, *options, **variables):
     if done.returncode:
         fail(f"{program[0]} {options}: {done.returncode} {done.stderr[-500:]}")
     with sqlite3.connect(path) as db:
-        return db.execute(PATHS).fetchall(), db.execute(WARPS).fetchall()
+        paths, warps = db.execute(PATHS).fetchall(), db.execute(WARPS).fetchall()
+    check_json(o, path, paths)
+    return paths, warps
+
+
+def check_json(o, path, paths):
+    """JSON tells of the same launches as many paths."""
+    done = subprocess.run([o.warplens, "stats", "--format", "json", path], capture_output=True, check=True, text=True)
+    told = [w for row in json.loads(done.stdout)["launches"] if (w := row.get("warps")) and row["block"][0] > 1]
+    if any(w["known_by"] != "hashes" or "requests" in w or not 0 < w["alike"] <= w["count"] for w in told):
+        fail(f"{path}: what is known of warps by hashes")
+    of_launch = {}
+    for row in paths:
+        of_launch.setdefault(row[0], []).append(row[3])
+    if sorted(w["sequences"] for w in told) != sorted(len(counts) for counts in of_launch.values()):
+        fail(f"{path}: JSON tells of {len(told)} launches with paths, there are {len(of_launch)}")
+    longest = max((x["instructions"] for w in told for x in w["outliers"]), default=0)
+    if longest > max((n for counts in of_launch.values() for n in counts), default=0):
+        fail(f"{path}: an outlier of {longest} instructions")
 
 
 def inline(o, program, *options):

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""The steps of traced blocks (--set sequences, of kernels that data decides) are what the emulator saw, lane by lane.
+"""The steps of traced blocks (--set sequences, of kernels that data decides) are what the
+emulator saw, lane by lane.
 
-    test_steps.py --warplens CMD --steps CMD --libraries DIR --runtime DIR --work DIR --nvcc NVCC SOURCE...
-    test_steps.py ... --golden CAPTURE SOURCE     what a GPU recorded of the program, in place of a run
+    test_steps.py --warplens CMD --steps CMD --libraries DIR --runtime DIR --work DIR --nvcc NVCC \
+        SOURCE...
+    test_steps.py ... --golden CAPTURE SOURCE     what a GPU recorded of the program
 
-What replay computes and what probes trace is put into one order: each lane's accesses must come in the order in which it made
-them, between the entries and barriers that replay knows. A SOURCE may have the program's arguments after a comma. At least
-one launch of a program must have steps of a block that was traced.
+What replay computes and what probes trace is put into one order: each lane's accesses must come in
+the order in which it made them, between the entries and barriers that replay knows. A SOURCE may
+have the program's arguments after a comma. At least one launch of a program must have steps of a
+block that was traced.
 """
 import argparse
 import os
@@ -25,7 +28,7 @@ def lanes_of(o, profile):
     return {tuple(int(n) for n in head.split()): steps.split() for head, steps in rows}
 
 
-def run(o, command, **variables):
+def run(command, **variables):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
     environment.update(variables)
     done = subprocess.run(command, env=environment, capture_output=True, check=False, text=True, timeout=240)
@@ -35,7 +38,7 @@ def run(o, command, **variables):
 
 def profile(o, program, *options, **variables):
     path = os.path.join(o.work, "steps.wlprof")
-    run(o, [o.warplens, "profile", "-q", "-f", "-o", path, "--set", "sequences", "--heat-launches", "0", *options, "--", *program], **variables)
+    run([o.warplens, "profile", "-q", "-f", "-o", path, "--set", "sequences", "--heat-launches", "0", *options, "--", *program], **variables)
     return lanes_of(o, path)
 
 
@@ -43,7 +46,7 @@ def of_golden(o):
     path = os.path.join(o.work, "golden.wlprof")
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(o.golden, folder)
-        run(o, [o.warplens, "import", "-q", "-f", "-o", path, folder], WARPLENS_SET="sequences", WARPLENS_REPLAY_BUDGET="none")
+        run([o.warplens, "import", "-q", "-f", "-o", path, folder], WARPLENS_SET="sequences", WARPLENS_REPLAY_BUDGET="none")
     return lanes_of(o, path)
 
 
@@ -53,7 +56,7 @@ def inline(o, program, *options):
 
 
 def renamed(ours, emulated):
-    """What a GPU recorded elsewhere knows allocations by other names: they must stand for each other, one for one."""
+    """What a GPU recorded elsewhere knows allocations by other names: one stands for one."""
     names, taken = {}, {}
     for key, steps in ours.items():
         accesses = [s.split(":") for s in emulated.get(key, []) if s[0] == "A"]

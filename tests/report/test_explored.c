@@ -153,10 +153,90 @@ static void test_what_finds_no_room_is_left_out(void **ignored)
     clear(&f, row);
 }
 
+/* Three paths; of two warps in the middle nothing is known. */
+static rep_paths sample_paths(void)
+{
+    static prof_path paths[] = {
+        {1, 0, {.hash = 7, .instructions = 100, .lane_instructions = 3200, .warps = 9}},
+        {1,
+         1,
+         {.hash = 8, .instructions = 250, .lane_instructions = UINT64_MAX, .warps = 2, .first = 9}},
+        {1,
+         2,
+         {.hash = 9,
+          .instructions = 70000,
+          .lane_instructions = UINT64_C(5) << 32,
+          .warps = 1,
+          .first = 13}}};
+    static prof_path_run runs[] = {{0, 0, 9}, {1, 9, 2}, {OBS_NO_PATH, 11, 2}, {2, 13, 1}};
+    return (rep_paths){.hashed = {.launch = 1,
+                                  .warps = 14,
+                                  .known = 12,
+                                  .blocks = 7,
+                                  .blocks_known = 6,
+                                  .warps_of_block = 2,
+                                  .grid = {7, 1, 1},
+                                  .npaths = 3,
+                                  .representative = paths[0].p},
+                       .paths = {3, paths},
+                       .runs = {4, runs}};
+}
+
+static void test_paths_are_there(void **ignored)
+{
+    (void)ignored;
+    size_t size;
+    rep_paths paths = sample_paths();
+    rep_parts parts = {.explore_room = 1000};
+    json_t *row = rep_pack_paths(&paths, NULL, &parts);
+    assert_non_null(row);
+    uint8_t *columns = unpacked(&parts.rows[integer(row, "part")], &size);
+    static const uint32_t instructions[] = {100, 250, 70000}, path[] = {1, 2, 0, 3},
+                          warps[] = {9, 2, 2, 1};
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(element(columns, row, "instructions", 4, i), instructions[i]);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(element(columns, row, "run_path", 4, i), path[i]);
+        assert_int_equal(element(columns, row, "run_warps", 4, i), warps[i]);
+    }
+    assert_int_equal(element(columns, row, "lane_instructions", 4, 0), 3200);
+    assert_int_equal(element(columns, row, "lane_instructions", 4, 1), 0); /* not known */
+    assert_int_equal(element(columns, row, "lane_instructions", 4, 2),
+                     0); /* the upper half has it */
+    json_t *compared = json_object_get(row, "compared");
+    assert_string_equal(json_string_value(json_object_get(compared, "known_by")), "hashes");
+    assert_true(integer(compared, "count") == 12 && integer(compared, "dropped") == 2);
+    assert_true(integer(compared, "sequences") == 3 && integer(compared, "alike") == 9);
+    assert_null(json_object_get(compared, "requests"));
+    free(columns);
+    json_decref(row);
+    rep_free_parts(&parts);
+}
+
+static void test_paths_without_room_are_left_out(void **ignored)
+{
+    (void)ignored;
+    rep_paths paths = sample_paths();
+    rep_parts parts = {.explore_room = 10};
+    json_t *row = rep_pack_paths(&paths, NULL, &parts);
+    assert_true(integer(row, "left_out") > 10);
+    assert_null(json_object_get(row, "columns"));
+    assert_int_equal(parts.count, 0);
+    json_decref(row);
+    parts.explore_room = 1 << 20;
+    paths.hashed.warps = UINT64_C(1) << 30; /* more than a browser is given */
+    row = rep_pack_paths(&paths, NULL, &parts);
+    assert_true(integer(row, "left_out") > 10);
+    json_decref(row);
+    rep_free_parts(&parts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_warps_are_there),
                                        cmocka_unit_test(test_pages_are_the_profile_s),
-                                       cmocka_unit_test(test_what_finds_no_room_is_left_out)};
+                                       cmocka_unit_test(test_what_finds_no_room_is_left_out),
+                                       cmocka_unit_test(test_paths_are_there),
+                                       cmocka_unit_test(test_paths_without_room_are_left_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

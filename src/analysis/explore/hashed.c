@@ -84,8 +84,8 @@ static ana_warp_place place_of_warp_number(const ana_hashed *h, uint64_t warp)
 static const char *name_of_warp_place(const ana_hashed *h, const ana_warp_place *p, wl_arena *arena)
 {
     if (h->grid[2] > 1)
-        return wl_arena_printf(arena, "warp %" PRIu32 " of block (%" PRIu32 ", %" PRIu32
-                                      ", %" PRIu32 ")",
+        return wl_arena_printf(arena,
+                               "warp %" PRIu32 " of block (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")",
                                p->warp, p->index[0], p->index[1], p->index[2]);
     if (h->grid[1] > 1)
         return wl_arena_printf(arena, "warp %" PRIu32 " of block (%" PRIu32 ", %" PRIu32 ")",
@@ -200,8 +200,9 @@ static wl_status add_hashed_launch(prof_db *db, const prof_launch *l, wl_arena *
     prof_path_rows paths;
     prof_path_run_rows runs;
     wl_arena *scratch = wl_arena_new();
-    wl_status status = scratch ? explore_hashed_launch(db, l, scratch, arena, row, &paths, &runs, err)
-                               : wl_fail(err, WL_NOMEM, "not enough memory to compare warps");
+    wl_status status = scratch
+                           ? explore_hashed_launch(db, l, scratch, arena, row, &paths, &runs, err)
+                           : wl_fail(err, WL_NOMEM, "not enough memory to compare warps");
     wl_arena_free(scratch);
     out->count += status == WL_OK && row->npaths > 0;
     return status;

@@ -7,9 +7,9 @@
 
 typedef struct ana_hashed_outlier {
     obs_path path;
-    double times;      /* its instructions to those of the representative */
-    double difference; /* 0..1: the part of the longer one's instructions that the other lacks */
-    uint64_t blocks;   /* that have a warp which took it */
+    double times;         /* its instructions to those of the representative */
+    double difference;    /* 0..1: the part of the longer one's instructions that the other lacks */
+    uint64_t blocks;      /* that have a warp which took it */
     ana_warp_place place; /* of the first of them */
     const char *which;    /* "warp 1 of block 5", "3 warps of 2 blocks" */
     const char *why;      /* "ran 3.2 times as many instructions" */
@@ -17,7 +17,7 @@ typedef struct ana_hashed_outlier {
 
 typedef struct ana_hashed { /* of a launch */
     uint32_t launch, kernel;
-    uint64_t warps, known; /* of the launch; whose path is known */
+    uint64_t warps, known;         /* of the launch; whose path is known */
     uint64_t blocks, blocks_known; /* likewise; those that have such a warp */
     uint32_t warps_of_block;
     uint32_t grid[3];

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Has Nsight Compute count what requests.cu asks of memory, launch by launch.
 
-    count.py PROGRAM CSV [SECONDS]     on a machine with a GPU and ncu; PROGRAM: requests.cu, compiled for it
+    count.py PROGRAM CSV [SECONDS]     on a machine with a GPU and ncu; PROGRAM: requests.cu, built
 
-CSV gets a row a launch: its number, kernel, and counters summed over it; absent where they do not apply, or where the SECONDS
-did not suffice. tests/gpu/requests/data has what was measured.
+CSV gets a row a launch: its number, kernel, and counters summed over it; absent where they do not
+apply, or where the SECONDS did not suffice. tests/gpu/requests/data has what was measured.
 """
 import csv
 import re

@@ -38,11 +38,14 @@ static uint32_t op_at(const explore_facts *f, uint32_t pc)
 {
     for (uint32_t i = 0; i < f->insns.count; i++)
         if (f->insns.rows[i].c.pc == pc)
-            return f->insns.rows[i].c.op == ACC_LOAD ? 0 : f->insns.rows[i].c.op == ACC_STORE ? 1 : 2;
+            return f->insns.rows[i].c.op == ACC_LOAD    ? 0
+                   : f->insns.rows[i].c.op == ACC_STORE ? 1
+                                                        : 2;
     return 2;
 }
 
-static void add_request(const explore_facts *f, const explore_path *p, const explore_request *r, asked *sum)
+static void add_request(const explore_facts *f, const explore_path *p, const explore_request *r,
+                        asked *sum)
 {
     enum { SECTOR = 32 };
     uint32_t op = op_at(f, r->pc);
@@ -81,13 +84,17 @@ int main(int argc, char **argv)
         return 2;
     expect(prof_open(argv[1], &db, &err));
     expect(prof_load_launches(db, PROF_ALL, arena, &launches, &err));
-    puts("launch,global_loads,global_stores,load_requests,store_requests,shared_loads,shared_stores,load_conflicts,store_conflicts");
+    puts("launch,global_loads,global_stores,load_requests,store_requests,shared_loads,shared_"
+         "stores,load_conflicts,store_conflicts");
     for (uint32_t i = 0; i < launches.count; i++) {
         wl_arena *scratch = wl_arena_new();
         asked s = sum_launch(db, &launches.rows[i], scratch);
         printf("%" PRIu32, i);
         for (int k = 0; k < 4; k++) {
-            const uint64_t *pair = k == 0 ? s.sectors : k == 1 ? s.requests : k == 2 ? s.wavefronts : s.conflicts;
+            const uint64_t *pair = k == 0   ? s.sectors
+                                   : k == 1 ? s.requests
+                                   : k == 2 ? s.wavefronts
+                                            : s.conflicts;
             printf(",%" PRIu64 ",%" PRIu64, pair[0], pair[1]);
         }
         putchar('\n');

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The explorer's own figures for compute capability 9.0 against the counters of an H200, launch by launch.
+"""The explorer's own figures for compute capability 9.0 against the counters of an H200.
 
     test_requests.py WARPLENS EXPLORED NVCC WORK DATA.csv
 
-The emulator runs requests.cu with `--set sequences`; EXPLORED (explored.c) adds up what the explorer makes of each request;
-DATA is what the hardware counted (count.py). No GPU is needed.
+The emulator runs requests.cu with `--set sequences`; EXPLORED (explored.c) adds up what the
+explorer makes of each request, launch by launch; DATA is what the hardware counted (count.py).
+No GPU is needed.
 """
 import csv
 import os
@@ -13,15 +14,16 @@ import sys
 
 COLUMNS = ("global_loads", "global_stores", "load_requests", "store_requests", "shared_loads", "shared_stores", "load_conflicts",
            "store_conflicts")
-# Where warps load and store at once, a store that finds the data banks busy with another warp's load takes its turn again, and the
-# hardware counts that as a wavefront and as a conflict: from launch to launch another number, at most this in what was measured.
+# Where warps load and store at once, a store that finds the banks busy with another warp's load
+# takes its turn again, and the hardware counts that as a wavefront and as a conflict: from launch
+# to launch another number, at most this in what was measured.
 COLLISIONS = 16
 
 
 def expected(row, name, ours):
     """What the hardware may count where the explorer says `ours`: from, to."""
     if row["kernel"] == "mixed<16>" and name in ("shared_loads", "load_conflicts"):
-        # Of two loads that cost the same ptxas drops one: it has the value, which was stored right before.
+        # Of two loads that cost the same ptxas drops one, of what was stored right before.
         return ours // 2, ours // 2
     if row["kernel"].startswith("mixed") and name in ("shared_stores", "store_conflicts"):
         return ours, ours + COLLISIONS

@@ -546,8 +546,7 @@ export interface ComparedWarps {
   count: number; // Warps whose steps, or whose hashes, are known.
   blocks: number; // Blocks that these are of.
   sequences: number; // Distinct sequences of steps among them; of hashes distinct paths.
-  /** Sequences, told apart by where warps begin modulo 128 bytes: warps of a kind cost the same.
-   * This and all other keys that may be absent are so of hashes, where nothing else is said. */
+  /** Sequences, told apart by where warps begin modulo 128 bytes: warps of a kind cost the same. */
   kinds?: number;
   dropped?: number; // Other warps, whose steps found no room; of hashes those that have none.
   stepped?: number; // Of hashes: warps whose requests were traced, so that these are known besides.

@@ -27,6 +27,7 @@ interface Props {
   fits: { value: Record<string, Fit> }; // of all of these
   foreign: boolean; // of another report: its blocks are opened there
   traced?: ReadonlySet<number>; // where rows are no operations: blocks of which these are known
+  alike?: (spot: Spot) => (block: number) => number[]; // warps that are marked with one of these
   point: (side: Side, spot: Spot | undefined) => void;
 }
 
@@ -152,6 +153,7 @@ export function Grid(p: Props) {
           warp: where.warp ?? 0,
           bundle: Math.floor((where.step ?? 0) / bundle),
         };
+  const pointed = hover.value ?? cursor;
   const x = clampTo(camera.value.x, painter.g.worldWidth, width);
   const y = clampTo(camera.value.y, painter.g.worldHeight, height);
 
@@ -175,6 +177,7 @@ export function Grid(p: Props) {
       hover: hover.value,
       rep: side.repOf === side.row.launch ? side.rep : undefined,
       traced: p.traced,
+      alike: pointed && p.alike?.(pointed),
       step: where.until,
     });
     element.dataset.drawn = `${SCALES[scale]}`;

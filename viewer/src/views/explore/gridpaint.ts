@@ -106,6 +106,7 @@ export interface Marks {
   hover: Spot | undefined;
   rep: number | undefined; // block
   traced: ReadonlySet<number> | undefined; // blocks of which more is known than of the others
+  alike: ((block: number) => number[]) | undefined; // warps that are marked, of a block
   step: number | undefined; // operation: what is after it is veiled
 }
 
@@ -204,6 +205,7 @@ export class GridPainter {
     const of = (name: string) => style.getPropertyValue(name).trim() || "#000";
     if (this.g.label) this.labels(c, x, y, width, height, of("--muted"));
     if (marks.step !== undefined) this.veil(c, x, y, width, height, marks.step);
+    if (marks.alike) this.heads(c, x, y, width, height, marks.alike, of("--text"));
     const traced = marks.traced;
     if (traced) this.corners(c, x, y, width, height, traced, of("--text"));
     this.mark(c, marks, of("--text"), of("--accent"));
@@ -308,6 +310,26 @@ export class GridPainter {
       c.fillRect(left, top + done, g.width, g.height - done);
     });
     c.restore();
+  }
+
+  /** A line above the columns of these warps, in blocks that are in sight. */
+  private heads(
+    c: CanvasRenderingContext2D,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    warpsOf: (block: number) => number[],
+    ink: string,
+  ): void {
+    const column = this.g.width / this.g.warps;
+    const line = Math.min(3 * this.ratio, this.g.height);
+    if (column < 1) return;
+    c.fillStyle = ink;
+    this.inSight(x, y, width, height, (block, left, top) => {
+      for (const warp of warpsOf(block))
+        c.fillRect(left + warp * column, top, Math.max(1, column - 1), line);
+    });
   }
 
   /** A corner of each of these blocks that is in sight. */

@@ -98,6 +98,13 @@ function textOf(h: Hashed, block: number, warp: number): string {
   }`;
 }
 
+/** Of a block the warps that took the path of one. */
+const alikeOf = (h: Hashed) => (spot: Spot) => {
+  const kind = h.data.kindOf(spot.block, spot.warp);
+  return (block: number) =>
+    kind < 0 ? [] : [...h.data.kindsOf(block)].flatMap((k, warp) => (k === kind ? [warp] : []));
+};
+
 /** The warps of a block: how many instructions each ran, and who else took its path. */
 function Warps({ h, block }: { h: Hashed; block: number }) {
   void shown.value; // colours follow the theme
@@ -191,9 +198,14 @@ function HashedLegend({ level, unit }: { level: "grid" | "block"; unit: number }
         </svg>
         <span>many times as long, or a small part of it</span>
         {level === "grid" && (
-          <span class="key">
-            <span class="tracedmark" /> its requests were traced
-          </span>
+          <>
+            <span class="key">
+              <span class="alikemark" /> took the path of the warp pointed at
+            </span>
+            <span class="key">
+              <span class="tracedmark" /> its requests were traced
+            </span>
+          </>
         )}
       </p>
     </div>
@@ -283,6 +295,7 @@ export function HashedExplorer({ m, row, rows, steps }: Props) {
                 fits={fits}
                 foreign={false}
                 traced={h.traced}
+                alike={alikeOf(h)}
                 point={point}
               />
             </figure>

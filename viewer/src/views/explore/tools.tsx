@@ -41,7 +41,13 @@ export function OtherLaunches({ m, row }: { m: Model; row: Explore }) {
         <>
           Of {exact(unknown)} it is not known what their warps did: only of the first launches of a
           kernel and shape, and of every one whose number is a power of two, it is kept.{" "}
-          <code>--heat-launches 0</code> keeps it of all.
+          <code>--heat-launches 0</code> keeps it of all
+          {m.payload.program.collector === "inline" && (
+            <>
+              , where data decides with <code>--probe-launches 0</code>
+            </>
+          )}
+          .
         </>
       )}
     </p>

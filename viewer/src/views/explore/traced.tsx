@@ -12,7 +12,7 @@ export function Traced({ side }: { side: Side }) {
       Data decides what this kernel accesses: on the GPU the requests of {exact(data.blocks.length)}{" "}
       of its {plural(blocks, "block")} were traced, and are shown with their addresses.{" "}
       {!row.paths &&
-        "Behind branches that data decides only requests are known: neither other instructions nor barriers there. "}
+        "Where branches that data decides lead, only requests are known: neither other instructions nor barriers. "}
       {others > 0 &&
         (row.hashed
           ? "Of the other blocks there are hashes and counts only: the grid shows them."
