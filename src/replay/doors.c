@@ -165,8 +165,13 @@ static void put_door(replay_doors *d, const emu_kernel *slice, uint32_t pc, uint
     while (pc && !d->shown[pc])
         pc--;
     uint32_t block = emu_kernel_code(slice, pc).block;
-    for (uint32_t i = pc + 1; i-- > 0 && emu_kernel_code(slice, i).block == block;)
+    for (uint32_t i = pc;; i--) {
+        if (emu_kernel_code(slice, i).block != block)
+            return;
         d->door_of[i] = door + 1;
+        if (i == 0)
+            return;
+    }
 }
 
 static void find_shown(replay_doors *d, const emu_kernel *slice, uint32_t npcs)
