@@ -99,7 +99,6 @@ json_t *rep_roofline_json(const ana_model *model);
 const ana_explore *rep_explored_launch(const rep_data *data, uint32_t launch);
 json_t *rep_warps_json(const rep_data *data, const ana_explore *warps);
 /* The same of their hashes; and of what is known of more blocks, NULL where that is nothing. */
-const ana_hashed *rep_hashed_launch(const rep_data *data, uint32_t launch);
 json_t *rep_hashes_json(const ana_hashed *hashed, const ana_explore *steps);
 json_t *rep_compared_json(const rep_data *data, uint32_t launch);
 /* Warps that are resident; NULL where nothing is known of them. */

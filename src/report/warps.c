@@ -86,7 +86,7 @@ static json_t *hashed_outlier_json(const ana_hashed *h, const ana_hashed_outlier
     return row;
 }
 
-const ana_hashed *rep_hashed_launch(const rep_data *d, uint32_t launch)
+static const ana_hashed *find_hashed_launch(const rep_data *d, uint32_t launch)
 {
     for (uint32_t i = 0; i < d->hashed.count; i++)
         if (d->hashed.rows[i].launch == launch)
@@ -117,7 +117,7 @@ json_t *rep_hashes_json(const ana_hashed *h, const ana_explore *steps)
 json_t *rep_compared_json(const rep_data *d, uint32_t launch)
 {
     const ana_explore *e = rep_explored_launch(d, launch);
-    const ana_hashed *h = rep_hashed_launch(d, launch);
+    const ana_hashed *h = find_hashed_launch(d, launch);
     if (h && (!e || e->blocks_known < h->blocks_known))
         return rep_hashes_json(h, e);
     return e ? rep_warps_json(d, e) : NULL;
@@ -128,7 +128,7 @@ json_t *rep_compared_json(const rep_data *d, uint32_t launch)
 static bool are_warps_known(const rep_data *d, const prof_launch *l)
 {
     const prof_launch *of = prof_find_launch(&d->launches, l->rows_of);
-    return (of ? of : l)->warps_dropped != UINT64_MAX || rep_hashed_launch(d, l->rows_of);
+    return (of ? of : l)->warps_dropped != UINT64_MAX || find_hashed_launch(d, l->rows_of);
 }
 
 /* Launches of the kernel, and of these those whose warps are known, or do what such a one did. */

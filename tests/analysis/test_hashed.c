@@ -68,7 +68,6 @@ static void warps_that_run_more_stand_out(void **state)
     assert_float_equal(h->outliers[1].difference, 0.6, 1e-9);
     assert_string_equal(h->outliers[1].which, "warp 0 of block 3");
     assert_string_equal(h->outliers[1].why, "ran 0.40 times as many instructions");
-    assert_float_equal(ana_hashed_difference(0, 0), 0, 0);
     story_expect(ana_hashed_table(db, 0, arena, &rows, &err), &err);
     assert_int_equal(rows.count, 0);
     prof_close(db);

@@ -8,7 +8,8 @@
 
 static const double much = 1.5; /* times as many instructions */
 
-double ana_hashed_difference(uint64_t instructions, uint64_t others)
+/* The part of the longer one's instructions that the other lacks. */
+static double hashed_difference(uint64_t instructions, uint64_t others)
 {
     uint64_t more = instructions > others ? instructions : others;
     uint64_t fewer = instructions > others ? others : instructions;
@@ -115,7 +116,7 @@ static bool add_hashed_outlier(const prof_path *row, const prof_path_run_rows *r
     *o = (ana_hashed_outlier){
         .path = row->p,
         .times = times,
-        .difference = ana_hashed_difference(row->p.instructions, out->representative.instructions),
+        .difference = hashed_difference(row->p.instructions, out->representative.instructions),
         .blocks = blocks_with(runs, row->path, out->warps_of_block)};
     return describe_outlier(out, arena, o);
 }

@@ -35,10 +35,6 @@ typedef struct ana_hashed_rows {
     ana_hashed *rows; /* by launch */
 } ana_hashed_rows;
 
-/* How much warps differ that ran so many instructions: the part of the longer one's that the other
- * lacks. */
-double ana_hashed_difference(uint64_t instructions, uint64_t others);
-
 /* Of a launch with rows of its own, with its paths and who took them; out->npaths is 0 where nothing is
  * known of them. */
 wl_status ana_hashed_launch(prof_db *profile, const prof_launch *launch, wl_arena *arena,
