@@ -74,7 +74,7 @@ typedef struct prog_option { /* a row; its columns are described in options.def 
     bool repeated;               /* it may be given several times: values are joined by ';' */
     const char *variable;        /* NULL: the environment does not have it */
     const char *initial, *without;
-    uint64_t least, most;
+    uint64_t least, most, absent; /* absent: what a number is where none was given */
     const char *choices;
     const char *backend; /* the only one that minds it; NULL: each does */
     const char *help, *more;

@@ -52,7 +52,7 @@ static wl_status read_number(const prog_option *row, const char *text, wl_arena 
                              prog_type_number *out, wl_error *why)
 {
     (void)arena;
-    uint64_t number = 0;
+    uint64_t number = row->absent;
     const char *end = text;
     if (*text &&
         (!digits(text, &end, &number) || *end || number < row->least || number > row->most))

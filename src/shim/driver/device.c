@@ -6,10 +6,16 @@
 #include <string.h>
 
 static unsigned first_sm; /* of the first device */
+static uint64_t least_memory = UINT64_MAX;
 
 unsigned drv_sm(void)
 {
     return first_sm;
+}
+
+uint64_t drv_least_memory(void)
+{
+    return least_memory == UINT64_MAX ? 0 : least_memory;
 }
 
 /* "NVIDIA H200" to "h200", "NVIDIA A100-SXM4-80GB" to "a100", "NVIDIA GeForce RTX 4090" to
@@ -61,6 +67,8 @@ static void record_driver_device(int ordinal)
                                                      CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
         .global_bytes = bytes,
         .file = file};
+    if (bytes < least_memory)
+        least_memory = bytes;
     if (!first_sm)
         first_sm = record.cc_major * 10 + record.cc_minor;
     REC_WRITE(device, &record);

@@ -44,6 +44,8 @@ void drv_devices_record(void); /* writes DEVICE for each */
 /* Of the first device, 90 for 9.0; 0 before drv_devices_record. Stays, so that no lock is
  * needed. */
 unsigned drv_sm(void);
+/* Bytes of the device with the least memory; 0 before drv_devices_record. */
+uint64_t drv_least_memory(void);
 
 /* ---- context.c ---- */
 

@@ -56,7 +56,7 @@ static uint32_t choose_blocks(const drv_shape *s, uint64_t *blocks)
 static uint32_t choose_rows(const probe_kernel *k, const drv_shape *s, uint32_t nblocks)
 {
     uint64_t warps = ((uint64_t)s->block[0] * s->block[1] * s->block[2] + 31) / 32 * nblocks;
-    uint64_t memory = prog_options_get()->device_memory << 20;
+    uint64_t memory = probe_most_memory();
     uint64_t limit = (memory < CAP_MAX_PAYLOAD ? memory : CAP_MAX_PAYLOAD) / 2 / REWRITE_ROW;
     uint32_t rows = k->rows > FIRST_ROWS ? k->rows : FIRST_ROWS;
     return !warps || rows * warps <= limit ? rows : (uint32_t)(limit / warps);
@@ -264,7 +264,7 @@ void probe_tell_missing(void)
             WL_LOG_INFO,
             "%u launches ran without probes, since recording would have taken more than %u MiB "
             "of the device's memory (--device-memory gives more).",
-            without_memory, (unsigned)prog_options_get()->device_memory);
+            without_memory, (unsigned)(probe_most_memory() >> 20));
     if (without_paths)
         rec_message(WL_LOG_INFO,
                     "Which path each warp took was not recorded of %u launches: 16 bytes for each "

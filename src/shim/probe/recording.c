@@ -6,7 +6,15 @@
 #include <string.h>
 #include <utlist.h>
 
-enum { MIB = 1 << 20 };
+enum { MIB = 1 << 20, LEAST_MEMORY = 1 << 30, PART_OF_DEVICE = 32 };
+
+uint64_t probe_most_memory(void)
+{
+    uint64_t given = prog_options_get()->device_memory, part = drv_least_memory() / PART_OF_DEVICE;
+    if (given != UINT64_MAX)
+        return given * MIB;
+    return part > LEAST_MEMORY ? part : LEAST_MEMORY;
+}
 
 typedef struct own_stream {
     CUcontext context;
@@ -138,7 +146,7 @@ static bool create_event(CUevent *event)
 
 static probe_recording *allocate_recording(CUcontext context, uint64_t bytes)
 {
-    uint64_t limit = prog_options_get()->device_memory * MIB;
+    uint64_t limit = probe_most_memory();
     probe_recording *r;
     trim_recordings(context, bytes, limit);
     full = taken + bytes > limit;
@@ -245,7 +253,7 @@ static uint64_t bytes_in_use(const probe_recording *own)
  * log. */
 static void plan_log(probe_recording *r, const probe_recording *own)
 {
-    uint64_t limit = prog_options_get()->device_memory * MIB / 2, most = limit / 2,
+    uint64_t limit = probe_most_memory() / 2, most = limit / 2,
              used = bytes_in_use(own) + r->layout.bytes;
     if (!r->kernel->kernel->logs || !probe_logs_count(r->context) || used >= limit)
         return;
@@ -259,14 +267,14 @@ enum { MOST_OF_PATHS = 128 << 20 /* bytes: they stand in one record */ };
 
 static uint64_t most_for_paths(void)
 {
-    uint64_t part = prog_options_get()->device_memory * MIB / 8;
+    uint64_t part = probe_most_memory() / 8;
     return part < MOST_OF_PATHS ? part : MOST_OF_PATHS;
 }
 
 /* In half of the memory at most: tables of walks are left out, then the largest objects. */
 static void plan(probe_recording *r, const probe_need *need, const probe_recording *own)
 {
-    uint64_t limit = prog_options_get()->device_memory * MIB / 2;
+    uint64_t limit = probe_most_memory() / 2;
     r->kernel = need->kernel;
     r->setup = (rewrite_setup){.blocks = need->blocks,
                                .threads = {need->threads[0], need->threads[1], need->threads[2]},
@@ -468,7 +476,7 @@ static probe_recording *choose_recording(const probe_need *need, CUcontext conte
 {
     enum { MANY = 32 };
     probe_recording *any = NULL;
-    bool many = need->kernel->nready >= MANY || taken > prog_options_get()->device_memory * MIB / 2;
+    bool many = need->kernel->nready >= MANY || taken > probe_most_memory() / 2;
     for (probe_recording *r = need->kernel->ready; r; r = r->sibling) {
         *serving = serves(r, need, context);
         if (*serving)

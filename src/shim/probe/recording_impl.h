@@ -57,6 +57,9 @@ void probe_list_take(probe_recording **list, probe_recording *r);
 
 /* ---- recording.c: before the launch ---- */
 
+/* Bytes of the device's memory that recording may take (--device-memory). */
+uint64_t probe_most_memory(void);
+
 /* One that is filled, or will be before the stream goes on. NULL: there is none; *full: since that
  * would take more memory than --device-memory, else since the driver refused what it takes. */
 probe_recording *probe_recording_take(const probe_need *need, uint64_t stream, bool *full);
