@@ -214,6 +214,28 @@ static bool load_fitting(probe_own *o, const probe_kernel *k, const drv_function
            unload_saying_why(o, "with probes its blocks could not be as large as without");
 }
 
+static bool is_roomier(const probe_resources *now, const probe_resources *was)
+{
+    return now->blocks > was->blocks && now->local_bytes <= was->local_bytes;
+}
+
+/* Probes take registers, so that fewer blocks may run at once than without. One unit less costs
+ * nothing where the compiler manages without memory in place of it. */
+static void load_roomier(probe_own *o, const probe_kernel *k, const drv_function *f)
+{
+    const probe_own was = *o;
+    uint32_t most = (was.resources.registers - 1) / REGISTERS_UNIT * REGISTERS_UNIT;
+    if (was.resources.blocks >= was.original.blocks || most < was.original.registers)
+        return;
+    o->module = NULL;
+    if (load_own_module(o, k, f, most) == CUDA_SUCCESS)
+        o->resources = probe_resources_of(o->function);
+    probe_own other = is_roomier(&o->resources, &was.resources) ? was : *o;
+    if (other.module != was.module)
+        *o = was;
+    unload(&other);
+}
+
 /* ---- variables ---- */
 
 static bool find_here(const probe_own *o, const char *name, CUdeviceptr *address, size_t *bytes)
@@ -291,7 +313,10 @@ static probe_own *make_own_module(const probe_kernel *k, const drv_function *f, 
     if (o) {
         o->context = context;
         o->original = probe_resources_of(drv_function_handle(f));
-        if (load_fitting(o, k, f) && name_globals(o, &k->alone, f->module, stream) &&
+        bool fits = load_fitting(o, k, f);
+        if (fits)
+            load_roomier(o, k, f);
+        if (fits && name_globals(o, &k->alone, f->module, stream) &&
             find_constants(o, &k->alone, f->module))
             read_function_attributes(o);
     }
