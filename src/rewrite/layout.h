@@ -54,9 +54,10 @@
  *
  * The log has entries in place of updates that would go anywhere at once: a lane writes which
  * counters it would have added 1 to, and whoever reads the state adds it up first. Each warp of the
- * launch has a region of `log_rows` rows of REWRITE_LOG_ROW bytes, by its number in the grid; lane l
- * writes to its column, the 4 bytes from 4 * l on of each row, one row after the other. `ends_at`
- * has `end_bytes` for each lane of each region: the rows that it wrote. An entry (rewrite_log_entry) names
+ * launch has a place of REWRITE_LOG_ROW bytes, by its number in the grid, in each of `log_rows`
+ * rows, which have room for `log_regions` warps; lane l writes to its column, the 4 bytes from 4 * l
+ * on of the place, one row after the other. So what is written lies together, however much of the
+ * log that is. `ends_at` has `end_bytes` for each lane of each warp: the rows that it wrote. An entry (rewrite_log_entry) names
  * the first of 1, 2, 4 or 8 counters side by side, or marks. A lane whose column is full updates
  * counters, and marks, itself. */
 #ifndef WL_REWRITE_LAYOUT_H
@@ -81,7 +82,7 @@ enum {
     REWRITE_RAN_SHIFT = 20,          /* in rewrite_record.piece */
     REWRITE_RAN_BITS = 32 - REWRITE_RAN_SHIFT,
     REWRITE_LOG_ROW = 128,   /* 4 bytes for each lane */
-    REWRITE_LOG_ROWS = 4096, /* at most, of a region */
+    REWRITE_LOG_ROWS = 4096, /* at most */
     REWRITE_VERSION = 2      /* of what the trace holds; 0 and 1 had a record a basic block */
 };
 
@@ -124,8 +125,9 @@ typedef struct rewrite_param {
         block[REWRITE_MAX_BLOCKS]; /* linear indices of the blocks to trace; UINT32_MAX: none */
     uint64_t shared, places;       /* as in the state */
     uint32_t shared_bytes, shared_mask, place_bytes, place_mask;
-    uint64_t log, ends; /* device addresses */
-    uint32_t log_rows, reserved;
+    uint64_t log, ends;               /* device addresses */
+    uint32_t log_bytes, log_row;      /* of all rows, and of one with all warps; 0: no log */
+    uint32_t log_shift, log_inverse;  /* bytes of so many rows, shifted and multiplied, are rows */
     uint64_t paths;                   /* as in the state */
     rewrite_slot slot[REWRITE_SLOTS]; /* for kernel->slots */
 } rewrite_param;

@@ -223,9 +223,7 @@ static uint64_t count_log(char *state, const rewrite_layout *l)
         assert_true(end <= l->log_rows);
         n += end;
         for (uint64_t row = 0; row < end; row++)
-            count_entry(
-                state,
-                log[(i / REWRITE_LANES * l->log_rows + row) * REWRITE_LANES + i % REWRITE_LANES]);
+            count_entry(state, log[row * lanes + i]);
     }
     return n;
 }

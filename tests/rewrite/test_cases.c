@@ -31,8 +31,9 @@ typedef struct small {
     rewrite_object object;
 } small;
 
-/* in[l] is 2 for lanes 4 and 9, else 7. */
-static void begin(small *c, const char *ptx, const char *probes, bool everything, uint32_t words)
+/* in[l] is 2 for lanes 4 and 9, else 7. Of the memory so many words are an object. */
+static void begin_knowing(small *c, const char *ptx, const char *probes, bool everything,
+                          uint32_t words, uint32_t known)
 {
     uint32_t set;
     memset(c, 0, sizeof *c);
@@ -48,10 +49,15 @@ static void begin(small *c, const char *ptx, const char *probes, bool everything
                    .args = {P(data), 40},
                    .data = data,
                    .bytes = 4 * (uint64_t)words};
-    c->object = (rewrite_object){P(data), 4 * (uint64_t)words};
+    c->object = (rewrite_object){P(data), 4 * (uint64_t)known};
     rewrite_setup setup = {.rows = 16, .nobjects = 1, .objects = &c->object, .shared_bytes = 1024};
     const uint64_t block = 1;
     shoot_probed(&c->p, c->k->func->name, &c->s, false, &setup, &block, 1, &c->shot, &c->left);
+}
+
+static void begin(small *c, const char *ptx, const char *probes, bool everything, uint32_t words)
+{
+    begin_knowing(c, ptx, probes, everything, words, words);
 }
 
 static void small_begin(small *c, const char *ptx, const char *probes, bool everything)
@@ -676,6 +682,57 @@ static void walks_of_loops_are_marked_behind_them(void **state)
     }
 }
 
+/* in[0], 7, says where lane l begins: it reads in[7 + l + 64 * j] for j from 0 to 2, and each time
+ * what that says, in[7] or in[2]. Since this is marked in each iteration, the others are, too. */
+#define ROWS                                                                                       \
+    HEADER ".visible .entry k(.param .u64 in)\n{\n.reg .pred %p<3>;\n.reg .b32 %r<9>;\n"           \
+           ".reg .b64 %d<9>;\nld.param.u64 %d1, [in];\nld.global.u32 %r8, [%d1];\n"                \
+           "mov.u32 %r1, %tid.x;\nadd.u32 %r1, %r1, %r8;\nmul.wide.u32 %d2, %r1, 4;\n"             \
+           "add.s64 %d2, %d1, %d2;\nmov.u32 %r2, 0;\nA:\nld.global.u32 %r3, [%d2];\n"              \
+           "mul.wide.u32 %d3, %r3, 4;\nadd.s64 %d3, %d1, %d3;\nld.global.u32 %r4, [%d3];\n"        \
+           "add.s64 %d2, %d2, 256;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 3;\n@%p1 bra A;\n" \
+           "ret;\n}\n"
+
+static void rows_are_marked_beside_what_data_says(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, ROWS, "touch", true);
+    assert_int_equal(c.k->nwalks, 0);
+    const uint8_t *marks = marks_at(&c, range_in(&c)->lines[0]);
+    for (uint32_t w = 0; w < WORDS; w++) {
+        bool row = w >= 7 && (w - 7) % 64 < 32 && w < 7 + 3 * 64;
+        assert_int_equal(marks[w], w == 0 || row);
+        assert_int_equal(elements_touched(&c.left.copy, 0, w), w == 0 || w == 2 || row);
+    }
+    small_end(&c);
+    small_begin(&c, ROWS, "touch,frequency", true); /* counters are another matter */
+    assert_int_equal(c.k->nwalks, 1);
+    small_end(&c);
+}
+
+/* in[0] is 7: lane l reads in[293 + 7 + l] and in[453 + 7 + l], and in[480] and what follows are of
+ * no object: where the two, which are looked at together, are not both in one, each is looked up by
+ * itself. */
+static void accesses_in_step_are_looked_at_together(void **state)
+{
+    (void)state;
+    small c;
+    begin_knowing(&c,
+                  HEADER ".visible .entry k(.param .u64 in)\n{\n.reg .b32 %r<4>;\n"
+                         ".reg .b64 %d<4>;\nld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"
+                         "ld.global.u32 %r2, [%d1];\nadd.u32 %r1, %r1, %r2;\n"
+                         "mad.wide.u32 %d2, %r1, 4, %d1;\nld.global.u32 %r2, [%d2+1172];\n"
+                         "ld.global.u32 %r3, [%d2+1812];\nret;\n}\n",
+                  "touch", true, WORDS, 480);
+    assert_non_null(strstr(c.p.result.text, "+160], 1;")); /* from the first mark on */
+    for (uint32_t w = 0; w < 480; w++)
+        assert_int_equal(elements_touched(&c.left.copy, 0, w),
+                         w == 0 || (w >= 300 && w < 332) || w >= 460);
+    assert_int_equal(rewrite_missed(&c.left.copy), 24); /* lanes 20 to 31 of two blocks */
+    small_end(&c);
+}
+
 /* One warp; lane l reads in[l] by sixteen registers, then, where it is below 3, in[l + 300]. So
  * many accesses wait for the end of their block that the last has to have them noted first: it
  * keeps its own guard and address. */
@@ -975,6 +1032,8 @@ int main(void)
         cmocka_unit_test(whole_lines_are_counted_as_such),
         cmocka_unit_test(walks_of_loops_are_noted_behind_them),
         cmocka_unit_test(walks_of_loops_are_marked_behind_them),
+        cmocka_unit_test(rows_are_marked_beside_what_data_says),
+        cmocka_unit_test(accesses_in_step_are_looked_at_together),
         cmocka_unit_test(full_blocks_keep_the_guard_of_their_last_access),
         cmocka_unit_test(sites_that_run_alike_are_marked_together),
         cmocka_unit_test(lines_that_a_walk_covers_are_words_of_the_bitmap),

@@ -393,8 +393,19 @@ static void log_has_rows_for_each_warp(void **state)
     rewrite_param_log(STATE, &l, &param);
     assert_int_equal(param.log, STATE + l.log_at);
     assert_int_equal(param.ends, STATE + l.ends_at);
-    assert_int_equal(param.log_rows, 2);
-    setup.blocks = UINT32_MAX; /* 32 bits do not tell its lanes */
+    assert_int_equal(param.log_row, 200 * 128);
+    assert_int_equal(param.log_bytes, 2 * 200 * 128);
+    for (uint32_t rows = 0; rows <= 2; rows++)
+        assert_int_equal((rows * param.log_row >> param.log_shift) * param.log_inverse, rows);
+    setup.threads[0] = 1024; /* a row takes 1 GiB, then 2: 32 bits have to tell one more */
+    setup.log_bytes = UINT64_C(1) << 40;
+    setup.blocks = 1 << 18;
+    rewrite_lay_out(k, &setup, &l);
+    assert_int_equal(l.log_rows, 2);
+    setup.blocks = 1 << 19;
+    rewrite_lay_out(k, &setup, &l);
+    assert_int_equal(l.log_rows, 0);
+    setup.blocks = UINT32_MAX; /* nor do they tell its lanes */
     rewrite_lay_out(k, &setup, &l);
     assert_int_equal(l.log_rows, 0);
     free(result.text);

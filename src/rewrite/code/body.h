@@ -72,8 +72,9 @@ typedef struct rw_found {
 
 /* The lane's column of the log. */
 typedef struct rw_log_code {
-    rw_reg log;      /* its address */
-    rw_reg at, left; /* words after it, where the next entry goes; rows that are left */
+    rw_reg log;     /* its address */
+    rw_reg at, end; /* bytes after it: where the next entry goes, and where all end */
+    rw_reg row;     /* bytes of a row */
 } rw_log_code;
 
 typedef struct rw_shared_code {
@@ -216,9 +217,11 @@ rw_reg rw_of_leader(rw_body *b, rw_reg value);
 
 /* Does the site write that kind of entries? */
 bool rw_logs(const rw_body *b, uint32_t site, rw_log_kind kind);
-/* Lanes of `in` write that the n counters, or marks, from `address` on are theirs. Returns those
- * that have no room, and have to update them. */
-rw_reg rw_log(rw_body *b, unsigned n, bool marks, rw_reg address, rw_reg in);
+/* Lanes of `in` write that the n counters from `address` on are theirs, or of the table of marks the
+ * n whose elements begin `at` bytes after their object does. Returns those that have no room, and
+ * have to update them. */
+rw_reg rw_log_counters(rw_body *b, unsigned n, rw_reg address, rw_reg in);
+rw_reg rw_log_marks(rw_body *b, unsigned n, rw_reg table, rw_reg at, rw_reg in);
 /* Is it worth to ask whether lanes are side by side? Not in loops, where searches go. */
 bool rw_may_be_beside(const rw_body *b, uint32_t site);
 /* Lanes of `in`, all or none of a warp: they have addresses side by side, so many bytes apart, as
@@ -294,9 +297,14 @@ bool rw_marks(const rw_body *b);
 /* Marks n elements from `at` on, to which that is aligned, in lanes of `in`, in the table; in lanes
  * of the predicate `looks`, unless that is none, if they are not marked. */
 void rw_mark(rw_body *b, unsigned n, rw_reg table, rw_reg at, rw_reg in, rw_opd looks);
-/* Marks the n accesses that were deferred, in slots that the host gives. The lane accessed
- * something else, too: the result. */
-rw_reg rw_mark_deferred(rw_body *b, uint32_t n);
+/* Of the n accesses that were deferred number i, and those marked with it: what is looked at, all of
+ * it, to see whether they lie in their slot's range. */
+rw_deferred rw_find_in_step(const rw_body *b, uint32_t i, uint32_t n);
+/* Marks the n accesses that were deferred, in slots that the host gives. Sets `out` in lanes that
+ * accessed something else, too. For those from the result on there was no room in the log in lanes
+ * of `unlogged`, perhaps, which are to mark them. */
+uint32_t rw_mark_deferred(rw_body *b, uint32_t n, rw_reg out, rw_reg unlogged);
+void rw_mark_unlogged(rw_body *b, uint32_t first, uint32_t end, rw_reg unlogged);
 /* frequency at an access: of a warp that accesses whole lines, a lane of `head` for each; and lane
  * by lane. */
 void rw_count_lines(rw_body *b, uint32_t site, rw_reg at, rw_reg head);

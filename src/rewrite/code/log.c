@@ -19,12 +19,14 @@ bool rw_logs(const rw_body *b, uint32_t site, rw_log_kind kind)
     return has_log(b) && b->plan->logged[site] & kind;
 }
 
-/* The warp's number in the grid. */
-static rw_reg find_region(rw_body *b)
+/* How far after the log the lane's column begins. */
+static rw_reg find_column(rw_body *b)
 {
     rw_reg warps = rw_get(b, ld_param_u32, rw_in_param(offsetof(rewrite_param, warps)));
-    rw_reg block = rw_low_block(b), warp = rw_linear_warp(b);
-    return rw_get(b, mad_lo_u32, block, warps, warp);
+    rw_reg warp = rw_get(b, mul_lo_u32, rw_low_block(b), warps), thread, threads;
+    rw_linear_thread(b, &thread, &threads);
+    rw_reg lane = rw_get(b, mad_lo_u32, warp, rw_number(REWRITE_LANES), thread);
+    return rw_get(b, shl_b32, lane, rw_number(2));
 }
 
 static void declare_log(rw_body *b)
@@ -33,7 +35,8 @@ static void declare_log(rw_body *b)
         return;
     b->log = (rw_log_code){.log = rw_declare(b, RW_B64, "log", IR_NONE),
                            .at = rw_declare(b, RW_B32, "at", IR_NONE),
-                           .left = rw_declare(b, RW_B32, "left", IR_NONE)};
+                           .end = rw_declare(b, RW_B32, "log_end", IR_NONE),
+                           .row = rw_declare(b, RW_B32, "log_row", IR_NONE)};
 }
 
 static void enter_log(rw_body *b)
@@ -42,10 +45,9 @@ static void enter_log(rw_body *b)
     if (!has_log(b))
         return;
     rw_do(b, ld_param_u64, l->log, rw_in_param(offsetof(rewrite_param, log)));
-    rw_do(b, ld_param_u32, l->left, rw_in_param(offsetof(rewrite_param, log_rows)));
-    rw_do(b, mul_lo_u32, l->at, find_region(b), l->left);
-    rw_do(b, shl_b32, l->at, l->at, rw_number(5));
-    rw_do(b, add_u32, l->at, l->at, b->lane);
+    rw_do(b, ld_param_u32, l->end, rw_in_param(offsetof(rewrite_param, log_bytes)));
+    rw_do(b, ld_param_u32, l->row, rw_in_param(offsetof(rewrite_param, log_row)));
+    rw_do(b, mov_u32, l->at, find_column(b));
 }
 
 enum { MANY = 8 /* lanes: so few stores cost no more than entries would */ };
@@ -75,52 +77,81 @@ bool rw_may_be_beside(const rw_body *b, uint32_t site)
 
 rw_reg rw_log_is_full(rw_body *b)
 {
-    return rw_get(b, setp_eq_u32, b->log.left, rw_number(0));
+    return rw_get(b, setp_ge_u32, b->log.at, b->log.end);
 }
 
-/* How far after the state's begin the address is, in the log's terms. The log is there only where
- * 32 bits tell. */
-static rw_reg make_entry(rw_body *b, unsigned n, bool marks, rw_reg address)
-{
-    rw_reg entry = rw_get(b, cvt_u32_u64, address), state = rw_get(b, cvt_u32_u64, b->state);
-    uint32_t kind = marks ? REWRITE_LOG_MARKS : 0;
-    kind |= (uint32_t)__builtin_ctz(n) << REWRITE_LOG_WIDTH;
-    rw_do(b, sub_u32, entry, entry, state);
-    if (!marks)
-        rw_do(b, shr_u32, entry, entry, rw_number(2));
-    if (kind)
-        rw_do(b, or_b32, entry, entry, rw_number((int32_t)kind));
-    return entry;
-}
-
-rw_reg rw_log(rw_body *b, unsigned n, bool marks, rw_reg address, rw_reg in)
+/* Writes the entry. Gives the lanes of `in` that have no room for it. */
+static rw_reg write_entry(rw_body *b, rw_reg entry, rw_reg in)
 {
     const rw_log_code *l = &b->log;
     rw_reg full = rw_temp(b, RW_PRED), fits = rw_temp(b, RW_PRED);
-    rw_do(b, setp_eq_and_u32__both, full, fits, l->left, rw_number(0), in);
-    rw_reg entry = make_entry(b, n, marks, address);
-    rw_reg to = rw_get(b, mad_wide_u32, l->at, rw_number(4), l->log);
+    rw_do(b, setp_ge_and_u32__both, full, fits, l->at, l->end, in);
+    rw_reg to = rw_get(b, cvt_u64_u32, l->at);
+    rw_do(b, add_s64, to, to, l->log);
     rw_when(b, fits, st_global_cs_u32, rw_at(to, 0), entry);
-    rw_when(b, fits, add_u32, l->at, l->at, rw_number(REWRITE_LANES));
-    rw_when(b, fits, sub_u32, l->left, l->left, rw_number(1));
+    rw_when(b, fits, add_u32, l->at, l->at, l->row);
     return full;
 }
 
-/* How many rows the lane wrote. */
+static uint32_t width_of_entry(unsigned n)
+{
+    return (uint32_t)__builtin_ctz(n) << REWRITE_LOG_WIDTH;
+}
+
+/* An entry tells how far after the state's begin a counter is. The log is there only where 32 bits
+ * tell. */
+rw_reg rw_log_counters(rw_body *b, unsigned n, rw_reg address, rw_reg in)
+{
+    rw_reg entry = rw_get(b, cvt_u32_u64, address), state = rw_get(b, cvt_u32_u64, b->state);
+    rw_do(b, sub_u32, entry, entry, state);
+    rw_do(b, shr_u32, entry, entry, rw_number(2));
+    if (width_of_entry(n))
+        rw_do(b, or_b32, entry, entry, rw_number((int32_t)width_of_entry(n)));
+    return write_entry(b, entry, in);
+}
+
+/* What an entry has beside the element's number is the same for all lanes. */
+rw_reg rw_log_marks(rw_body *b, unsigned n, rw_reg table, rw_reg at, rw_reg in)
+{
+    rw_reg rest = rw_get(b, cvt_u32_u64, table), state = rw_get(b, cvt_u32_u64, b->state);
+    rw_do(b, sub_u32, rest, rest, state);
+    rw_do(b, or_b32, rest, rest, rw_number((int32_t)(REWRITE_LOG_MARKS | width_of_entry(n))));
+    rw_reg element = rw_get(b, shr_u64, at, rw_number(2)), entry = rw_get(b, cvt_u32_u64, element);
+    rw_do(b, add_u32, entry, entry, rest);
+    return write_entry(b, entry, in);
+}
+
+static rw_reg load_log_param(rw_body *b, size_t member)
+{
+    return rw_get(b, ld_param_u32, rw_in_param(member));
+}
+
+/* How many rows the lane wrote: what its column holds is a multiple of a row, so that the row's odd
+ * part is divided by as numbers modulo 2^32 are. */
+static rw_reg count_log_rows(rw_body *b, rw_reg column)
+{
+    rw_reg rows = rw_get(b, sub_u32, b->log.at, column);
+    rw_do(b, shr_u32, rows, rows, load_log_param(b, offsetof(rewrite_param, log_shift)));
+    rw_do(b, mul_lo_u32, rows, rows, load_log_param(b, offsetof(rewrite_param, log_inverse)));
+    return rows;
+}
+
+/* The column is found anew, since it would take a register all the way here. */
 static void leave_log(rw_body *b)
 {
     if (!has_log(b))
         return;
-    rw_reg rows = rw_get(b, ld_param_u32, rw_in_param(offsetof(rewrite_param, log_rows)));
-    rw_reg is = rw_get(b, setp_ne_u32, rows, rw_number(0));
-    rw_reg lane = rw_get(b, mad_lo_u32, find_region(b), rw_number(REWRITE_LANES), b->lane);
+    bool narrow = rewrite_end_bytes(b->plan->out) == 1;
+    rw_reg is = rw_get(b, setp_ne_u32, b->log.end, rw_number(0)), column = find_column(b);
+    rw_reg rows = count_log_rows(b, column);
+    rw_reg lane = rw_get(b, shr_u32, column, rw_number(narrow ? 2 : 1));
+    rw_reg to = rw_get(b, cvt_u64_u32, lane);
     rw_reg ends = rw_get(b, ld_param_u64, rw_in_param(offsetof(rewrite_param, ends)));
-    rw_do(b, mad_wide_u32, ends, lane, rw_number(rewrite_end_bytes(b->plan->out)), ends);
-    rw_do(b, sub_u32, rows, rows, b->log.left);
-    if (rewrite_end_bytes(b->plan->out) == 1)
-        rw_when(b, is, st_global_u8, rw_at(ends, 0), rows);
+    rw_do(b, add_s64, to, to, ends);
+    if (narrow)
+        rw_when(b, is, st_global_u8, rw_at(to, 0), rows);
     else
-        rw_when(b, is, st_global_u16, rw_at(ends, 0), rows);
+        rw_when(b, is, st_global_u16, rw_at(to, 0), rows);
 }
 
 const rw_emitter rw_emitter_log = {.probes = 1u << REWRITE_TOUCH | 1u << REWRITE_FREQUENCY |

@@ -72,7 +72,7 @@ void rw_count(rw_body *b, uint32_t site, rw_reg counter, rw_reg counted)
     spread s = address_spread(b, site);
     rw_label together = rw_new_label(b, "together"), done = rw_new_label(b, "counted");
     if (rw_logs(b, site, RW_LOGS_SHARED)) {
-        rw_add_to_each(b, n, counter, rw_log(b, n, false, counter, counted), rw_number(1));
+        rw_add_to_each(b, n, counter, rw_log_counters(b, n, counter, counted), rw_number(1));
         return;
     }
     if (s == ONE_ADDRESS) {

@@ -21,6 +21,7 @@ typedef struct rw_walk {
     int64_t covered;     /* bytes, each as often as sites cover it */
     bool known;          /* flow knows the step: */
     int64_t step;        /* of the base in an iteration */
+    bool given_up;       /* it is in none, since that would not be worth it */
     bool gapless, dense; /* all between first and last is touched; and once only */
     uint32_t table;      /* in rw_element_plan.walks, or IR_NONE */
 } rw_walk;
@@ -52,6 +53,12 @@ int64_t rw_offset_of(const rw_plan *plan, uint32_t site);
 static inline bool rw_is_in_walk(const rw_plan *plan, uint32_t site)
 {
     return plan->elements->walk[site].loop != FLOW_NONE;
+}
+
+/* Would the site be in a walk, if that were worth it? */
+static inline bool rw_left_walk(const rw_plan *plan, uint32_t site)
+{
+    return plan->elements->walk[site].given_up;
 }
 
 /* Is the site the head of a walk? */

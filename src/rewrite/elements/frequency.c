@@ -58,11 +58,11 @@ static rw_reg find_updating(rw_body *b, uint32_t site, rw_reg counter, rw_reg in
     if (!rw_logs(b, site, RW_LOGS_ELEMENTS))
         return in;
     if (!rw_may_be_beside(b, site))
-        return rw_log(b, n, false, counter, in);
+        return rw_log_counters(b, n, counter, in);
     rw_reg beside = rw_find_beside(b, 4 * n, counter, in);
     rw_reg logging = rw_get(b, not_pred, beside);
     rw_do(b, and_pred, logging, logging, in);
-    rw_reg full = rw_log(b, n, false, counter, logging);
+    rw_reg full = rw_log_counters(b, n, counter, logging);
     return rw_get(b, or_pred, full, beside);
 }
 

@@ -13,14 +13,15 @@ typedef struct turn {
 } turn;
 
 /* Fills `t` with what is deferred as number i and goes to `chosen`, if that is the turn. */
-static void choose_deferred(rw_body *b, uint32_t i, const turn *t, rw_label chosen)
+static void choose_deferred(rw_body *b, uint32_t i, uint32_t n, const turn *t, rw_label chosen)
 {
     const rw_deferred *d = &b->elements.deferred[i];
+    const rw_deferred looked_at = rw_find_in_step(b, i, n);
     const rw_temps temps = rw_temps_now(b);
     rw_label other = rw_new_label(b, "other");
     rw_reg base = b->elements.slot[b->plan->elements->slot_of[d->site]].base, from;
     rw_goto_if(b, rw_get(b, setp_ne_u32, t->number, rw_number(i)), other);
-    rw_find_deferred(b, d, NULL, &from, t->out);
+    rw_find_deferred(b, &looked_at, NULL, &from, t->out);
     rw_do(b, add_s64, t->address, b->elements.kept[d->base], rw_number(d->offset));
     rw_do(b, mov_u32, t->elements, rw_number(d->elements));
     rw_do(b, setp_eq_u64, t->lost, base, rw_number(-1));
@@ -72,7 +73,7 @@ static void mark_elsewhere(rw_body *b, uint32_t n)
     rw_put_label(b, again);
     for (uint32_t i = 0; i < n; i++)
         if (rw_is_given(b, b->plan->elements->slot_of[b->elements.deferred[i].site]))
-            choose_deferred(b, i, &t, chosen);
+            choose_deferred(b, i, n, &t, chosen);
     rw_goto(b, done);
     rw_put_label(b, chosen);
     mark_elements(b, &t, done);
@@ -102,12 +103,16 @@ void rw_mark_all_deferred(rw_body *b, uint32_t n)
 {
     const rw_temps temps = rw_temps_now(b);
     rw_label rest = rw_new_label(b, "rest"), noted = rw_new_label(b, "noted");
-    rw_reg missed = rw_mark_deferred(b, n);
+    rw_reg missed = rw_nowhere(b), unlogged = rw_get(b, mov_pred, missed);
+    uint32_t last = rw_mark_deferred(b, n, missed, unlogged);
+    rw_reg some = rw_get(b, or_pred, missed, unlogged);
     if (b->depth == 0)
-        rw_goto_if(b, missed, rest);
+        rw_goto_if(b, some, rest);
     else
-        rw_goto_if(b, rw_not(missed), noted);
+        rw_goto_if(b, rw_not(some), noted);
     ptx_text *out = rw_begin_rest(b, rest);
+    rw_mark_unlogged(b, last, n, unlogged);
+    rw_goto_if(b, rw_not(missed), noted);
     mark_elsewhere(b, n);
     rw_end_rest(b, noted, out);
     rw_temps_back(b, &temps);

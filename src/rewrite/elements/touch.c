@@ -13,7 +13,7 @@
  * stores to it. All accesses of a basic block look before the first of them waits.
  *
  * With frequency there are no marks: what was counted was touched. */
-#include "rewrite/code/body.h"
+#include "rewrite/elements/deferred.h"
 
 bool rw_marks(const rw_body *b)
 {
@@ -24,7 +24,9 @@ bool rw_marks(const rw_body *b)
 
 enum {
     SMALL_BYTES = 1 << 20, /* of an object: its bitmap stays in the cache of a multiprocessor */
-    AT_ONCE = 4            /* accesses */
+    /* The same where there is no room in the log: in a long row of loads, each look is waited for. */
+    CROWDED_BYTES = 1 << 16,
+    AT_ONCE = 4 /* accesses */
 };
 
 /* Dimensions whose first index marks for all (GMProf's thread-invariant accesses, over the whole
@@ -62,7 +64,7 @@ static void enter_touch(rw_body *b)
 /* Do lanes go wherever data or a stride says? */
 static bool is_scattered(const rw_body *b, uint32_t site)
 {
-    return rw_pattern_of(b->plan, b->f, site) >= RW_SCATTERED;
+    return !rw_left_walk(b->plan, site) && rw_pattern_of(b->plan, b->f, site) >= RW_SCATTERED;
 }
 
 /* The predicate, the same for all threads, that says whether lanes look first; none: they never
@@ -70,8 +72,11 @@ static bool is_scattered(const rw_body *b, uint32_t site)
 static rw_opd find_look(rw_body *b, uint32_t site)
 {
     uint32_t set = rw_crowd_of(b->plan, b->f, site);
-    if (is_scattered(b, site))
-        return rw_get(b, setp_le_u64, rw_slot_of_site(b, site).size, rw_number(SMALL_BYTES));
+    if (is_scattered(b, site)) {
+        bool logs = rw_logs(b, site, RW_LOGS_ELEMENTS);
+        return rw_get(b, setp_le_u64, rw_slot_of_site(b, site).size,
+                      rw_number(logs ? CROWDED_BYTES : SMALL_BYTES));
+    }
     if (set && set == common_reuse(b))
         return b->elements.reused;
     if (!set)
@@ -159,9 +164,11 @@ static bool is_given(const rw_body *b, uint32_t n)
     return rw_is_given(b, b->plan->elements->slot_of[b->elements.deferred[n].site]);
 }
 
-static bool may_look(const rw_body *b, const rw_deferred *d)
+static bool may_look(const rw_body *b, uint32_t n)
 {
-    return !d->joined && (is_scattered(b, d->site) || rw_crowd_of(b->plan, b->f, d->site));
+    const rw_deferred *d = &b->elements.deferred[n];
+    return is_given(b, n) && !d->joined &&
+           (is_scattered(b, d->site) || rw_crowd_of(b->plan, b->f, d->site));
 }
 
 /* Leaves in found->in only the lanes that mark for others. */
@@ -179,19 +186,20 @@ static bool is_logged(const rw_body *b, const rw_deferred *d)
     return !d->joined && rw_logs(b, d->site, RW_LOGS_ELEMENTS);
 }
 
-/* Leaves in found->in only the lanes for which there is no room in the log. */
-static void log_marks(rw_body *b, const rw_deferred *d, const rw_found *found)
+/* Gives the lanes for which there is no room in the log. */
+static rw_reg log_marks(rw_body *b, const rw_deferred *d, const rw_found *found)
 {
-    rw_reg mark = find_mark(b, rw_slot_of_site(b, d->site).lines, found->at);
+    rw_slot_registers slot = rw_slot_of_site(b, d->site);
     if (rw_may_be_beside(b, d->site)) {
+        rw_reg mark = find_mark(b, slot.lines, found->at);
         rw_reg beside = rw_find_beside(b, d->elements, mark, found->in);
         set_marks(b, d->elements, rw_at(mark, 0), beside);
         rw_do(b, and_pred, found->in, found->in, rw_get(b, not_pred, beside));
     }
-    rw_do(b, mov_pred, found->in, rw_log(b, d->elements, true, mark, found->in));
+    return rw_log_marks(b, d->elements, slot.lines, found->at, found->in);
 }
 
-/* Marks without looking. Changes looks: some do look. */
+/* Marks without looking. Changes looks: some do look, or have no room in the log. */
 static void mark_at_once(rw_body *b, const rw_deferred *d, const rw_found *found, rw_reg looks)
 {
     spare_lanes(b, d->site, found);
@@ -200,11 +208,11 @@ static void mark_at_once(rw_body *b, const rw_deferred *d, const rw_found *found
         mark_joined(b, d->elements, slot.lines, found);
         return;
     }
-    rw_opd look = find_look(b, d->site);
     if (is_logged(b, d)) {
-        log_marks(b, d, found);
-        look = rw_get(b, and_pred, look, found->in);
+        rw_do(b, or_pred, looks, looks, log_marks(b, d, found));
+        return;
     }
+    rw_opd look = find_look(b, d->site);
     if (rw_is_some(look)) {
         rw_do(b, or_pred, looks, looks, look);
         rw_do(b, and_pred, found->in, found->in, rw_get(b, not_pred, look));
@@ -215,10 +223,67 @@ static void mark_at_once(rw_body *b, const rw_deferred *d, const rw_found *found
         rw_mark(b, d->elements, slot.lines, found->at, found->in, (rw_opd){0});
 }
 
+/* ---- accesses at fixed distances ---- */
+
+/* Is the access marked by whoever makes it, whatever the lanes are? */
+static bool is_marked_plainly(const rw_body *b, uint32_t n)
+{
+    const rw_deferred *d = &b->elements.deferred[n];
+    return is_given(b, n) && !d->joined && !may_look(b, n) && !is_scattered(b, d->site) &&
+           !rw_is_for_block(b->plan, b->f, d->site) && !spared_of(b->plan, b->f, d->site);
+}
+
+/* Are the two apart by a number of elements? */
+static bool are_in_step(const rw_body *b, uint32_t m, uint32_t n)
+{
+    const rw_deferred *one = &b->elements.deferred[m], *other = &b->elements.deferred[n];
+    return is_marked_plainly(b, m) && is_marked_plainly(b, n) && one->base == other->base &&
+           b->plan->elements->slot_of[one->site] == b->plan->elements->slot_of[other->site] &&
+           (one->offset - other->offset) % 4 == 0;
+}
+
+rw_deferred rw_find_in_step(const rw_body *b, uint32_t i, uint32_t n)
+{
+    rw_deferred all = b->elements.deferred[i];
+    int64_t low = all.offset, high = low;
+    for (uint32_t k = 0; k < n; k++) {
+        int64_t at = b->elements.deferred[k].offset;
+        if (!are_in_step(b, i, k))
+            continue;
+        low = at < low ? at : low;
+        high = at > high ? at : high;
+    }
+    if (low < high) {
+        all.joined = true;
+        all.offset = low;
+        all.elements = (uint32_t)((high - low) / 4 + 1);
+    }
+    return all;
+}
+
+/* Is it marked with one that comes before? */
+static bool follows_in_step(const rw_body *b, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (are_in_step(b, k, i))
+            return true;
+    return false;
+}
+
 /* What a lane has looked at: the mark, or the word of the bitmap, and what is there. */
 typedef struct looked {
     rw_reg at, known;
 } looked;
+
+/* Leaves in found->in only the lanes for which there is no room in the log, and marks where these
+ * do not look. The entry may be the last; then it is told twice. */
+static void mark_what_log_lacks(rw_body *b, const rw_deferred *d, const rw_found *found,
+                                rw_opd looks)
+{
+    rw_do(b, and_pred, found->in, found->in, rw_log_is_full(b));
+    rw_reg lanes = rw_get(b, and_pred, found->in, rw_get(b, not_pred, looks));
+    rw_mark(b, d->elements, rw_slot_of_site(b, d->site).lines, found->at, lanes, (rw_opd){0});
+}
 
 static looked look_first(rw_body *b, const rw_deferred *d)
 {
@@ -227,9 +292,9 @@ static looked look_first(rw_body *b, const rw_deferred *d)
     rw_reg from;
     rw_found found = rw_find_deferred(b, d, NULL, &from, (rw_reg){0});
     rw_opd look = find_look(b, d->site);
+    if (is_logged(b, d))
+        mark_what_log_lacks(b, d, &found, look);
     rw_reg lanes = rw_get(b, and_pred, found.in, look);
-    if (is_logged(b, d)) /* the entry may be the last; then it is told twice */
-        rw_do(b, and_pred, lanes, lanes, rw_log_is_full(b));
     looked l = {.at = rw_get(b, shr_u64, found.at, rw_number(scattered ? 7 : 2))};
     if (scattered)
         rw_do(b, shl_b64, l.at, l.at, rw_number(2));
@@ -264,51 +329,134 @@ static void set_unseen(rw_body *b, const rw_deferred *d, const looked *l)
     rw_when(b, any, red_global_or_b32, rw_at(l->at, 0), is_new);
 }
 
-/* Those that may look, of [*next, n), in turns: as many as do not cost registers look before the
- * first is waited for. */
-static uint32_t find_looking(const rw_body *b, uint32_t *next, uint32_t n, uint32_t found[AT_ONCE])
+static bool some_look(const rw_body *b, uint32_t first, uint32_t end)
 {
-    uint32_t count = 0;
-    for (; *next < n && count < AT_ONCE; ++*next)
-        if (is_given(b, *next) && may_look(b, &b->elements.deferred[*next]))
-            found[count++] = *next;
-    return count;
+    for (uint32_t i = first; i < end; i++)
+        if (may_look(b, i))
+            return true;
+    return false;
 }
 
-static void mark_looking(rw_body *b, uint32_t n, rw_reg looks)
+/* Of those from `first` on as many as look together before the first of them is waited for: more
+ * would take registers. */
+static uint32_t find_end_of_turn(const rw_body *b, uint32_t first, uint32_t n)
+{
+    uint32_t looking = 0, end = first;
+    for (; end < n && !(looking == AT_ONCE && may_look(b, end)); end++)
+        looking += may_look(b, end);
+    return end;
+}
+
+/* Those of the turn that look, and what is not in the log for want of room. */
+static void mark_looking(rw_body *b, uint32_t first, uint32_t end, rw_reg looks)
 {
     rw_label done = rw_new_label(b, "looked");
-    uint32_t some[AT_ONCE], next = 0, count = find_looking(b, &next, n, some);
     looked seen[AT_ONCE];
-    if (!count)
+    uint32_t count = 0;
+    if (!some_look(b, first, end))
         return;
     rw_goto_if(b, rw_not(looks), done);
-    for (; count; count = find_looking(b, &next, n, some)) {
-        const rw_temps temps = rw_temps_now(b);
-        for (uint32_t i = 0; i < count; i++)
-            seen[i] = look_first(b, &b->elements.deferred[some[i]]);
-        for (uint32_t i = 0; i < count; i++)
-            set_unseen(b, &b->elements.deferred[some[i]], &seen[i]);
-        rw_temps_back(b, &temps);
-    }
+    for (uint32_t i = first; i < end; i++)
+        if (may_look(b, i))
+            seen[count++] = look_first(b, &b->elements.deferred[i]);
+    count = 0;
+    for (uint32_t i = first; i < end; i++)
+        if (may_look(b, i))
+            set_unseen(b, &b->elements.deferred[i], &seen[count++]);
     rw_put_label(b, done);
 }
 
-rw_reg rw_mark_deferred(rw_body *b, uint32_t n)
+/* Do all that may look do so only where there is no room in the log? Then code for it is seldom
+ * run. */
+static bool looks_seldom(const rw_body *b, uint32_t first, uint32_t end)
 {
+    for (uint32_t i = first; i < end; i++)
+        if (may_look(b, i) && !is_logged(b, &b->elements.deferred[i]))
+            return false;
+    return true;
+}
+
+/* Marks access i, and those of the n that are in step with it: the range is looked at once. */
+static rw_found mark_in_step(rw_body *b, uint32_t i, uint32_t n, rw_reg *from)
+{
+    rw_deferred all = rw_find_in_step(b, i, n);
+    rw_found found = rw_find_deferred(b, &all, NULL, from, (rw_reg){0});
+    rw_reg mark = find_mark(b, rw_slot_of_site(b, all.site).lines, found.at);
+    for (uint32_t k = i; k < n; k++) {
+        const rw_deferred *d = &b->elements.deferred[k];
+        if (are_in_step(b, i, k))
+            set_marks(b, d->elements, rw_at(mark, (d->offset - all.offset) / 4), found.in);
+    }
+    return found;
+}
+
+/* Those that the host gives ranges of. Changes `out`: some are not in theirs; and `unlogged`: for
+ * some there is no room in the log. */
+static void mark_turn(rw_body *b, uint32_t first, uint32_t end, uint32_t n, rw_reg out,
+                      rw_reg unlogged)
+{
+    const rw_temps temps = rw_temps_now(b);
     const rw_deferred *before = NULL;
-    rw_reg missed = rw_nowhere(b), looks = rw_get(b, mov_pred, missed), from = {0};
-    for (uint32_t i = 0; i < n; i++) {
-        if (!is_given(b, i))
-            continue;
+    bool seldom = looks_seldom(b, first, end);
+    rw_reg looks = seldom ? unlogged : rw_nowhere(b), from = {0};
+    for (uint32_t i = first; i < end; i++) {
         const rw_deferred *d = &b->elements.deferred[i];
-        rw_found found = rw_find_deferred(b, d, before, &from, (rw_reg){0});
-        rw_do(b, or_pred, missed, missed, found.out);
-        mark_at_once(b, d, &found, looks);
+        if (!is_given(b, i) || follows_in_step(b, i))
+            continue;
+        if (is_marked_plainly(b, i)) {
+            rw_do(b, or_pred, out, out, mark_in_step(b, i, n, &from).out);
+        } else {
+            rw_found found = rw_find_deferred(b, d, before, &from, (rw_reg){0});
+            rw_do(b, or_pred, out, out, found.out);
+            mark_at_once(b, d, &found, looks);
+        }
         before = d;
     }
-    mark_looking(b, n, looks);
-    return missed;
+    if (!seldom)
+        mark_looking(b, first, end, looks);
+    rw_temps_back(b, &temps);
+}
+
+/* To remember for longer what had no room would take registers. */
+static void mark_unlogged_now(rw_body *b, uint32_t first, uint32_t end, rw_reg unlogged)
+{
+    rw_label rest = rw_new_label(b, "full"), noted = rw_new_label(b, "logged");
+    if (!some_look(b, first, end) || !looks_seldom(b, first, end))
+        return;
+    if (b->depth == 0)
+        rw_goto_if(b, unlogged, rest);
+    ptx_text *out = rw_begin_rest(b, rest);
+    rw_mark_unlogged(b, first, end, unlogged);
+    rw_end_rest(b, noted, out);
+    rw_do(b, setp_ne_u32, unlogged, b->lane, b->lane);
+}
+
+uint32_t rw_mark_deferred(rw_body *b, uint32_t n, rw_reg out, rw_reg unlogged)
+{
+    uint32_t first = 0, end = find_end_of_turn(b, 0, n);
+    for (; end < n; first = end, end = find_end_of_turn(b, first, n)) {
+        mark_turn(b, first, end, n, out, unlogged);
+        mark_unlogged_now(b, first, end, unlogged);
+    }
+    mark_turn(b, first, end, n, out, unlogged);
+    return first;
+}
+
+void rw_mark_unlogged(rw_body *b, uint32_t first, uint32_t end, rw_reg unlogged)
+{
+    rw_label done = rw_new_label(b, "looked");
+    if (!some_look(b, first, end) || !looks_seldom(b, first, end))
+        return;
+    rw_goto_if(b, rw_not(unlogged), done);
+    for (uint32_t i = first; i < end; i++) {
+        const rw_temps temps = rw_temps_now(b);
+        if (may_look(b, i)) {
+            looked l = look_first(b, &b->elements.deferred[i]);
+            set_unseen(b, &b->elements.deferred[i], &l);
+        }
+        rw_temps_back(b, &temps);
+    }
+    rw_put_label(b, done);
 }
 
 const rw_emitter rw_emitter_touch = {

@@ -34,7 +34,7 @@ static bool is_candidate(const rw_plan *p, const flow_function *f, uint32_t site
     uint32_t i = s->pc - f->first_pc, loop = loop_of(p, f, site), slot = p->elements->slot_of[site],
              value = p->addresses[site]->value;
     bool counts = p->out->probes >> REWRITE_FREQUENCY & 1;
-    return s->space == IR_SPACE_GLOBAL && slot != IR_NONE &&
+    return s->space == IR_SPACE_GLOBAL && slot != IR_NONE && !p->elements->walk[site].given_up &&
            p->elements->slots[slot].param != IR_NONE && f->func->insns[i].guard == IR_NONE &&
            !(s->flags & ACC_ASYNC) && loop != FLOW_NONE && !f->loops.irreducible &&
            value != FLOW_NONE && f->affine[value] && (s->bytes >= 4 || !counts) &&
@@ -183,6 +183,56 @@ static uint32_t form_walks(rw_plan *p, const flow_function *f, uint32_t leader, 
     return walks;
 }
 
+/* ---- walks that are not worth it ---- */
+
+/* Are there accesses in the loop that are noted in each iteration anyway? */
+static bool notes_in_loop(const rw_plan *p, const flow_function *f, uint32_t loop)
+{
+    for (uint32_t s = rw_first_site(p, f); s < rw_end_of_sites(p, f); s++)
+        if (p->elements->slot_of[s] != IR_NONE && loop_of(p, f, s) == loop &&
+            !is_candidate(p, f, s))
+            return true;
+    return false;
+}
+
+/* Is each element of the walk marked by itself, without a look? (rw_choose_marks()) */
+static bool marks_each(const rw_plan *p, const flow_function *f, uint32_t head)
+{
+    return !p->elements->walk[head].gapless && rw_is_loaded(p, f, head) && !rw_reuse_of(p, f, head);
+}
+
+/* Marks that are set one by one after the loop are no fewer than in it: there they can stand beside
+ * others, and take no registers. */
+static bool is_worth_it(const rw_plan *p, const flow_function *f, uint32_t leader)
+{
+    bool marks = rw_plan_has(p, REWRITE_TOUCH) && !rw_plan_has(p, REWRITE_FREQUENCY);
+    if (!marks || !notes_in_loop(p, f, loop_of(p, f, leader)))
+        return true;
+    for (uint32_t s = leader; s < end_of_block(p, f, leader); s++)
+        if (p->elements->walk[s].loop != FLOW_NONE && p->elements->walk[s].leader == leader &&
+            !marks_each(p, f, p->elements->walk[s].head))
+            return true;
+    return false;
+}
+
+static void give_up_walks(rw_plan *p, const flow_function *f, uint32_t leader)
+{
+    for (uint32_t s = leader; s < end_of_block(p, f, leader); s++)
+        if (p->elements->walk[s].loop != FLOW_NONE && p->elements->walk[s].leader == leader)
+            p->elements->walk[s] = (rw_walk){.loop = FLOW_NONE, .given_up = true};
+}
+
+/* Returns how many walks have the leader now. */
+static uint32_t try_walks(rw_plan *p, const flow_function *f, uint32_t leader, uint32_t most)
+{
+    uint32_t tables = p->elements->nwalks, walks = form_walks(p, f, leader, most);
+    if (is_worth_it(p, f, leader))
+        return walks;
+    give_up_walks(p, f, leader);
+    p->elements->nwalks = tables;
+    return 0;
+}
+
 /* Needs: sites, slots. Fills: walk, walks, walk_leader. */
 wl_status rw_pass_walks(rw_plan *p)
 {
@@ -198,8 +248,9 @@ wl_status rw_pass_walks(rw_plan *p)
         uint32_t end = p->site_first[p->code.first_pc[k + 1]];
         for (uint32_t s = p->site_first[f->first_pc]; leaders && walks && s < end; s++)
             if (p->elements->walk[s].loop == FLOW_NONE && is_candidate(p, f, s)) {
-                walks -= form_walks(p, f, s, walks);
-                leaders--;
+                uint32_t formed = try_walks(p, f, s, walks);
+                walks -= formed;
+                leaders -= formed > 0;
             }
     }
     p->out->nwalks = p->elements->nwalks;

@@ -15,9 +15,9 @@ static bool logs_elements(const rw_plan *p, const flow_function *f, uint32_t sit
 {
     bool marks = rw_plan_has(p, REWRITE_TOUCH) && !rw_plan_has(p, REWRITE_FREQUENCY);
     return (marks || rw_plan_has(p, REWRITE_FREQUENCY)) && p->elements->slot_of[site] != IR_NONE &&
-           !rw_is_in_walk(p, site) && rw_pattern_of(p, f, site) >= RW_SCATTERED &&
-           !rw_is_strided(p, f, site) && !rw_is_for_block(p, f, site) &&
-           !(marks && p->elements->merges[site].head != site);
+           !rw_is_in_walk(p, site) && !rw_left_walk(p, site) &&
+           rw_pattern_of(p, f, site) >= RW_SCATTERED && !rw_is_strided(p, f, site) &&
+           !rw_is_for_block(p, f, site) && !(marks && p->elements->merges[site].head != site);
 }
 
 static bool logs_shared(const rw_plan *p, const flow_function *f, uint32_t site)

@@ -222,11 +222,21 @@ uint32_t rewrite_log_regions(uint64_t blocks, const uint32_t threads[3])
     return fits ? (uint32_t)(blocks * warps) : 0;
 }
 
-/* Can entries tell all counters and marks of the state, and 32 bits all places of the log? */
-static bool can_log(const rewrite_kernel *k, const rewrite_layout *l, uint64_t bytes)
+/* Can entries tell all counters and marks of the state? */
+static bool can_log(const rewrite_kernel *k, const rewrite_layout *l)
 {
     uint64_t most = (uint64_t)REWRITE_LOG_PLACE + 1;
-    return k->logs && l->pool_at <= (has_marks(k) ? most : 4 * most) && bytes <= UINT32_MAX;
+    return k->logs && l->pool_at <= (has_marks(k) ? most : 4 * most);
+}
+
+/* Rows for which there is room. 32 bits tell all places, and one row more, where a lane goes that
+ * has filled its column. */
+static uint64_t most_rows(const rewrite_kernel *k, uint64_t room, uint64_t row)
+{
+    uint64_t rows = room / row, told = UINT32_MAX / row;
+    uint64_t most = k->log_rows && k->log_rows < REWRITE_LOG_ROWS ? k->log_rows : REWRITE_LOG_ROWS;
+    rows = rows < most ? rows : most;
+    return rows < told ? rows : told ? told - 1 : 0;
 }
 
 /* What of the bytes its lanes' ends leave. */
@@ -235,11 +245,9 @@ static void lay_out_log(const rewrite_kernel *k, const rewrite_setup *setup, rew
     uint64_t regions = rewrite_log_regions(l->blocks, l->threads), ends = round_to_256(l->bytes),
              log = round_to_256(ends + rewrite_end_bytes(k) * REWRITE_LANES * regions),
              room = setup->log_bytes;
-    if (!regions || room <= log - l->bytes || !can_log(k, l, room))
+    if (!regions || room <= log - l->bytes || !can_log(k, l))
         return;
-    uint64_t rows = (room - (log - l->bytes)) / (regions * REWRITE_LOG_ROW);
-    uint64_t most = k->log_rows && k->log_rows < REWRITE_LOG_ROWS ? k->log_rows : REWRITE_LOG_ROWS;
-    rows = rows < most ? rows : most;
+    uint64_t rows = most_rows(k, room - (log - l->bytes), regions * REWRITE_LOG_ROW);
     if (!rows)
         return;
     l->ends_at = ends;
@@ -250,11 +258,24 @@ static void lay_out_log(const rewrite_kernel *k, const rewrite_setup *setup, rew
     l->bytes = log + regions * rows * REWRITE_LOG_ROW;
 }
 
+/* 1 / odd, modulo 2^32: each step doubles the bits that are right, of which there are three. */
+static uint32_t inverse_of(uint32_t odd)
+{
+    uint32_t inverse = odd;
+    for (int bits = 3; bits < 32; bits *= 2)
+        inverse *= 2 - odd * inverse;
+    return inverse;
+}
+
 void rewrite_param_log(uint64_t state, const rewrite_layout *l, rewrite_param *out)
 {
+    uint32_t row = l->log_rows ? l->log_regions * REWRITE_LOG_ROW : 0;
     out->log = l->log_rows ? state + l->log_at : 0;
     out->ends = l->log_rows ? state + l->ends_at : 0;
-    out->log_rows = l->log_rows;
+    out->log_row = row;
+    out->log_bytes = l->log_rows * row;
+    out->log_shift = row ? (uint32_t)__builtin_ctz(row) : 0;
+    out->log_inverse = row ? inverse_of(row >> out->log_shift) : 0;
 }
 
 void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrite_layout *out)
