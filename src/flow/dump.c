@@ -107,6 +107,13 @@ static void dump_value(const flow_kernel *k, const flow_function *f, uint32_t v,
         fprintf(out, " %s", flow_reason_name((flow_reason)f->taint[v].reason));
         if (f->taint[v].reason != FLOW_CLEAN)
             fprintf(out, " of %u", f->taint[v].pc);
+        for (unsigned i = 0; i < f->clean[v].count; i++)
+            fprintf(out, "%s%s%u", i ? ", " : ", clean where ", f->clean[v].item[i] & 1 ? "!" : "",
+                    f->clean[v].item[i] / 2);
+        break;
+    case FLOW_PASS_predicates:
+        if (f->literal[v] != FLOW_NONE)
+            fprintf(out, " atom %s%u", f->literal[v] & 1 ? "!" : "", f->literal[v] / 2);
         break;
     default:
         if (f->values[v].old != FLOW_NONE)

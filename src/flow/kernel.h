@@ -59,9 +59,26 @@ typedef struct flow_value {
     uint32_t insn;  /* FLOW_VALUE_INSN */
     uint32_t old;   /* what the register keeps where the guard is false or a part is written; else
                        FLOW_NONE */
+    bool partial;   /* a part is written */
     uint32_t first_arg; /* FLOW_VALUE_PHI: args[first_arg ..], in the order of the block's
                            predecessors */
 } flow_value;
+
+/* ---- predicates ---- */
+
+/* Twice the number of an atom, and one more where the atom does not hold: predicates.h. */
+typedef uint32_t flow_literal;
+
+typedef struct flow_atom {
+    uint32_t decided_by[2]; /* values; FLOW_NONE */
+} flow_atom;
+
+enum { FLOW_MAX_LITERALS = 4 };
+
+typedef struct flow_literals {
+    uint8_t count;
+    flow_literal item[FLOW_MAX_LITERALS];
+} flow_literals;
 
 /* ---- pointers ---- */
 
@@ -265,6 +282,14 @@ typedef struct flow_function {
     uint32_t *live_reg;  /* [nregs + 1] number in the sets, or FLOW_NONE */
     uint64_t *live_in;   /* [nblocks][live_words] */
 
+    /* predicates */
+    flow_literal *literal; /* [nvalues] that the predicate's value holds; FLOW_NONE of others */
+    flow_atom *atoms;
+    flow_rows implied;     /* literals that follow from each */
+    flow_literal *holds;   /* [nblocks + 1] that the only edge to the block was taken; FLOW_NONE */
+    uint32_t *holds_next;  /* [nblocks + 1] the nearest block above, in the tree of dominators, of
+                              which something holds */
+
     /* origins */
     flow_points *points; /* [nvalues] */
 
@@ -283,6 +308,8 @@ typedef struct flow_function {
 
     /* taint */
     flow_source *taint;    /* [nvalues] */
+    flow_literals *clean;  /* [nvalues] of a tainted value: it follows from the launch wherever one
+                              of these holds */
     flow_control *guarded; /* [nblocks + 1] of what decides whether the block runs */
     flow_control entered;  /* of the calls */
     flow_control exits;    /* of exits in it and below */

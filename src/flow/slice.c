@@ -1,42 +1,53 @@
 /* What feeds the addresses and guards of proven accesses and the branches that are followed: a walk
- * backwards over values, and over cells of variables to the stores that fill them. */
+ * backwards over values, and over cells of variables to the stores that fill them.
+ *
+ * A tainted value is needed only where a literal holds under which it is clean, and the walk goes on
+ * from there under that literal: by the same steps by which taint.c found it clean, so that all that
+ * it meets is clean there, too. Where the literal does not hold, what the slice computes there is
+ * undefined, and nothing that an address, a branch or memory depends on. */
 #include "flow/slice.h"
 
 typedef struct place {
     uint32_t func, value;
+    flow_literal where; /* FLOW_NONE: wherever it is computed */
 } place;
 
 typedef struct state {
     flow_kernel *k;
     uint8_t *flags;
-    bool **needed; /* [function][value] */
-    bool *cells;   /* [cells] */
+    uint8_t **needed; /* [function][value] bit 0: wherever it is computed; 1 + n: where clean[n] */
+    bool *cells;      /* [cells] */
     flow_list(place) work;
     bool new_cells;
 } state;
 
-static void need(state *s, uint32_t func, uint32_t value)
+static void need(state *s, const flow_function *f, uint32_t value, flow_place at)
 {
-    if (s->needed[func][value])
+    flow_literal where = f->taint[value].reason == FLOW_CLEAN
+                             ? FLOW_NONE
+                             : flow_clean_where(f, value, &at);
+    unsigned bit = 0;
+    while (where != FLOW_NONE && f->clean[value].item[bit++] != where)
+        ;
+    if (s->needed[f->index][value] >> bit & 1)
         return;
-    s->needed[func][value] = true;
-    flow_push(&s->k->mem, &s->work, (place){func, value});
+    s->needed[f->index][value] |= (uint8_t)(1u << bit);
+    flow_push(&s->k->mem, &s->work, (place){f->index, value, where});
 }
 
-static void need_uses(state *s, const flow_function *f, uint32_t insn, unsigned roles)
+/* Of those roles; the guard in its block, all else where the guard lets the instruction run. */
+static void need_uses(state *s, const flow_function *f, uint32_t insn, unsigned roles,
+                      flow_place at)
 {
+    flow_place runs = flow_where(at, flow_guard_literal(f, &f->func->insns[insn]));
     for (uint32_t u = f->use_first[insn]; u < f->use_first[insn + 1]; u++)
         if (roles >> f->uses[u].role & 1)
-            need(s, f->index, f->uses[u].value);
+            need(s, f, f->uses[u].value, f->uses[u].role == FLOW_USE_GUARD ? at : runs);
 }
 
-static void add_to_slice(state *s, const flow_function *f, uint32_t insn)
+static flow_place block_of_insn(const flow_function *f, uint32_t insn)
 {
-    uint8_t *flags = &s->flags[f->first_pc + insn];
-    if (*flags & FLOW_PC_SLICE)
-        return;
-    *flags |= FLOW_PC_SLICE;
-    need_uses(s, f, insn, ~0u);
+    return flow_in_block(f->block_of[insn]);
 }
 
 static void need_cells(state *s, flow_range range)
@@ -60,20 +71,45 @@ static void need_memory(state *s, const flow_function *f, uint32_t insn)
     }
 }
 
+static void follow_phi(state *s, const flow_function *f, place at)
+{
+    const flow_value *v = &f->values[at.value];
+    uint32_t first = f->graph.pred_first[v->block];
+    for (uint32_t p = first; p < f->graph.pred_first[v->block + 1]; p++) {
+        uint32_t pred = f->graph.pred[p];
+        if (flow_edge_taken(f, pred, v->block, at.where))
+            need(s, f, f->args[v->first_arg + p - first],
+                 flow_where(flow_on_edge(f, pred, v->block), at.where));
+    }
+}
+
+/* The guard is needed even where it is known: another need may bring the instruction in, which must
+ * then not run here. */
+static void follow_insn(state *s, const flow_function *f, place at)
+{
+    const flow_value *v = &f->values[at.value];
+    const ir_insn *insn = &f->func->insns[v->insn];
+    flow_place block = flow_in_block(v->block), here = flow_where(block, at.where);
+    flow_place own = flow_is_pure(f, insn) ? here : block;
+    flow_runs runs = flow_runs_where(f, insn, &here);
+    flow_place keeps = flow_where(here, flow_not(flow_guard_literal(f, insn)));
+    if (flow_keeps_old(v, runs))
+        need(s, f, v->old, v->partial ? here : keeps);
+    need_uses(s, f, v->insn, 1 << FLOW_USE_GUARD, own);
+    if (runs == FLOW_RUNS_NEVER)
+        return;
+    s->flags[f->first_pc + v->insn] |= FLOW_PC_SLICE;
+    need_uses(s, f, v->insn, ~0u, own);
+    need_memory(s, f, v->insn);
+}
+
 static void follow(state *s, place at)
 {
     const flow_function *f = &s->k->funcs[at.func];
-    const flow_value *v = &f->values[at.value];
-    if (v->old != FLOW_NONE)
-        need(s, at.func, v->old);
-    if (v->kind == FLOW_VALUE_PHI)
-        for (uint32_t i = 0; i < f->graph.pred_first[v->block + 1] - f->graph.pred_first[v->block];
-             i++)
-            need(s, at.func, f->args[v->first_arg + i]);
-    if (v->kind != FLOW_VALUE_INSN)
-        return;
-    add_to_slice(s, f, v->insn);
-    need_memory(s, f, v->insn);
+    if (f->values[at.value].kind == FLOW_VALUE_PHI)
+        follow_phi(s, f, at);
+    else if (f->values[at.value].kind == FLOW_VALUE_INSN)
+        follow_insn(s, f, at);
 }
 
 /* ---- stores that fill needed cells ---- */
@@ -121,6 +157,17 @@ static void through_call(state *s, const flow_function *f, const ir_insn *insn)
                        flow_object_of(s->k, to->rets[i]));
 }
 
+/* One that never runs fills nothing. */
+static void add_store(state *s, const flow_function *f, uint32_t insn)
+{
+    flow_place at = block_of_insn(f, insn);
+    if (s->flags[f->first_pc + insn] & FLOW_PC_SLICE ||
+        flow_runs_where(f, &f->func->insns[insn], &at) == FLOW_RUNS_NEVER)
+        return;
+    s->flags[f->first_pc + insn] |= FLOW_PC_SLICE;
+    need_uses(s, f, insn, ~0u, at);
+}
+
 /* A store that brings in anything unproven fills no cell that is needed, for all that is needed is
  * clean. */
 static void find_stores(state *s)
@@ -135,7 +182,7 @@ static void find_stores(state *s)
                 through_call(s, f, insn);
             for (uint32_t a = f->address_first[i]; a < f->address_first[i + 1]; a++)
                 if (f->effects[i] == IR_EFFECT_STORE && fills(s, f, &f->addresses[a]))
-                    add_to_slice(s, f, i);
+                    add_store(s, f, i);
         }
     }
 }
@@ -162,12 +209,14 @@ static void add_control(state *s, const flow_function *f, const ir_insn *insn)
     if (flow_guard_source(f, insn).reason != FLOW_CLEAN ||
         (last && branch && flow_branch_source(s->k, f, f->block_of[insn->pc]).reason != FLOW_CLEAN))
         return;
+    flow_place at = block_of_insn(f, insn->pc);
+    flow_place runs = flow_where(at, flow_guard_literal(f, insn));
     s->flags[f->first_pc + insn->pc] |= FLOW_PC_SLICE;
+    need_uses(s, f, insn->pc, 1 << FLOW_USE_GUARD, at);
     for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++)
-        if (f->taint[f->uses[u].value].reason == FLOW_CLEAN && insn->op != IR_call)
-            need(s, f->index, f->uses[u].value);
-        else if (f->uses[u].role == FLOW_USE_GUARD)
-            need(s, f->index, f->uses[u].value);
+        if (insn->op != IR_call && f->uses[u].role != FLOW_USE_GUARD &&
+            flow_value_source(f, f->uses[u].value, &runs).reason == FLOW_CLEAN)
+            need(s, f, f->uses[u].value, runs);
 }
 
 static void add_roots(state *s, const flow_function *f)
@@ -180,7 +229,7 @@ static void add_roots(state *s, const flow_function *f)
         if (is_control_insn(s->k, insn))
             add_control(s, f, insn);
         if (s->flags[f->first_pc + i] & FLOW_PC_PROVEN)
-            need_uses(s, f, i, 1 << FLOW_USE_ADDRESS | 1 << FLOW_USE_GUARD);
+            need_uses(s, f, i, 1 << FLOW_USE_ADDRESS | 1 << FLOW_USE_GUARD, block_of_insn(f, i));
     }
 }
 
@@ -188,10 +237,10 @@ void flow_slice(flow_kernel *k, uint8_t *flags)
 {
     state *s = flow_new(&k->mem, state, 1);
     *s = (state){.k = k, .flags = flags};
-    s->needed = flow_new(&k->mem, bool *, k->code->count);
+    s->needed = flow_new(&k->mem, uint8_t *, k->code->count);
     s->cells = flow_new(&k->mem, bool, k->cell_first[k->nobjects]);
     for (uint32_t i = 0; i < k->code->count; i++)
-        s->needed[i] = flow_new(&k->mem, bool, k->funcs[i].nvalues);
+        s->needed[i] = flow_new(&k->mem, uint8_t, k->funcs[i].nvalues);
     for (uint32_t i = 0; i < k->code->count; i++)
         add_roots(s, &k->funcs[i]);
     do {

@@ -1,9 +1,17 @@
-/* What does not follow from the launch.
+/* What does not follow from the launch, and where it does all the same.
  *
  * Starts from "everything does" and raises until nothing changes; what is raised once keeps its
  * first reason. Explicit flows go through values and through cells of variables; implicit ones
  * through control: what is written where a branch that does not follow from the launch decides, and
- * what is merged behind such a branch. */
+ * what is merged behind such a branch.
+ *
+ * A tainted value has literals (predicates.h) under which it is clean: two launches that differ in
+ * data only, in both of which the literal holds where the value is computed, compute the same. Why
+ * that may be relied on where the value is used in a context that implies the literal: what decides
+ * the literal is clean, so that both launches agree on whether it holds; its definition dominates
+ * the value's, and so the use's, so that it has not been computed anew in between; and whether the
+ * instruction runs at all is judged by its guard and by branches, which get no such help but by
+ * what holds in their own block. */
 #include "flow/taint.h"
 
 typedef struct state {
@@ -95,23 +103,93 @@ bool flow_is_barrier(const ir_insn *insn)
     return insn->op == IR_bar || insn->op == IR_barrier;
 }
 
-flow_source flow_guard_source(const flow_function *f, const ir_insn *insn)
+static bool is_clean_atom(const flow_function *f, flow_literal literal)
 {
-    uint32_t u = f->use_first[insn->pc];
-    return u < f->use_first[insn->pc + 1] && f->uses[u].role == FLOW_USE_GUARD
-               ? f->taint[f->uses[u].value]
-               : clean;
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t value = f->atoms[literal / 2].decided_by[i];
+        if (value != FLOW_NONE && f->taint[value].reason != FLOW_CLEAN)
+            return false;
+    }
+    return true;
 }
 
-static flow_source uses_source(const flow_function *f, const ir_insn *insn, unsigned roles)
+flow_literal flow_clean_where(const flow_function *f, uint32_t value, const flow_place *at)
 {
-    for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++)
-        if (roles >> f->uses[u].role & 1 && f->taint[f->uses[u].value].reason != FLOW_CLEAN)
-            return f->taint[f->uses[u].value];
+    const flow_literals *l = &f->clean[value];
+    for (unsigned i = 0; i < l->count; i++)
+        if (is_clean_atom(f, l->item[i]) && flow_holds(f, at, l->item[i]))
+            return l->item[i];
+    return FLOW_NONE;
+}
+
+flow_source flow_value_source(const flow_function *f, uint32_t value, const flow_place *at)
+{
+    if (f->taint[value].reason == FLOW_CLEAN || flow_clean_where(f, value, at) != FLOW_NONE)
+        return clean;
+    return f->taint[value];
+}
+
+static flow_source roles_source(const flow_function *f, const ir_insn *insn, unsigned roles,
+                                const flow_place *at)
+{
+    for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++) {
+        flow_source source = roles >> f->uses[u].role & 1
+                                 ? flow_value_source(f, f->uses[u].value, at)
+                                 : clean;
+        if (source.reason != FLOW_CLEAN)
+            return source;
+    }
     return clean;
 }
 
-enum { ALL_ROLES = ~0u };
+flow_source flow_guard_source(const flow_function *f, const ir_insn *insn)
+{
+    flow_place at = flow_in_block(f->block_of[insn->pc]);
+    return roles_source(f, insn, 1 << FLOW_USE_GUARD, &at);
+}
+
+enum { ALL_ROLES = ~0u, BUT_GUARD = ~(1u << FLOW_USE_GUARD) };
+
+/* What is read where the instruction runs: its guard lets it. */
+static flow_source uses_source(const flow_function *f, const ir_insn *insn, unsigned roles)
+{
+    flow_place at = flow_in_block(f->block_of[insn->pc]);
+    flow_place runs = flow_where(at, flow_guard_literal(f, insn));
+    flow_source guard = roles_source(f, insn, roles & 1 << FLOW_USE_GUARD, &at);
+    return either(guard, roles_source(f, insn, roles & BUT_GUARD, &runs));
+}
+
+static bool exchanges(const ir_insn *insn)
+{
+    switch (insn->op) {
+    case IR_shfl:
+    case IR_vote:
+    case IR_match:
+    case IR_redux:
+    case IR_elect: return true;
+    default: return false;
+    }
+}
+
+bool flow_is_pure(const flow_function *f, const ir_insn *insn)
+{
+    switch (insn->op) {
+    case IR_call:
+    case IR_alloca:
+    case IR_stacksave:
+    case IR_stackrestore:
+    case IR_activemask: return false;
+    default: break;
+    }
+    return f->effects[insn->pc] == IR_EFFECT_NONE && !f->unknown[insn->pc] && !exchanges(insn) &&
+           !ir_has(insn, IR_S_sync) && !ir_has(insn, IR_S_aligned);
+}
+
+static bool never_runs(const flow_function *f, const ir_insn *insn)
+{
+    flow_place at = flow_in_block(f->block_of[insn->pc]);
+    return flow_runs_where(f, insn, &at) == FLOW_RUNS_NEVER;
+}
 
 flow_source flow_branch_source(const flow_kernel *k, const flow_function *f, uint32_t block)
 {
@@ -209,18 +287,6 @@ static flow_source effect_source(const state *s, uint32_t n, uint32_t count)
     }
 }
 
-static bool exchanges(const ir_insn *insn)
-{
-    switch (insn->op) {
-    case IR_shfl:
-    case IR_vote:
-    case IR_match:
-    case IR_redux:
-    case IR_elect: return true;
-    default: return false;
-    }
-}
-
 /* Lanes of a warp may be at different instructions of the kind at once, and still exchange values.
  */
 static bool lanes_may_diverge(const state *s)
@@ -261,39 +327,178 @@ static flow_source own_source(state *s, uint32_t n, uint32_t count)
 
 /* ---- values ---- */
 
-static void taint_results(state *s, flow_source control)
+/* What stains the n-th of `count` values that the instruction defines, where the literal holds;
+ * FLOW_NONE: wherever it is computed. Lanes and memory that others share are not of this thread: the
+ * literal says nothing about them, nor about addresses, which the slice must not get wrong. */
+static flow_source result_source(state *s, uint32_t n, uint32_t count, flow_literal literal)
 {
-    flow_function *f = s->f;
-    uint32_t first = f->def_first[s->insn->pc], count = f->def_first[s->insn->pc + 1] - first;
-    for (uint32_t n = 0; n < count; n++) {
-        uint32_t v = f->defs[first + n];
-        if (f->taint[v].reason != FLOW_CLEAN)
-            continue;
-        flow_source source = either(control, uses_source(f, s->insn, ALL_ROLES));
-        if (f->values[v].old != FLOW_NONE)
-            source = either(source, f->taint[f->values[v].old]);
-        if (source.reason == FLOW_CLEAN)
-            source = own_source(s, n, count);
-        stain(s, &f->taint[v], source);
-    }
+    const flow_function *f = s->f;
+    const flow_value *v = &f->values[f->defs[f->def_first[s->insn->pc] + n]];
+    flow_place block = flow_in_block(v->block), here = flow_where(block, literal);
+    flow_place own = flow_is_pure(f, s->insn) ? here : block;
+    flow_literal guard = flow_guard_literal(f, s->insn);
+    flow_place lets = flow_where(own, guard), keeps = flow_where(here, flow_not(guard));
+    flow_runs runs = flow_runs_where(f, s->insn, &here);
+    flow_source source = f->guarded[v->block].source;
+    source = either(source, roles_source(f, s->insn, 1 << FLOW_USE_GUARD, &own));
+    if (runs != FLOW_RUNS_NEVER)
+        source = either(source, roles_source(f, s->insn, BUT_GUARD, &lets));
+    if (flow_keeps_old(v, runs))
+        source = either(source, flow_value_source(f, v->old, v->partial ? &here : &keeps));
+    if (source.reason == FLOW_CLEAN && runs != FLOW_RUNS_NEVER)
+        source = own_source(s, n, count);
+    return source;
 }
 
-/* What arrives over an edge depends on what decides about the edge. */
-static void taint_phis(state *s, uint32_t block)
+bool flow_edge_taken(const flow_function *f, uint32_t from, uint32_t to, flow_literal literal)
+{
+    flow_place edge = flow_on_edge(f, from, to);
+    return !flow_holds(f, &edge, flow_not(literal));
+}
+
+/* What arrives over an edge depends on what decides about the edge; edges that are not taken where
+ * the literal holds bring nothing. */
+static flow_source phi_source(const state *s, uint32_t phi, flow_literal literal)
+{
+    const flow_function *f = s->f;
+    uint32_t block = f->values[phi].block, first = f->graph.pred_first[block];
+    flow_source source = clean, edges = clean;
+    for (uint32_t p = first; p < f->graph.pred_first[block + 1]; p++) {
+        uint32_t pred = f->graph.pred[p];
+        if (!flow_edge_taken(f, pred, block, literal))
+            continue;
+        flow_place edge = flow_where(flow_on_edge(f, pred, block), literal);
+        edges = either(edges, f->guarded[pred].source);
+        edges = either(edges, flow_branch_source(s->k, f, pred));
+        source = either(source,
+                        flow_value_source(f, f->args[f->values[phi].first_arg + p - first], &edge));
+    }
+    return either(source, edges);
+}
+
+static flow_source source_where(state *s, uint32_t value, flow_literal literal)
+{
+    const flow_function *f = s->f;
+    if (f->values[value].kind == FLOW_VALUE_PHI)
+        return phi_source(s, value, literal);
+    uint32_t first = f->def_first[s->insn->pc], count = f->def_first[s->insn->pc + 1] - first, n = 0;
+    while (f->defs[first + n] != value)
+        n++;
+    return result_source(s, n, count, literal);
+}
+
+/* ---- where values are clean ---- */
+
+enum { MAX_CANDIDATES = 24 };
+
+typedef struct candidates {
+    uint32_t count;
+    flow_literal item[MAX_CANDIDATES];
+} candidates;
+
+static void propose(candidates *c, flow_literal literal)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->item[i] == literal)
+            return;
+    if (literal != FLOW_NONE && c->count < MAX_CANDIDATES)
+        c->item[c->count++] = literal;
+}
+
+static void propose_of(candidates *c, const flow_function *f, uint32_t value)
+{
+    for (unsigned i = 0; i < f->clean[value].count; i++)
+        propose(c, f->clean[value].item[i]);
+}
+
+/* Where none of what holds at the end of an edge's way does, the edge is not taken. */
+static void propose_against(candidates *c, const flow_function *f, uint32_t from, uint32_t to)
+{
+    propose(c, flow_not(flow_edge_literal(f, from, to)));
+    for (uint32_t b = from; b != FLOW_NONE && !flow_dominates(&f->dom, b, to); b = f->holds_next[b])
+        propose(c, flow_not(f->holds[b]));
+}
+
+static void propose_all(const state *s, uint32_t value, candidates *c)
+{
+    const flow_function *f = s->f;
+    const flow_value *v = &f->values[value];
+    propose_of(c, f, value);
+    if (v->kind == FLOW_VALUE_PHI) {
+        uint32_t first = f->graph.pred_first[v->block];
+        for (uint32_t p = first; p < f->graph.pred_first[v->block + 1]; p++) {
+            propose_of(c, f, f->args[v->first_arg + p - first]);
+            propose_against(c, f, f->graph.pred[p], v->block);
+        }
+        return;
+    }
+    flow_literal guard = flow_guard_literal(f, s->insn);
+    propose(c, guard);
+    propose(c, flow_not(guard));
+    for (uint32_t u = f->use_first[s->insn->pc]; u < f->use_first[s->insn->pc + 1]; u++)
+        propose_of(c, f, f->uses[u].value);
+    if (v->old != FLOW_NONE)
+        propose_of(c, f, v->old);
+}
+
+static bool is_clean_under(state *s, uint32_t value, flow_literal literal)
+{
+    const flow_value *v = &s->f->values[value];
+    return is_clean_atom(s->f, literal) &&
+           (v->kind != FLOW_VALUE_PHI || flow_literal_before(s->f, literal, v->block)) &&
+           source_where(s, value, literal).reason == FLOW_CLEAN;
+}
+
+static bool keeps_all(state *s, uint32_t value)
+{
+    const flow_literals *l = &s->f->clean[value];
+    for (unsigned i = 0; i < l->count; i++)
+        if (!is_clean_under(s, value, l->item[i]))
+            return false;
+    return true;
+}
+
+/* Only what was clean so far may stay so, or the walk would not end. */
+static void find_clean(state *s, uint32_t value, bool first)
+{
+    const flow_function *f = s->f;
+    candidates c = {0};
+    flow_literals found = {0};
+    propose_all(s, value, &c);
+    for (uint32_t i = 0; i < c.count && found.count < FLOW_MAX_LITERALS; i++) {
+        flow_place at = flow_where(flow_in_block(FLOW_NONE), c.item[i]);
+        bool known = false, was = first;
+        for (unsigned n = 0; n < found.count; n++)
+            known |= flow_holds(f, &at, found.item[n]);
+        for (unsigned n = 0; n < f->clean[value].count; n++)
+            was |= flow_holds(f, &at, f->clean[value].item[n]);
+        if (was && !known && is_clean_under(s, value, c.item[i]))
+            found.item[found.count++] = c.item[i];
+    }
+    f->clean[value] = found;
+    s->changed = true;
+}
+
+static void taint_value(state *s, uint32_t value)
 {
     flow_function *f = s->f;
-    uint32_t first = f->graph.pred_first[block], last = f->graph.pred_first[block + 1];
-    flow_source edges = clean;
-    for (uint32_t p = first; p < last; p++) {
-        edges = either(edges, f->guarded[f->graph.pred[p]].source);
-        edges = either(edges, flow_branch_source(s->k, f, f->graph.pred[p]));
-    }
-    for (uint32_t i = f->phi_first[block]; i < f->phi_first[block + 1]; i++) {
-        flow_source source = clean;
-        for (uint32_t p = first; p < last; p++)
-            source = either(source, f->taint[f->args[f->values[f->phis[i]].first_arg + p - first]]);
-        stain(s, &f->taint[f->phis[i]], either(source, edges));
-    }
+    bool first = f->taint[value].reason == FLOW_CLEAN;
+    if (first)
+        stain(s, &f->taint[value], source_where(s, value, FLOW_NONE));
+    if (f->taint[value].reason != FLOW_CLEAN && (first || !keeps_all(s, value)))
+        find_clean(s, value, first);
+}
+
+static void taint_results(state *s)
+{
+    for (uint32_t d = s->f->def_first[s->insn->pc]; d < s->f->def_first[s->insn->pc + 1]; d++)
+        taint_value(s, s->f->defs[d]);
+}
+
+static void taint_phis(state *s, uint32_t block)
+{
+    for (uint32_t i = s->f->phi_first[block]; i < s->f->phi_first[block + 1]; i++)
+        taint_value(s, s->f->phis[i]);
 }
 
 /* ---- memory ---- */
@@ -332,6 +537,8 @@ static void taint_stored(state *s, const flow_address *a, flow_source control)
 {
     const flow_function *f = s->f;
     uint32_t stored = 0, n = 0;
+    flow_place runs = flow_where(flow_in_block(f->block_of[s->insn->pc]),
+                                   flow_guard_literal(f, s->insn));
     for (uint32_t u = f->use_first[s->insn->pc]; u < f->use_first[s->insn->pc + 1]; u++)
         stored += f->uses[u].role == FLOW_USE_STORED;
     flow_source common = either(control, uses_source(f, s->insn,
@@ -343,7 +550,7 @@ static void taint_stored(state *s, const flow_address *a, flow_source control)
         if (f->uses[u].role != FLOW_USE_STORED)
             continue;
         element_of_access(s->insn, a, n++, stored, &skip, &bytes);
-        store_to(s, a, f->taint[f->uses[u].value], skip, bytes);
+        store_to(s, a, flow_value_source(f, f->uses[u].value, &runs), skip, bytes);
     }
 }
 
@@ -490,11 +697,13 @@ static void control(state *s, uint32_t block)
 static void visit_insn(state *s, flow_source why)
 {
     flow_function *f = s->f;
+    taint_results(s);
+    if (never_runs(f, s->insn))
+        return;
     if (exchanges(s->insn) && lanes_may_diverge(s))
         stain(s, &s->exchanged[s->insn->op], either(why, uses_source(f, s->insn, ALL_ROLES)));
     if (f->effects[s->insn->pc] == IR_EFFECT_BARRIER)
         synchronise(s, why);
-    taint_results(s, why);
     for (uint32_t a = f->address_first[s->insn->pc]; a < f->address_first[s->insn->pc + 1]; a++)
         if (f->addresses[a].touch & FLOW_WRITE)
             taint_stored(s, &f->addresses[a], why);
@@ -542,12 +751,13 @@ static void prepare_taint(flow_kernel *k)
     for (uint32_t i = 0; i < k->code->count; i++) {
         flow_function *f = &k->funcs[i];
         f->taint = flow_new(&k->mem, flow_source, f->nvalues);
+        f->clean = flow_new(&k->mem, flow_literals, f->nvalues);
         f->guarded = flow_new(&k->mem, flow_control, (size_t)f->nblocks + 1);
         stain_reg_params(f);
     }
 }
 
-/* Needs: cfg, values, origins, uniform. Fills: taint, guarded, entered, exits, cells, any_shared,
+/* Needs: cfg, values, predicates, origins, uniform. Fills: taint, clean, guarded, entered, exits, cells, any_shared,
  * any_local, unordered. Sound under what flow_prove() assumes: what may depend on anything but the
  * launch has a reason. */
 void flow_pass_taint(flow_kernel *k)

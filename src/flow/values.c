@@ -143,6 +143,7 @@ static void rename_insn(builder *b, uint32_t i, uint32_t *value_of_raw)
                                                     .reg = raw->reg,
                                                     .block = f->block_of[i],
                                                     .insn = i,
+                                                    .partial = raw->partial,
                                                     .old = keeps ? current_value(b, raw->reg)
                                                                  : FLOW_NONE});
         set_current_value(b, raw->reg, value_of_raw[r]);
