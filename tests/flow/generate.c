@@ -8,6 +8,9 @@ typedef struct writer {
     char *text;
     size_t size, at;
     uint64_t seed;
+    bool predicated; /* most instructions are guarded, mostly by predicates that follow from the
+                        launch, and from each other */
+    uint32_t labels;
 } writer;
 
 __attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...)
@@ -63,8 +66,34 @@ static void put_memory(writer *w, const char *guard)
     }
 }
 
+/* Predicates 0 and 1 stay what they were at the start; 2 is made of them anew; 3 is of anything. */
+static void put_predicate(writer *w, const char *guard)
+{
+    static const char *const combined[] = {"and", "or", "xor"}, *const alike[] = {"ge", "lt"};
+    uint32_t a = pick(w, 3), b = pick(w, 3);
+    switch (pick(w, 6)) {
+    case 0: put(w, "%snot.pred %%p2, %%p%u;\n", guard, a); break;
+    case 1: put(w, "%s%s.pred %%p2, %%p%u, %%p%u;\n", guard, combined[pick(w, 3)], a, b); break;
+    case 2: put(w, "setp.%s.u32 %%p2, %%r10, %%r11;\n", alike[pick(w, 2)]); break;
+    case 3:
+        put(w, "setp.lt.%s.u32 %%p2|%%p4, %%r10, %u, %s%%p%u;\n", combined[pick(w, 3)],
+            pick(w, 32), pick(w, 2) ? "!" : "", a);
+        break;
+    case 4:
+        put(w, "setp.gt.%s.u32 %%p4|%%p2, %%r11, %%r10, %%p%u;\n", combined[pick(w, 3)], a);
+        break;
+    default:
+        put(w, "%ssetp.%s.u32 %%p3, %%r%u, %%r%u;\n", guard, pick(w, 2) ? "lt" : "ne",
+            pick(w, REGS), pick(w, REGS));
+    }
+}
+
 static void put_arithmetic(writer *w, const char *guard)
 {
+    if (w->predicated && pick(w, 5) == 0) {
+        put_predicate(w, guard);
+        return;
+    }
     static const char *const ops[] = {"add.u32",    "sub.u32", "xor.b32",
                                       "mul.lo.u32", "min.u32", "and.b32"};
     switch (pick(w, 6)) {
@@ -76,7 +105,7 @@ static void put_arithmetic(writer *w, const char *guard)
         break;
     case 3:
         put(w, "%ssetp.%s.u32 %%p%u, %%r%u, %%r%u;\n", guard, pick(w, 2) ? "lt" : "ne",
-            pick(w, PREDS), pick(w, REGS), pick(w, REGS));
+            w->predicated ? 3 : pick(w, PREDS), pick(w, REGS), pick(w, REGS));
         break;
     default:
         put(w, "%s%s %%r%u, %%r%u, %%r%u;\n", guard, ops[pick(w, 6)], pick(w, REGS), pick(w, REGS),
@@ -84,10 +113,38 @@ static void put_arithmetic(writer *w, const char *guard)
     }
 }
 
+/* A register that is loaded where a predicate holds, and not where it does not: by guards, or by a
+ * branch; and an access that uses it where one of them holds. */
+static void put_selected(writer *w)
+{
+    uint32_t p = pick(w, 3), to = pick(w, REGS), label = w->labels++;
+    const char *not = pick(w, 2) ? "!" : "", *other = *not ? "" : "!";
+    if (pick(w, 2))
+        put(w, "@%s%%p%u ld.global.u32 %%r%u, [%%d%u+%u];\n@%s%%p%u %s %%r%u, %%r10, %u;\n", not, p,
+            to, 3 + pick(w, 2), 4 * pick(w, 64), other, p, pick(w, 2) ? "add.u32" : "xor.b32", to,
+            pick(w, 64));
+    else
+        put(w,
+            "@%s%%p%u bra I%u;\nld.global.u32 %%r%u, [%%d%u+%u];\nbra J%u;\nI%u:\n"
+            "mov.u32 %%r%u, %u;\nJ%u:\n",
+            not, p, label, to, 3 + pick(w, 2), 4 * pick(w, 64), label, label, to, pick(w, 64), label);
+    if (pick(w, 3) == 0)
+        put_predicate(w, "");
+    if (pick(w, 2))
+        put(w, "add.u32 %%r%u, %%r%u, %%r%u;\n", to, to, pick(w, REGS));
+    put(w, "and.b32 %%r20, %%r%u, 63;\nmad.wide.u32 %%d9, %%r20, 4, %%d4;\n", to);
+    put(w, "@%s%%p%u %s\n", pick(w, 3) ? other : not, pick(w, 3) ? p : pick(w, 3),
+        pick(w, 2) ? "st.global.u32 [%d9], 5;" : "ld.global.u32 %r6, [%d9];");
+}
+
 static void put_insn(writer *w)
 {
+    if (w->predicated && pick(w, 5) == 0) {
+        put_selected(w);
+        return;
+    }
     char guard[16] = "";
-    if (pick(w, 4) == 0)
+    if (w->predicated ? pick(w, 4) != 0 : pick(w, 4) == 0)
         snprintf(guard, sizeof guard, "@%s%%p%u ", pick(w, 2) ? "!" : "", pick(w, PREDS));
     if (pick(w, 5) < 2)
         put_memory(w, guard);
@@ -135,8 +192,13 @@ static void put_start(writer *w)
         put(w, r % 3 == 0 ? "add.u32 %%r%u, %%r10, %u;\n" : "mov.u32 %%r%u, %u;\n", r, pick(w, 64));
     put(w, "ld.global.u32 %%r1, [%%d3+%u];\nld.global.u32 %%r5, [%%d4+%u];\n", 4 * pick(w, 64),
         4 * pick(w, 64));
-    put(w, "setp.lt.u32 %%p0, %%r1, %u;\n", pick(w, 64));
-    for (uint32_t p = 1; p < PREDS; p++)
+    if (w->predicated)
+        put(w, "setp.lt.u32 %%p0, %%r10, %%r11;\nsetp.%s.u32 %%p1|%%p4, %%r10, %u, %%p0;\n"
+               "not.pred %%p2, %%p%u;\n",
+            pick(w, 2) ? "gt.and" : "lt.or", pick(w, 32), pick(w, 2));
+    else
+        put(w, "setp.lt.u32 %%p0, %%r1, %u;\n", pick(w, 64));
+    for (uint32_t p = w->predicated ? 3 : 1; p < PREDS; p++)
         put(w, "setp.lt.u32 %%p%u, %%r%u, %u;\n", p, pick(w, REGS), pick(w, 64));
     for (uint32_t i = 0; i < 8; i++)
         put(w,
@@ -148,11 +210,11 @@ static void put_start(writer *w)
 
 void generate_kernel(uint64_t seed, char *text, size_t size)
 {
-    writer w = {.text = text, .size = size, .seed = seed * 7919 + 1};
+    writer w = {.text = text, .size = size, .seed = seed * 7919 + 1, .predicated = seed % 2};
     put_start(&w);
     for (uint32_t b = 0; b < BLOCKS; b++) {
         put(&w, "B%u:\n", b);
-        for (uint32_t i = pick(&w, INSNS); i; i--)
+        for (uint32_t i = pick(&w, w.predicated ? 2 * INSNS : INSNS); i; i--)
             put_insn(&w);
         put_branch(&w, b);
     }

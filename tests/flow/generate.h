@@ -1,5 +1,6 @@
 /* Random kernels that end: `.entry k(.param .u64 in, .param .u64 out, .param .u32 n)`. Memory is
- * accessed so that no two threads of a block share a word. */
+ * accessed so that no two threads of a block share a word. Those of odd seeds guard most of their
+ * instructions, by predicates that follow from each other. */
 #ifndef TEST_FLOW_GENERATE_H
 #define TEST_FLOW_GENERATE_H
 

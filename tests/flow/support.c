@@ -41,3 +41,37 @@ uint32_t rnd(uint64_t *state, uint32_t below)
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (uint32_t)((*state >> 33) % below);
 }
+
+uint64_t insn_computes(const ir_insn *insn, uint64_t a, uint64_t b, uint64_t c)
+{
+    switch (insn->op) {
+    case IR_mov: return a;
+    case IR_add: return a + b;
+    case IR_sub: return a - b;
+    case IR_xor: return a ^ b;
+    case IR_and: return a & b;
+    case IR_or: return a | b;
+    case IR_not: return !a; /* of predicates */
+    case IR_min: return a < b ? a : b;
+    case IR_mul: return a * b;
+    case IR_mad: return a * b + c;
+    case IR_shl: return a << b;
+    case IR_shr: return a >> b;
+    case IR_selp: return c ? a : b;
+    default: fail_msg("unexpected instruction %u", (unsigned)insn->op); return 0;
+    }
+}
+
+bool insn_compares(const ir_insn *insn, uint32_t a, uint32_t b)
+{
+    bool is_signed = ir_type_get(insn->types[0])->kind == IR_KIND_S;
+    int64_t x = is_signed ? (int32_t)a : (int64_t)a, y = is_signed ? (int32_t)b : (int64_t)b;
+    switch (ir_first_of(insn, IR_SC_CMP)) {
+    case IR_S_lt: return x < y;
+    case IR_S_le: return x <= y;
+    case IR_S_gt: return x > y;
+    case IR_S_ge: return x >= y;
+    case IR_S_eq: return x == y;
+    default: return x != y;
+    }
+}

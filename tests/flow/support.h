@@ -33,6 +33,11 @@ void subject_end(subject *s);
  * 0. */
 uint32_t pc_of(const subject *s, const char *text, unsigned n);
 
+/* What an instruction of those that random kernels are made of computes, and what a comparison of
+ * 32 bits says. */
+uint64_t insn_computes(const ir_insn *insn, uint64_t a, uint64_t b, uint64_t c);
+bool insn_compares(const ir_insn *insn, uint32_t a, uint32_t b);
+
 /* A reproducible random number below `below`. */
 uint32_t rnd(uint64_t *state, uint32_t below);
 

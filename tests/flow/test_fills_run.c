@@ -55,38 +55,6 @@ static tagged read_operand(machine *m, const ir_operand *o)
     return out;
 }
 
-static uint64_t compute(const ir_insn *insn, uint64_t a, uint64_t b, uint64_t c)
-{
-    switch (insn->op) {
-    case IR_mov: return a;
-    case IR_add: return a + b;
-    case IR_sub: return a - b;
-    case IR_xor: return a ^ b;
-    case IR_and: return a & b;
-    case IR_min: return a < b ? a : b;
-    case IR_mul: return a * b;
-    case IR_mad: return a * b + c;
-    case IR_shl: return a << b;
-    case IR_shr: return a >> b;
-    case IR_selp: return c ? a : b;
-    default: fail_msg("unexpected instruction %u", (unsigned)insn->op); return 0;
-    }
-}
-
-static bool compared(const ir_insn *insn, uint32_t a, uint32_t b)
-{
-    bool is_signed = ir_type_get(insn->types[0])->kind == IR_KIND_S;
-    int64_t x = is_signed ? (int32_t)a : (int64_t)a, y = is_signed ? (int32_t)b : (int64_t)b;
-    switch (ir_first_of(insn, IR_SC_CMP)) {
-    case IR_S_lt: return x < y;
-    case IR_S_le: return x <= y;
-    case IR_S_gt: return x > y;
-    case IR_S_ge: return x >= y;
-    case IR_S_eq: return x == y;
-    default: return x != y;
-    }
-}
-
 /* ---- memory ---- */
 
 static uint32_t word_of(const machine *m, const ir_operand *o)
@@ -210,8 +178,8 @@ static void run_arithmetic(machine *m, const ir_insn *insn)
         if (insn->op == IR_selp && i == 3)
             out.device = device;
     }
-    out.value = insn->op == IR_setp ? compared(insn, (uint32_t)in[1].value, (uint32_t)in[2].value)
-                                    : compute(insn, in[1].value, in[2].value, in[3].value);
+    out.value = insn->op == IR_setp ? insn_compares(insn, (uint32_t)in[1].value, (uint32_t)in[2].value)
+                                    : insn_computes(insn, in[1].value, in[2].value, in[3].value);
     write_register(m, insn, &insn->operands[0], out);
 }
 
