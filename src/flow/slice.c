@@ -83,23 +83,20 @@ static void follow_phi(state *s, const flow_function *f, place at)
     }
 }
 
-/* The guard is needed even where it is known: another need may bring the instruction in, which must
- * then not run here. */
 static void follow_insn(state *s, const flow_function *f, place at)
 {
     const flow_value *v = &f->values[at.value];
     const ir_insn *insn = &f->func->insns[v->insn];
     flow_place block = flow_in_block(v->block), here = flow_where(block, at.where);
-    flow_place own = flow_is_pure(f, insn) ? here : block;
     flow_runs runs = flow_runs_where(f, insn, &here);
     flow_place keeps = flow_where(here, flow_not(flow_guard_literal(f, insn)));
     if (flow_keeps_old(v, runs))
         need(s, f, v->old, v->partial ? here : keeps);
-    need_uses(s, f, v->insn, 1 << FLOW_USE_GUARD, own);
     if (runs == FLOW_RUNS_NEVER)
         return;
     s->flags[f->first_pc + v->insn] |= FLOW_PC_SLICE;
-    need_uses(s, f, v->insn, ~0u, own);
+    need_uses(s, f, v->insn, 1 << FLOW_USE_GUARD, block);
+    need_uses(s, f, v->insn, ~(1u << FLOW_USE_GUARD), flow_is_pure(f, insn) ? here : block);
     need_memory(s, f, v->insn);
 }
 

@@ -329,18 +329,18 @@ static flow_source own_source(state *s, uint32_t n, uint32_t count)
 
 /* What stains the n-th of `count` values that the instruction defines, where the literal holds;
  * FLOW_NONE: wherever it is computed. Lanes and memory that others share are not of this thread: the
- * literal says nothing about them, nor about addresses, which the slice must not get wrong. */
+ * literal says nothing about them; nor is it asked about addresses and guards, which the slice must
+ * not get wrong where it does not hold. */
 static flow_source result_source(state *s, uint32_t n, uint32_t count, flow_literal literal)
 {
     const flow_function *f = s->f;
     const flow_value *v = &f->values[f->defs[f->def_first[s->insn->pc] + n]];
     flow_place block = flow_in_block(v->block), here = flow_where(block, literal);
-    flow_place own = flow_is_pure(f, s->insn) ? here : block;
     flow_literal guard = flow_guard_literal(f, s->insn);
-    flow_place lets = flow_where(own, guard), keeps = flow_where(here, flow_not(guard));
+    flow_place lets = flow_where(flow_is_pure(f, s->insn) ? here : block, guard), keeps = flow_where(here, flow_not(guard));
     flow_runs runs = flow_runs_where(f, s->insn, &here);
     flow_source source = f->guarded[v->block].source;
-    source = either(source, roles_source(f, s->insn, 1 << FLOW_USE_GUARD, &own));
+    source = either(source, flow_guard_source(f, s->insn));
     if (runs != FLOW_RUNS_NEVER)
         source = either(source, roles_source(f, s->insn, BUT_GUARD, &lets));
     if (flow_keeps_old(v, runs))

@@ -137,8 +137,31 @@ static void put_selected(writer *w)
         pick(w, 2) ? "st.global.u32 [%d9], 5;" : "ld.global.u32 %r6, [%d9];");
 }
 
+/* A loaded register that two predicates overwrite, each its own way, and accesses where one of them
+ * holds, in local memory, too. */
+static void put_overlaid(writer *w)
+{
+    uint32_t a = pick(w, 3), b = pick(w, 3), to = pick(w, REGS);
+    bool local = pick(w, 2);
+    put(w, "ld.global.u32 %%r%u, [%%d4+%u];\n@%%p%u add.u32 %%r%u, %%r10, %u;\n", to, 4 * pick(w, 64),
+        a, to, pick(w, 64));
+    put(w, "@%%p%u %s.u32 %%r%u, %%r%u, %%r10;\n", b, pick(w, 2) ? "add" : "mul.lo", to, pick(w, REGS));
+    put(w, "and.b32 %%r20, %%r%u, %u;\nmad.wide.u32 %%d9, %%r20, 4, %%d%u;\n", to, local ? 7 : 63,
+        local ? 7 : 4);
+    put(w, "@%%p%u %s;\n", b, local ? "ld.local.u32 %r5, [%d9]" : "st.global.u32 [%d9], 6");
+    put(w, "@%%p%u %s;\n", a, local ? "ld.local.u32 %r4, [%d9]" : "st.global.u32 [%d9], 7");
+    if (pick(w, 2))
+        put(w, "and.b32 %%r20, %%r%u, 63;\nmad.wide.u32 %%d9, %%r20, 4, %%d4;\n@%%p%u "
+               "st.global.u32 [%%d9], 8;\n",
+            local ? 4 + pick(w, 2) : to, pick(w, 2) ? a : b);
+}
+
 static void put_insn(writer *w)
 {
+    if (w->predicated && pick(w, 9) == 0) {
+        put_overlaid(w);
+        return;
+    }
     if (w->predicated && pick(w, 5) == 0) {
         put_selected(w);
         return;
