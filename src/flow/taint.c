@@ -7,11 +7,10 @@
  *
  * A tainted value has literals (predicates.h) under which it is clean: two launches that differ in
  * data only, in both of which the literal holds where the value is computed, compute the same. Why
- * that may be relied on where the value is used in a context that implies the literal: what decides
- * the literal is clean, so that both launches agree on whether it holds; its definition dominates
- * the value's, and so the use's, so that it has not been computed anew in between; and whether the
- * instruction runs at all is judged by its guard and by branches, which get no such help but by
- * what holds in their own block. */
+ * that may be relied on where the value is used in a place that implies the literal: what decides
+ * the literal is defined before the value, in every way to it, and the value before its use, so that
+ * nothing has decided anew in between; and whether an instruction runs at all is judged by its guard
+ * and by branches, which get no such help but by what holds in their own block. */
 #include "flow/taint.h"
 
 typedef struct state {
@@ -103,21 +102,11 @@ bool flow_is_barrier(const ir_insn *insn)
     return insn->op == IR_bar || insn->op == IR_barrier;
 }
 
-static bool is_clean_atom(const flow_function *f, flow_literal literal)
-{
-    for (unsigned i = 0; i < 2; i++) {
-        uint32_t value = f->atoms[literal / 2].decided_by[i];
-        if (value != FLOW_NONE && f->taint[value].reason != FLOW_CLEAN)
-            return false;
-    }
-    return true;
-}
-
 flow_literal flow_clean_where(const flow_function *f, uint32_t value, const flow_place *at)
 {
     const flow_literals *l = &f->clean[value];
     for (unsigned i = 0; i < l->count; i++)
-        if (is_clean_atom(f, l->item[i]) && flow_holds(f, at, l->item[i]))
+        if (flow_holds(f, at, l->item[i]))
             return l->item[i];
     return FLOW_NONE;
 }
@@ -441,6 +430,18 @@ static void propose_all(const state *s, uint32_t value, candidates *c)
         propose_of(c, f, v->old);
 }
 
+static bool is_clean_atom(const flow_function *f, flow_literal literal)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t value = f->atoms[literal / 2].decided_by[i];
+        if (value != FLOW_NONE && f->taint[value].reason != FLOW_CLEAN)
+            return false;
+    }
+    return true;
+}
+
+/* Literals that something tainted decides would come to nothing: whatever ran where they hold would
+ * have a tainted guard, or stand behind a tainted branch. They are not kept. */
 static bool is_clean_under(state *s, uint32_t value, flow_literal literal)
 {
     const flow_value *v = &s->f->values[value];
