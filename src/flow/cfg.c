@@ -1,5 +1,5 @@
 /* Basic blocks and what follows from their graph. */
-#include "flow/kernel.h"
+#include "flow/launch.h"
 
 #include "ir/module.h"
 
@@ -132,7 +132,13 @@ static void edges_of(builder *b, uint32_t block)
     uint32_t last = b->f->blocks[block].first + b->f->blocks[block].count - 1;
     const ir_insn *insn = &func->insns[last];
     uint32_t next = b->f->block_of[last + 1];
-    bool falls = is_guarded(insn);
+    uint8_t decided = b->f->decided ? b->f->decided[last] : FLOW_DECIDED_OPEN;
+    bool falls = is_guarded(insn) && decided != FLOW_DECIDED_RUNS;
+    bool ends = insn->op == IR_bra || insn->op == IR_ret || insn->op == IR_exit;
+    if (ends && decided == FLOW_DECIDED_NEVER) {
+        edge(b, block, next);
+        return;
+    }
     switch (insn->op) {
     case IR_bra:
     case IR_brx: edges_of_branch(b, block, insn); break;

@@ -252,6 +252,7 @@ typedef struct flow_function {
     uint32_t first_pc;
     bool may_exit; /* a thread may end in it or in what it calls */
     bool pointed;  /* a call through a pointer may reach it */
+    const uint8_t *decided; /* [ninsns] what the launch at hand says of guards (launch.h); NULL */
 
     /* cfg. Node nblocks is the exit. */
     flow_block *blocks;

@@ -1,6 +1,8 @@
 /* Atoms of predicates, what follows from what, and what holds in each block. */
 #include "flow/predicates.h"
 
+#include "flow/launch.h"
+
 #include <string.h>
 
 enum { MAX_STEPS = 24 }; /* literals that are looked at on the way from one to another */
@@ -356,6 +358,8 @@ bool flow_literal_before(const flow_function *f, flow_literal literal, uint32_t 
 flow_runs flow_runs_where(const flow_function *f, const ir_insn *insn, const flow_place *at)
 {
     flow_literal guard = flow_guard_literal(f, insn);
+    if (f->decided && f->decided[insn->pc] != FLOW_DECIDED_OPEN)
+        return f->decided[insn->pc] == FLOW_DECIDED_RUNS ? FLOW_RUNS_ALWAYS : FLOW_RUNS_NEVER;
     if (guard == FLOW_NONE || flow_holds(f, at, guard))
         return FLOW_RUNS_ALWAYS;
     return flow_holds(f, at, flow_not(guard)) ? FLOW_RUNS_NEVER : FLOW_RUNS_PERHAPS;

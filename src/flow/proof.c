@@ -61,8 +61,10 @@ static flow_verdict verdict_of(const state *s, const flow_function *f, const ir_
         return (flow_verdict){(flow_reason)guard.reason, FLOW_THROUGH_GUARD, guard.pc, IR_NONE};
     if (f->unknown[insn->pc])
         return (flow_verdict){FLOW_UNKNOWN_OP, FLOW_THROUGH_ADDRESS, pc, IR_NONE};
-    flow_place runs = flow_where(flow_in_block(f->block_of[insn->pc]),
-                                   flow_guard_literal(f, insn));
+    flow_place block = flow_in_block(f->block_of[insn->pc]);
+    if (flow_runs_where(f, insn, &block) == FLOW_RUNS_NEVER)
+        return (flow_verdict){FLOW_CLEAN, FLOW_THROUGH_NONE, IR_NONE, IR_NONE};
+    flow_place runs = flow_where(block, flow_guard_literal(f, insn));
     for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++) {
         flow_source source = flow_value_source(f, f->uses[u].value, &runs);
         if (f->uses[u].role == FLOW_USE_ADDRESS && source.reason != FLOW_CLEAN)

@@ -225,8 +225,10 @@ static void add_roots(state *s, const flow_function *f)
             continue;
         if (is_control_insn(s->k, insn))
             add_control(s, f, insn);
+        flow_place at = block_of_insn(f, i);
+        bool never = flow_runs_where(f, insn, &at) == FLOW_RUNS_NEVER;
         if (s->flags[f->first_pc + i] & FLOW_PC_PROVEN)
-            need_uses(s, f, i, 1 << FLOW_USE_ADDRESS | 1 << FLOW_USE_GUARD, block_of_insn(f, i));
+            need_uses(s, f, i, 1 << FLOW_USE_GUARD | (never ? 0 : 1 << FLOW_USE_ADDRESS), at);
     }
 }
 
