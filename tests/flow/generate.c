@@ -66,11 +66,18 @@ static void put_memory(writer *w, const char *guard)
     }
 }
 
-/* Predicates 0 and 1 stay what they were at the start; 2 is made of them anew; 3 is of anything. */
+/* Predicates 0 and 1 stay what they were at the start, 5 and 6 too, which are the same for all
+ * threads; 2 is made of them anew; 3 is of anything. */
+static uint32_t of_launch(writer *w)
+{
+    static const uint8_t predicates[] = {0, 1, 2, 0, 1, 2, 5, 6};
+    return predicates[pick(w, 8)];
+}
+
 static void put_predicate(writer *w, const char *guard)
 {
     static const char *const combined[] = {"and", "or", "xor"}, *const alike[] = {"ge", "lt"};
-    uint32_t a = pick(w, 3), b = pick(w, 3);
+    uint32_t a = of_launch(w), b = of_launch(w);
     switch (pick(w, 6)) {
     case 0: put(w, "%snot.pred %%p2, %%p%u;\n", guard, a); break;
     case 1: put(w, "%s%s.pred %%p2, %%p%u, %%p%u;\n", guard, combined[pick(w, 3)], a, b); break;
@@ -117,7 +124,7 @@ static void put_arithmetic(writer *w, const char *guard)
  * branch; and an access that uses it where one of them holds. */
 static void put_selected(writer *w)
 {
-    uint32_t p = pick(w, 3), to = pick(w, REGS), label = w->labels++;
+    uint32_t p = of_launch(w), to = pick(w, REGS), label = w->labels++;
     const char *not = pick(w, 2) ? "!" : "", *other = *not ? "" : "!";
     if (pick(w, 2))
         put(w, "@%s%%p%u ld.global.u32 %%r%u, [%%d%u+%u];\n@%s%%p%u %s %%r%u, %%r10, %u;\n", not, p,
@@ -133,7 +140,7 @@ static void put_selected(writer *w)
     if (pick(w, 2))
         put(w, "add.u32 %%r%u, %%r%u, %%r%u;\n", to, to, pick(w, REGS));
     put(w, "and.b32 %%r20, %%r%u, 63;\nmad.wide.u32 %%d9, %%r20, 4, %%d4;\n", to);
-    put(w, "@%s%%p%u %s\n", pick(w, 3) ? other : not, pick(w, 3) ? p : pick(w, 3),
+    put(w, "@%s%%p%u %s\n", pick(w, 3) ? other : not, pick(w, 3) ? p : of_launch(w),
         pick(w, 2) ? "st.global.u32 [%d9], 5;" : "ld.global.u32 %r6, [%d9];");
 }
 
@@ -141,7 +148,7 @@ static void put_selected(writer *w)
  * holds, in local memory, too. */
 static void put_overlaid(writer *w)
 {
-    uint32_t a = pick(w, 3), b = pick(w, 3), to = pick(w, REGS);
+    uint32_t a = of_launch(w), b = of_launch(w), to = pick(w, REGS);
     bool local = pick(w, 2);
     put(w, "ld.global.u32 %%r%u, [%%d4+%u];\n@%%p%u add.u32 %%r%u, %%r10, %u;\n", to, 4 * pick(w, 64),
         a, to, pick(w, 64));
@@ -168,7 +175,8 @@ static void put_insn(writer *w)
     }
     char guard[16] = "";
     if (w->predicated ? pick(w, 4) != 0 : pick(w, 4) == 0)
-        snprintf(guard, sizeof guard, "@%s%%p%u ", pick(w, 2) ? "!" : "", pick(w, PREDS));
+        snprintf(guard, sizeof guard, "@%s%%p%u ", pick(w, 2) ? "!" : "",
+                 w->predicated && pick(w, 4) ? of_launch(w) : pick(w, PREDS));
     if (pick(w, 5) < 2)
         put_memory(w, guard);
     else
@@ -194,7 +202,9 @@ static void put_branch(writer *w, uint32_t block)
             put(w, "bra B%u;\n", forward);
             return;
         } /* fallthrough */
-    default: put(w, "@%s%%p%u bra B%u;\n", pick(w, 2) ? "!" : "", pick(w, PREDS), forward);
+    default:
+        put(w, "@%s%%p%u bra B%u;\n", pick(w, 2) ? "!" : "",
+            w->predicated && pick(w, 2) ? of_launch(w) : pick(w, PREDS), forward);
     }
 }
 
@@ -217,8 +227,9 @@ static void put_start(writer *w)
         4 * pick(w, 64));
     if (w->predicated)
         put(w, "setp.lt.u32 %%p0, %%r10, %%r11;\nsetp.%s.u32 %%p1|%%p4, %%r10, %u, %%p0;\n"
-               "not.pred %%p2, %%p%u;\n",
-            pick(w, 2) ? "gt.and" : "lt.or", pick(w, 32), pick(w, 2));
+               "not.pred %%p2, %%p%u;\nsetp.lt.u32 %%p5, %%r11, %u;\nsetp.%s.u32 %%p6, %%r11, %u;\n",
+            pick(w, 2) ? "gt.and" : "lt.or", pick(w, 32), pick(w, 2), pick(w, 34),
+            pick(w, 2) ? "eq" : "ge", 15 + pick(w, 4));
     else
         put(w, "setp.lt.u32 %%p0, %%r1, %u;\n", pick(w, 64));
     for (uint32_t p = w->predicated ? 3 : 1; p < PREDS; p++)

@@ -2,6 +2,7 @@
  * whether the slice would have computed it: whatever a proven access, a branch or an access of the
  * slice itself needs, it must. And the same kernels with other data: what is proven is the same.
  * With a number as argument, so many kernels are tried. */
+#include "flow/launch.h"
 #include "generate.h"
 #include "support.h"
 
@@ -13,6 +14,7 @@
     "%d2;\n"
 
 enum {
+    N = 17, /* the parameter n */
     THREADS = 3,
     MAX_STEPS = 4000,
     MAX_REGS = 64,
@@ -237,7 +239,7 @@ static uint32_t run_insn(machine *m, uint32_t pc)
             write_cell(m, insn, &insn->operands[0],
                        (cell){strcmp(insn->operands[1].sym.var->name, "in") == 0    ? IN
                               : strcmp(insn->operands[1].sym.var->name, "out") == 0 ? OUT
-                                                                                    : 17,
+                                                                                    : N,
                               true});
         else
             run_memory(m, insn);
@@ -266,6 +268,8 @@ static void run_thread(machine *m, uint32_t tid, uint64_t data)
 
 typedef struct tally {
     uint64_t proven, conditional, differ, unproven;
+    uint64_t decided, more; /* guards, and accesses that are proven since those are decided */
+    uint64_t lost;          /* that are not any more */
 } tally;
 
 static void compare(const machine *m, const trace *other, tally *t)
@@ -298,20 +302,50 @@ static uint32_t count_conditional(const subject *s)
     return count;
 }
 
-static void check(machine *m, const char *text, tally *t)
+static void run_all(machine *m, tally *t)
 {
     static trace first[MAX_INSNS];
-    subject s;
-    subject_begin(&s, text, "k");
-    assert_true(s.f->func->nregs < MAX_REGS && s.f->func->ninsns < MAX_INSNS);
-    m->s = &s;
-    t->conditional += count_conditional(&s);
     for (uint32_t n = 0; n < THREADS; n++) {
         run_thread(m, 15 * n, m->seed);
         memcpy(first, m->traces, sizeof first);
         run_thread(m, 15 * n, m->seed + 5000);
         compare(m, first, t);
     }
+}
+
+/* The proof for the launch that run_thread() makes. */
+static void decide(subject *s, tally *t)
+{
+    struct {
+        uint64_t in, out;
+        uint32_t n;
+    } params = {IN, OUT, N};
+    flow_launch launch = {
+        .params = (const uint8_t *)&params, .nparams = 20, .grid = {1, 1, 1}, .block = {32, 1, 1}};
+    uint8_t *decided = wl_new_array(s->arena, uint8_t, s->code.npcs);
+    flow_proof proof;
+    assert_int_equal(flow_decide(s->kernel, &launch, decided), WL_OK);
+    assert_int_equal(flow_prove_decided(&s->code, decided, s->arena, &proof), WL_OK);
+    for (uint32_t pc = 0; pc < s->code.npcs; pc++) {
+        t->decided += decided[pc] != FLOW_DECIDED_OPEN;
+        t->more += s->proof.flags[pc] & FLOW_PC_MEMORY && !(s->proof.flags[pc] & FLOW_PC_PROVEN) &&
+                   proof.flags[pc] & FLOW_PC_PROVEN;
+        t->lost += s->proof.flags[pc] & FLOW_PC_PROVEN && proof.flags[pc] & FLOW_PC_MEMORY &&
+                   !(proof.flags[pc] & FLOW_PC_PROVEN);
+    }
+    s->proof = proof;
+}
+
+static void check(machine *m, const char *text, tally *t)
+{
+    subject s;
+    subject_begin(&s, text, "k");
+    assert_true(s.f->func->nregs < MAX_REGS && s.f->func->ninsns < MAX_INSNS);
+    m->s = &s;
+    t->conditional += count_conditional(&s);
+    run_all(m, t);
+    decide(&s, t);
+    run_all(m, t);
     subject_end(&s);
 }
 
@@ -329,7 +363,12 @@ static void slices_know_what_they_need(void **state)
                   "differ\n",
                   (unsigned long long)t.proven, (unsigned long long)t.conditional,
                   (unsigned long long)t.differ, (unsigned long long)t.unproven);
+    print_message("%llu guards that the launch decides; %llu more accesses are proven by that, %llu "
+                  "less\n",
+                  (unsigned long long)t.decided, (unsigned long long)t.more,
+                  (unsigned long long)t.lost);
     assert_true(2 * t.conditional > kernels && t.differ * 3 > t.unproven);
+    assert_true(t.decided > kernels && t.more > kernels / 2 && t.lost * 50 < t.more);
 }
 
 /* What would be wrong to conclude, in kernels where it matters: register 1 is loaded where the first
