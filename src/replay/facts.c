@@ -2,6 +2,7 @@
 #include "replay/facts.h"
 
 #include "emu/slice.h"
+#include "flow/launch.h"
 #include "ir/blocks.h"
 
 #include <string.h>
@@ -98,8 +99,14 @@ static void look_at(state *s, uint32_t pc)
         use_operand(s, insn, &insn->operands[i]);
 }
 
-wl_status replay_facts_of(const ir_module *ptx, const ir_func *kernel, wl_arena *arena,
-                          replay_facts *out)
+static wl_status prove(const ir_kernel *code, const uint8_t *decided, wl_arena *arena,
+                       flow_proof *out)
+{
+    return decided ? flow_prove_decided(code, decided, arena, out) : flow_prove(code, arena, out);
+}
+
+wl_status replay_facts_of(const ir_module *ptx, const ir_func *kernel, const uint8_t *decided,
+                          wl_arena *arena, replay_facts *out)
 {
     uint32_t from;
     *out = (replay_facts){.whole = true};
@@ -109,7 +116,7 @@ wl_status replay_facts_of(const ir_module *ptx, const ir_func *kernel, wl_arena 
     out->constants = wl_new_array(arena, const ir_var *, ptx->nvars + 1);
     if (!out->param_used || !out->constants ||
         ir_kernel_of(ptx, kernel, arena, &out->code) != WL_OK ||
-        flow_prove(&out->code, arena, &out->proof) != WL_OK)
+        prove(&out->code, decided, arena, &out->proof) != WL_OK)
         return WL_NOMEM;
     for (uint32_t pc = 0; pc < out->proof.npcs; pc++)
         look_at(&s, pc);

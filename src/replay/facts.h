@@ -20,9 +20,11 @@ typedef struct replay_facts {
     bool whole;
 } replay_facts;
 
-/* Everything lies in `arena`. Fails with WL_NOMEM only. */
-wl_status replay_facts_of(const ir_module *ptx, const ir_func *kernel, wl_arena *arena,
-                          replay_facts *out);
+/* Everything lies in `arena`. `decided`: NULL, or what launches say of the kernel's guards
+ * (flow/launch.h); then the facts are those launches', and live as long as it. Fails with WL_NOMEM
+ * only. */
+wl_status replay_facts_of(const ir_module *ptx, const ir_func *kernel, const uint8_t *decided,
+                          wl_arena *arena, replay_facts *out);
 
 /* Where the parameter lies among the launch's bytes (PTX ISA, "Parameter state space"): each at its
  * own alignment, in order. All of them where `var` is NULL. False: the kernel has no such one. */

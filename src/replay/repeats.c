@@ -26,7 +26,7 @@ static void prove_for_repeats(replay_repeats *repeats, replay_proven *proven,
     const emu_kernel_info *info = emu_kernel_get(kernel);
     proven->arena = wl_arena_new();
     replay_facts *facts = proven->arena ? wl_new(proven->arena, replay_facts) : NULL;
-    if (facts && replay_facts_of(module, info->func, proven->arena, facts) == WL_OK &&
+    if (facts && replay_facts_of(module, info->func, NULL, proven->arena, facts) == WL_OK &&
         facts->whole && facts->param_bytes == info->param_bytes) {
         proven->facts = facts;
         proven->number = ++repeats->last_number;

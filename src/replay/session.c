@@ -465,6 +465,24 @@ static emu_dim emu_dim_of(const uint32_t d[3])
     return (emu_dim){d[0], d[1], d[2]};
 }
 
+/* A kernel that carries probes is left as it is, where the launch's own parameters do not decide all
+ * that is not proven: what its launches recorded goes by the kernel's own gaps. */
+static wl_status decide_guards(work *w)
+{
+    const cap_note *n = w->note;
+    replay_world_kernel *k = w->kernel;
+    flow_launch launch = {.params = w->params,
+                          .nparams = n->nparams,
+                          .grid = {n->grid[0], n->grid[1], n->grid[2]},
+                          .block = {n->block[0], n->block[1], n->block[2]}};
+    if (w->completed)
+        return WL_OK;
+    wl_status status = replay_world_decide(&w->s->world, n->module, &launch, &k);
+    if (k->ngaps == 0 || !replay_recorded_kernel(w->s->recorded, n->kernel))
+        w->kernel = k;
+    return status;
+}
+
 static wl_status take_up(work *w, replay_outcome *out)
 {
     replay_session *s = w->s;
@@ -481,7 +499,8 @@ static wl_status take_up(work *w, replay_outcome *out)
     const char *reason = not_replayable(w);
     if (reason)
         return say_nothing_known(w, reason, out);
-    return known_or_new(w, out);
+    status = decide_guards(w);
+    return status == WL_OK ? known_or_new(w, out) : status;
 }
 
 wl_status replay_note(replay_session *s, const cap_note *note, replay_outcome *out, wl_error *err)

@@ -171,6 +171,10 @@ static bool load_module(replay_world *w, replay_world_module *m)
 
 static void kernel_free(replay_world_kernel *k)
 {
+    for (replay_world_kernel *v = k->variants, *next; v; v = next) {
+        next = v->next;
+        kernel_free(v);
+    }
     replay_fills_clear(&k->fills);
     replay_arrays_clear(&k->arrays);
     replay_path_clear(&k->path);
@@ -214,6 +218,7 @@ static wl_status list_kernel_gaps(replay_world_kernel *k)
     return WL_OK;
 }
 
+/* What is left of the kernel where k->decided says so; NULL: all of it. */
 static wl_status prepare_kernel(replay_world *w, replay_world_module *m, replay_world_kernel *k)
 {
     wl_error *err = &k->error;
@@ -222,26 +227,38 @@ static wl_status prepare_kernel(replay_world *w, replay_world_module *m, replay_
     const ir_func *func = ir_module_kernel(m->ptx, k->name);
     if (!func)
         return wl_fail(err, WL_NOENT, "its module has no such kernel");
-    if (replay_facts_of(m->ptx, func, k->arena, &k->facts) != WL_OK)
+    if (replay_facts_of(m->ptx, func, k->decided, k->arena, &k->facts) != WL_OK)
         return fail_nomem(err);
     wl_status status = emu_module_slice(m->loaded, k->name, &k->facts.proof, &k->slice, err);
     return status == WL_OK && list_kernel_gaps(k) != WL_OK ? fail_nomem(err) : status;
 }
 
-static replay_world_kernel *new_kernel(replay_world *w, replay_world_module *m, const char *name)
+/* `decided`: NULL, or `count` bytes, which are copied. */
+static replay_world_kernel *make_kernel(replay_world *w, replay_world_module *m, const char *name,
+                                        const uint8_t *decided, uint32_t count)
 {
     replay_world_kernel *k = calloc(1, sizeof *k);
     if (!k)
         return NULL;
     k->name = strdup(name);
     k->arena = wl_arena_new();
-    if (!k->name || !k->arena) {
+    uint8_t *copy = decided && k->arena ? wl_new_array(k->arena, uint8_t, count + 1) : NULL;
+    if (!k->name || !k->arena || (decided && !copy)) {
         kernel_free(k);
         return NULL;
     }
+    if (decided)
+        k->decided = memcpy(copy, decided, count);
     k->number = ++w->nkernels;
     k->status = prepare_kernel(w, m, k);
-    HASH_ADD_KEYPTR(hh, m->kernels, k->name, strlen(k->name), k);
+    return k;
+}
+
+static replay_world_kernel *new_kernel(replay_world *w, replay_world_module *m, const char *name)
+{
+    replay_world_kernel *k = make_kernel(w, m, name, NULL, 0);
+    if (k)
+        HASH_ADD_KEYPTR(hh, m->kernels, k->name, strlen(k->name), k);
     return k;
 }
 
@@ -260,6 +277,56 @@ wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char 
     if ((*out)->status != WL_OK)
         *err = (*out)->error;
     return (*out)->status;
+}
+
+/* ---- what launches decide ---- */
+
+enum { MAX_VARIANTS = 64 }; /* of a kernel: launches that decide otherwise have it as it is */
+
+static bool decides_anything(const uint8_t *decided, uint32_t count)
+{
+    for (uint32_t pc = 0; pc < count; pc++)
+        if (decided[pc] != FLOW_DECIDED_OPEN)
+            return true;
+    return false;
+}
+
+/* NULL: out of memory, or there are too many. */
+static replay_world_kernel *variant_of(replay_world *w, replay_world_module *m,
+                                       replay_world_kernel *k, const uint8_t *decided)
+{
+    uint32_t count = 0, npcs = k->facts.code.npcs;
+    for (replay_world_kernel *v = k->variants; v; v = v->next, count++)
+        if (memcmp(v->decided, decided, npcs) == 0)
+            return v;
+    replay_world_kernel *v = count < MAX_VARIANTS ? make_kernel(w, m, k->name, decided, npcs) : NULL;
+    if (v) {
+        v->next = k->variants;
+        k->variants = v;
+    }
+    return v;
+}
+
+wl_status replay_world_decide(replay_world *w, uint32_t module, const flow_launch *launch,
+                              replay_world_kernel **kernel)
+{
+    replay_world_module *m = NULL;
+    replay_world_kernel *k = *kernel;
+    uint32_t npcs = k->facts.code.npcs;
+    HASH_FIND(hh, w->modules, &module, sizeof module, m);
+    if (!m || !k->ngaps)
+        return WL_OK;
+    if (!k->asked)
+        k->asked = flow_kernel_new(&k->facts.code, k->arena);
+    uint8_t *decided = malloc(npcs + 1);
+    wl_status status = k->asked && decided ? flow_decide(k->asked, launch, decided) : WL_NOMEM;
+    if (status == WL_OK && decides_anything(decided, npcs)) {
+        replay_world_kernel *v = variant_of(w, m, k, decided);
+        if (v && v->status == WL_OK && v->ngaps < k->ngaps)
+            *kernel = v;
+    }
+    free(decided);
+    return status;
 }
 
 /* ---- constants ---- */

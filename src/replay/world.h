@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "capture/capture.h"
 #include "emu/slice.h"
+#include "flow/launch.h"
 #include "replay/arrays.h"
 #include "replay/facts.h"
 #include "replay/fills.h"
@@ -44,6 +45,10 @@ typedef struct replay_world_kernel {
     uint32_t shown;        /* memory instructions that the slice shows */
     uint32_t ngaps;
     cap_gap *gaps;
+    /* Of a kernel as launches have it that decide some of its guards: what they say of each. */
+    const uint8_t *decided;
+    struct replay_world_kernel *variants, *next; /* those of the kernel as it is */
+    flow_kernel *asked;                          /* to find out; NULL before */
     UT_hash_handle hh;
 } replay_world_kernel;
 
@@ -82,6 +87,11 @@ bool replay_world_find_object(void *ctx, uint32_t object, emu_alloc *out);
  * says why; *out may be there all the same, with its gaps. */
 wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char *name,
                                    replay_world_kernel **out, wl_error *err);
+/* Puts in the place of the kernel what is left of it in launches that decide as this one does, where
+ * more of that follows from the launch: with a number of its own, so that its launches are told
+ * apart from others. Leaves it where there is no such thing. WL_NOMEM is the only failure. */
+wl_status replay_world_decide(replay_world *w, uint32_t module, const flow_launch *launch,
+                              replay_world_kernel **kernel);
 /* Hash of what the kernel's constants hold; false, with the name of the first one, where one of
  * them is not known. */
 bool replay_world_constants(replay_world *w, uint32_t module, const replay_facts *facts,

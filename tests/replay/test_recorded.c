@@ -92,7 +92,7 @@ static void begin(recording *r)
     shoot_probed(&r->p, "k", &s, false, &setup, &block, 1, &after, &r->l);
     shot_end(&after);
     const ir_func *func = ir_module_kernel(r->p.f.ptx, "k");
-    assert_int_equal(replay_facts_of(r->p.f.ptx, func, r->p.arena, &r->facts), WL_OK);
+    assert_int_equal(replay_facts_of(r->p.f.ptx, func, NULL, r->p.arena, &r->facts), WL_OK);
     emu_kernel *slice;
     assert_int_equal(emu_module_slice(r->p.f.module, "k", &r->facts.proof, &slice, &err), WL_OK);
     r->part = (replay_recorded_part){&r->note, slice, constant_here, r};
@@ -158,7 +158,7 @@ static void memory_that_runs_out_in_a_proof_is_said(void **state)
     for (bool failed = true; failed;) {
         wl_arena *arena = wl_arena_new();
         scarce_fail(refused + 1);
-        wl_status status = replay_facts_of(f.ptx, func, arena, &facts);
+        wl_status status = replay_facts_of(f.ptx, func, NULL, arena, &facts);
         failed = scarce_failed();
         scarce_fail(0);
         if (status != (failed ? WL_NOMEM : WL_OK))

@@ -140,7 +140,7 @@ static void used_parameters_are_known(void **state)
     fixture_begin(&f, kernel);
     wl_arena *arena = wl_arena_new();
     const ir_func *func = emu_kernel_get(fixture_kernel(&f, "k"))->func;
-    assert_int_equal(replay_facts_of(f.ptx, func, arena, &facts), WL_OK);
+    assert_int_equal(replay_facts_of(f.ptx, func, NULL, arena, &facts), WL_OK);
     assert_int_equal(facts.param_bytes, sizeof used - 1);
     for (size_t i = 0; i < sizeof used - 1; i++)
         if (facts.param_used[i] != (used[i] == '1'))
@@ -318,7 +318,7 @@ static void parameters_have_their_places(void **state)
     (void)state;
     begin(&p);
     const ir_func *mixed = ir_module_kernel(p.f.ptx, "mixed");
-    assert_int_equal(replay_facts_of(p.f.ptx, mixed, arena, &facts), WL_OK);
+    assert_int_equal(replay_facts_of(p.f.ptx, mixed, NULL, arena, &facts), WL_OK);
     assert_int_equal(facts.param_bytes, PARAMS);
     for (uint32_t i = 0; i < PARAMS; i++)
         assert_int_equal(facts.param_used[i],

@@ -36,7 +36,17 @@ static const char ptx[] =
     "{ .reg .u32 %r<3>; .reg .u64 %d<6>;\n"
     "  ld.param.u64 %d1, [in]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4;\n"
     "  add.u64 %d3, %d1, %d2; ld.global.u32 %r2, [%d3]; ld.param.u64 %d4, [out];\n"
-    "  mul.wide.u32 %d5, %r2, 4; add.u64 %d4, %d4, %d5; st.global.u32 [%d4], 0; ret; }\n";
+    "  mul.wide.u32 %d5, %r2, 4; add.u64 %d4, %d4, %d5; st.global.u32 [%d4], 0; ret; }\n"
+    /* out[index ? index[tid] : tid] = 0, and as often as `turns` says once more */
+    ".visible .entry chosen(.param .u64 out, .param .u64 index, .param .u32 turns)\n"
+    "{ .reg .u32 %r<5>; .reg .u64 %d<7>; .reg .pred %p<3>;\n"
+    "  ld.param.u64 %d1, [index]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4;\n"
+    "  setp.eq.u64 %p1, %d1, 0; add.u64 %d3, %d1, %d2; mov.u32 %r2, %r1;\n"
+    "  @%p1 bra SAME; ld.global.u32 %r2, [%d3];\n"
+    "SAME: ld.param.u64 %d4, [out]; mul.wide.u32 %d5, %r2, 4; add.u64 %d6, %d4, %d5;\n"
+    "  mov.u32 %r3, 0; ld.param.u32 %r4, [turns];\n"
+    "NEXT: st.global.u32 [%d6], 0; add.u32 %r3, %r3, 1; setp.le.u32 %p2, %r3, %r4;\n"
+    "  @%p2 bra NEXT; ret; }\n";
 
 enum { A = 1, B, C, STRIDE, COUNTER, MODULE = 1 };
 static const uint64_t base_a = 0x7f0000000000, base_b = 0x7f0000010000, base_c = 0x7f0000020200;
@@ -240,6 +250,40 @@ static void constants(void **state)
     assert_non_null(strstr(f.out.way.reason, "constant stride"));
     set_stride(&f, 8, true);
     assert_int_equal(launch(&f, "strided", 1, 32, p, sizeof p), REPLAY_REPEAT);
+    end(&f);
+}
+
+/* ---- what the launch's parameters decide ---- */
+
+static replay_kind choose(fixture *f, uint64_t out, uint64_t index, uint32_t turns)
+{
+    struct {
+        uint64_t out, index;
+        uint32_t turns;
+    } p = {out, index, turns};
+    return launch(f, "chosen", 1, 32, &p, 20);
+}
+
+/* Without an index all is known; launches that have one are not taken for the same, nor the other
+ * way round. */
+static void decided_by_parameters(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, 0);
+    assert_int_equal(choose(&f, base_a, base_b, 0), REPLAY_LAUNCH);
+    assert_int_equal(f.out.way.count, 1);
+    assert_int_equal(f.out.launch.summary.ninsns, 1);
+    assert_int_equal(choose(&f, base_a, 0, 0), REPLAY_LAUNCH);
+    assert_int_equal(f.out.way.count, 0);
+    assert_int_equal(f.out.launch.summary.ninsns, 1);
+    assert_int_equal(row(&f, A, ACC_STORE)->sectors, 4);
+    assert_int_equal(choose(&f, base_a, 0, 2), REPLAY_LAUNCH);
+    assert_int_equal(row(&f, A, ACC_STORE)->requests, 3);
+    assert_int_equal(choose(&f, base_c, 0, 0), REPLAY_REPEAT);
+    assert_int_equal(f.out.repeat.same_as, 2);
+    assert_int_equal(choose(&f, base_a, base_b, 0), REPLAY_REPEAT);
+    assert_int_equal(f.out.repeat.same_as, 1);
     end(&f);
 }
 
@@ -491,6 +535,7 @@ int main(void)
         cmocka_unit_test(repeats),
         cmocka_unit_test(repeats_with_other_objects),
         cmocka_unit_test(constants),
+        cmocka_unit_test(decided_by_parameters),
         cmocka_unit_test(gaps),
         cmocka_unit_test(left_out),
         cmocka_unit_test(memory_of_no_object),

@@ -6,6 +6,7 @@
 #include "../observe/trace.h"
 #include "support/test.h"
 
+#include "flow/launch.h"
 #include "ir/module.h"
 #include "replay/compare.h"
 #include "replay/fills.h"
@@ -130,6 +131,7 @@ typedef struct work {
     uint32_t probes; /* what is counted of elements */
     uint32_t arrays; /* whose live ranges were compared with a reference */
     uint64_t warps;  /* likewise what they did */
+    bool decides;    /* the slice is that of the launch */
 } work;
 
 /* Zeroed memory that is the object of this number, on both machines. */
@@ -206,12 +208,29 @@ typedef struct both {
     char difference[256];
 } both;
 
+/* What the launch says of the kernel's guards. */
+static const uint8_t *decide(work *w, const emu_kernel *kernel, wl_arena *arena)
+{
+    const emu_kernel_info *info = emu_kernel_get(kernel);
+    flow_launch launch = {.params = w->launch.params,
+                          .nparams = info->param_bytes,
+                          .grid = {w->launch.grid.x, w->launch.grid.y, w->launch.grid.z},
+                          .block = {w->launch.block.x, w->launch.block.y, w->launch.block.z}};
+    ir_kernel *code = wl_new(arena, ir_kernel);
+    assert_int_equal(ir_kernel_of(w->f->ptx, info->func, arena, code), WL_OK);
+    uint8_t *decided = wl_new_array(arena, uint8_t, code->npcs + 1);
+    assert_int_equal(flow_decide(flow_kernel_new(code, arena), &launch, decided), WL_OK);
+    return decided;
+}
+
 static void run_both(work *w, const char *name, both *b)
 {
     emu_kernel *kernel = fixture_kernel(w->f, name);
     wl_error err;
     *b = (both){.arena = wl_arena_new()};
-    assert_int_equal(replay_facts_of(w->f->ptx, emu_kernel_get(kernel)->func, b->arena, &b->facts),
+    assert_int_equal(replay_facts_of(w->f->ptx, emu_kernel_get(kernel)->func,
+                                     w->decides ? decide(w, kernel, b->arena) : NULL, b->arena,
+                                     &b->facts),
                      WL_OK);
     if (emu_module_slice(w->g->module, name, &b->facts.proof, &b->sliced, &err) != WL_OK)
         fail_msg("%s", err.text);
@@ -282,7 +301,7 @@ static void slices_show_what_kernels_do(void **state)
     free(text);
 }
 
-static void check_random(uint64_t seed, char *text, tally *t)
+static void check_random(uint64_t seed, bool decides, char *text, tally *t)
 {
     enum { THREADS = 32, WORDS = 2 * THREADS * GENERATED_WORDS };
     fixture f;
@@ -296,7 +315,8 @@ static void check_random(uint64_t seed, char *text, tally *t)
         .f = &f,
         .g = &g,
         .launch = {.grid = {2, 1, 1}, .block = {THREADS, 1, 1}, .params = params, .threads = 1},
-        .probes = 1u << REWRITE_SHARED};
+        .probes = 1u << REWRITE_SHARED,
+        .decides = decides};
     uint32_t *in = add_object(&w, 1, 4 * WORDS), *out = add_object(&w, 2, 4 * WORDS);
     for (uint32_t i = 0; i < WORDS; i++) {
         in[i] = (uint32_t)((seed + i) * 2654435761u >> 20) % 64;
@@ -317,11 +337,12 @@ static void slices_show_what_random_kernels_do(void **state)
     tally t = {0};
     assert_non_null(text);
     for (uint64_t seed = 1; seed <= KERNELS; seed++)
-        check_random(seed, text, &t);
+        for (unsigned decides = 0; decides < 2; decides++)
+            check_random(seed, decides, text, &t);
     print_message("%u kernels, %u wholly proven, %u rows, %u arrays, %llu warps\n", t.kernels,
                   t.whole, t.rows, t.arrays, (unsigned long long)t.warps);
     assert_true(t.rows > KERNELS && t.arrays > KERNELS);
-    assert_int_equal(t.warps, 2 * 2 * KERNELS);
+    assert_int_equal(t.warps, 2 * 2 * 2 * KERNELS);
     free(text);
 }
 

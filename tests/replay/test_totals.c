@@ -150,7 +150,7 @@ static void count_proven(totals *t, probed *p, const char *name, const shape *s)
     assert_true(emu_mem_find(p->f.machine, P(s->data), &alloc));
     assert_int_equal(emu_mem_ghost(machine, alloc.base, alloc.size, alloc.kind, alloc.id), WL_OK);
     const ir_func *func = emu_kernel_get(fixture_kernel(&p->f, name))->func;
-    assert_int_equal(replay_facts_of(p->f.ptx, func, arena, &facts), WL_OK);
+    assert_int_equal(replay_facts_of(p->f.ptx, func, NULL, arena, &facts), WL_OK);
     if (emu_module_slice(module, name, &facts.proof, &slice, &err) != WL_OK)
         fail_msg("%s", err.text);
     replay_slice(t, p, name, s, machine, slice);
