@@ -5,6 +5,8 @@ results.md from all of it.
 record.py WARPLENS CORPUS COMPILER FILE... : CORPUS and COMPILER are names for the table, e.g.
 cuda-samples@c94ff36 and "nvcc 13.0 -O3 sm_90"; FILEs are PTX or programs that hold it. Only numbers
 are recorded; nothing of the corpus is kept.
+record.py --launch BENCH_LAUNCH CORPUS COMPILER FILE... adds to launch.csv, in the same way, what
+bench_launch says about them.
 record.py without arguments only draws results.md.
 """
 import csv
@@ -16,7 +18,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
-TABLE, PAGE = HERE / "proven.csv", HERE / "results.md"
+TABLE, LAUNCHES, PAGE = HERE / "proven.csv", HERE / "launch.csv", HERE / "results.md"
 COLUMNS = ["date", "compiler", "corpus", "files", "kernels", "duplicates", "independent", "half_or_more", "less_than_half",
            "none", "no_memory", "accesses", "proven", "independent_percent", "proven_percent", "reasons"]
 HEAD = """# How much is proven
@@ -24,6 +26,13 @@ HEAD = """# How much is proven
 Kernels whose control flow and addresses follow from the launch alone (*independent*: replay needs no probe), and memory
 instructions that do. Drawn by `record.py` from `proven.csv`, the newest row of each corpus; `warplens ptx --summary FILE...`
 prints the same for any PTX, or any program that holds it. docs/flow.md says what is taken for dependent, and why.
+
+"""
+
+LAUNCH_HEAD = """Kernels that are not independent, asked about 24 launches with drawn parameters, grids and blocks (`bench_launch`): in how
+many the launch decides a guard for all threads, in how many that proves more than is proven of the kernel as it is, and in
+how many all that still runs. A drawn launch may be of no use to anybody: this says of how many kernels launches may decide,
+not how many launches do. Kernels with the same code count each time, and files are those of a corpus that compile by themselves.
 
 """
 
@@ -46,17 +55,23 @@ def measure(warplens, corpus, compiler, files):
     return row
 
 
-def add(row):
-    new = not TABLE.exists()
-    with TABLE.open("a", newline="") as out:
-        writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+def ask_about_launches(bench, corpus, compiler, files):
+    done = subprocess.run([bench, *files], stdout=subprocess.PIPE, text=True, check=True)
+    (row,) = csv.DictReader(done.stdout.splitlines())
+    return {"date": datetime.date.today().isoformat(), "compiler": compiler, "corpus": corpus, "files": len(files), **row}
+
+
+def add(table, row):
+    new = not table.exists()
+    with table.open("a", newline="") as out:
+        writer = csv.DictWriter(out, list(row) if table == LAUNCHES else COLUMNS, lineterminator="\n")
         if new:
             writer.writeheader()
         writer.writerow(row)
 
 
-def newest():
-    with TABLE.open(newline="") as f:
+def newest(table):
+    with table.open(newline="") as f:
         return {row["corpus"]: row for row in csv.DictReader(f)}.values()
 
 
@@ -79,19 +94,33 @@ def reasons(row):
         yield f"| {through} | {reason} | {accesses} | {percent(int(accesses), rest)} % | {kernels} |"
 
 
+def launches(rows):
+    """Of the kernels that are not independent, how many some launch decides about."""
+    yield "| date | corpus | kernels, all counted | not independent | some guard is decided | more is proven | all is | memory instructions proven | at best |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for r in rows:
+        def of(name, r=r):
+            return f"{r[name]} ({percent(int(r[name]), int(r['unproven']))} %)"
+        yield (f"| {r['date']} | {r['corpus']} ({r['compiler']}) | {r['kernels']} | {r['unproven']} | {of('decided')} | {of('more')} "
+               f"| {of('whole')} | {percent(int(r['proven']), int(r['accesses']))} % | {percent(int(r['best']), int(r['accesses']))} % |")
+
+
 def draw():
-    rows = list(newest())
+    rows = list(newest(TABLE))
     parts = [HEAD, "\n".join(corpora(rows)), "\n"]
     for row in rows:
         if row["reasons"]:
             parts += [f"\n## Why not: {row['corpus']}\n\n", "\n".join(reasons(row)), "\n"]
+    parts += ["\n## What a launch may decide\n\n", LAUNCH_HEAD, "\n".join(launches(newest(LAUNCHES))), "\n"]
     PAGE.write_text("".join(parts))
 
 
 def main():
-    if len(sys.argv) > 1:
+    if sys.argv[1:2] == ["--launch"]:
+        add(LAUNCHES, ask_about_launches(*sys.argv[2:5], sys.argv[5:]))
+    elif len(sys.argv) > 1:
         warplens, corpus, compiler, *files = sys.argv[1:]
-        add(measure(warplens, corpus, compiler, files))
+        add(TABLE, measure(warplens, corpus, compiler, files))
     draw()
 
 
