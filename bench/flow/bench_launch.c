@@ -25,8 +25,8 @@ typedef struct tally {
 /* Pointers mostly lead somewhere; numbers are small, large, or the bits of 1.0f. */
 static uint64_t draw_value(uint64_t *seed, uint64_t bytes)
 {
-    static const uint64_t wide[] = {0, 1, 1000}, narrow[] = {0, 1, 2, 3, 16, 1000, 1000000,
-                                                             0x3f800000};
+    static const uint64_t wide[] = {0, 1, 1000},
+                          narrow[] = {0, 1, 2, 3, 16, 1000, 1000000, 0x3f800000};
     if (bytes == 8 && random_below(seed, 7) < 4)
         return UINT64_C(0x7f0000000000);
     return bytes == 8 ? wide[random_below(seed, 3)] : narrow[random_below(seed, 8)];

@@ -250,8 +250,8 @@ typedef struct flow_function {
     const ir_func *func;
     uint32_t index; /* in order->funcs */
     uint32_t first_pc;
-    bool may_exit; /* a thread may end in it or in what it calls */
-    bool pointed;  /* a call through a pointer may reach it */
+    bool may_exit;          /* a thread may end in it or in what it calls */
+    bool pointed;           /* a call through a pointer may reach it */
     const uint8_t *decided; /* [ninsns] what the launch at hand says of guards (launch.h); NULL */
 
     /* cfg. Node nblocks is the exit. */
@@ -286,9 +286,9 @@ typedef struct flow_function {
     /* predicates */
     flow_literal *literal; /* [nvalues] that the predicate's value holds; FLOW_NONE of others */
     flow_atom *atoms;
-    flow_rows implied;     /* literals that follow from each */
-    flow_literal *holds;   /* [nblocks + 1] that the only edge to the block was taken; FLOW_NONE */
-    uint32_t *holds_next;  /* [nblocks + 1] the nearest block above, in the tree of dominators, of
+    flow_rows implied;    /* literals that follow from each */
+    flow_literal *holds;  /* [nblocks + 1] that the only edge to the block was taken; FLOW_NONE */
+    uint32_t *holds_next; /* [nblocks + 1] the nearest block above, in the tree of dominators, of
                               which something holds */
 
     /* origins */

@@ -32,17 +32,17 @@ typedef struct state {
 
 static const fact varies = {VARIES, 0};
 
-static fact known(uint64_t value)
+static fact known_fact(uint64_t value)
 {
     return (fact){KNOWN, value};
 }
 
-static uint64_t low_bits(uint64_t value, unsigned bits)
+static uint64_t cut_to_width(uint64_t value, unsigned bits)
 {
     return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
 }
 
-static int64_t extended(uint64_t value, unsigned bits)
+static int64_t sign_extended(uint64_t value, unsigned bits)
 {
     unsigned up = bits < 64 ? 64 - bits : 0;
     return (int64_t)(value << up) >> up;
@@ -63,7 +63,7 @@ static fact fact_of_sreg(const state *s, const ir_operand *o)
     const uint32_t *of = o->sreg == IR_SR_ntid     ? s->launch->block
                          : o->sreg == IR_SR_nctaid ? s->launch->grid
                                                    : NULL;
-    return of && o->component >= 1 && o->component <= 3 ? known(of[o->component - 1]) : varies;
+    return of && o->component >= 1 && o->component <= 3 ? known_fact(of[o->component - 1]) : varies;
 }
 
 static fact fact_of_operand(const state *s, uint32_t n)
@@ -74,20 +74,20 @@ static fact fact_of_operand(const state *s, uint32_t n)
     switch (o->kind) {
     case IR_OPD_INT:
     case IR_OPD_F32:
-    case IR_OPD_F64: return known(o->imm);
+    case IR_OPD_F64: return known_fact(o->imm);
     case IR_OPD_SREG: return fact_of_sreg(s, o);
     case IR_OPD_REG: break;
     default: return varies;
     }
     fact in = o->component || o->selector ? varies : fact_of_reg(s, o->reg);
     if (o->neg && in.seen == KNOWN)
-        in = s->f->func->regs[o->reg].type == IR_T_pred ? known(!in.value) : varies;
+        in = s->f->func->regs[o->reg].type == IR_T_pred ? known_fact(!in.value) : varies;
     return in;
 }
 
 /* ---- comparisons ---- */
 
-static double number_of(const state *s, uint64_t value, unsigned bits)
+static double float_of(const state *s, uint64_t value, unsigned bits)
 {
     double number;
     uint32_t half = (uint32_t)value;
@@ -132,19 +132,19 @@ static fact compared(const state *s)
     if (a.seen != KNOWN || b.seen != KNOWN)
         return a.seen == VARIES || b.seen == VARIES ? varies : (fact){UNSEEN, 0};
     if (type->kind == IR_KIND_F && type->bits >= 32) {
-        double x = number_of(s, a.value, type->bits), y = number_of(s, b.value, type->bits);
+        double x = float_of(s, a.value, type->bits), y = float_of(s, b.value, type->bits);
         unordered = isnan(x) || isnan(y);
         sign = (x > y) - (x < y);
     } else if (type->kind == IR_KIND_S) {
-        int64_t x = extended(a.value, type->bits), y = extended(b.value, type->bits);
+        int64_t x = sign_extended(a.value, type->bits), y = sign_extended(b.value, type->bits);
         sign = (x > y) - (x < y);
     } else {
-        uint64_t x = low_bits(a.value, type->bits), y = low_bits(b.value, type->bits);
+        uint64_t x = cut_to_width(a.value, type->bits), y = cut_to_width(b.value, type->bits);
         sign = (x > y) - (x < y);
         can &= type->kind == IR_KIND_U || type->kind == IR_KIND_B;
     }
     result = compares_as(ir_first_of(s->insn, IR_SC_CMP), sign, unordered, &can);
-    return can ? known(result) : varies;
+    return can ? known_fact(result) : varies;
 }
 
 /* One that is known may decide whatever the other is. */
@@ -153,15 +153,15 @@ static fact combined(ir_suffix with, fact a, fact b)
     for (int i = 0; i < 2; i++) {
         const fact *one = i ? &b : &a;
         if (one->seen == KNOWN && with == IR_S_and && !one->value)
-            return known(0);
+            return known_fact(0);
         if (one->seen == KNOWN && with == IR_S_or && one->value)
-            return known(1);
+            return known_fact(1);
     }
     if (a.seen != KNOWN || b.seen != KNOWN)
         return a.seen == VARIES || b.seen == VARIES ? varies : (fact){UNSEEN, 0};
-    return known(with == IR_S_and  ? a.value & b.value
-                 : with == IR_S_or ? a.value | b.value
-                                   : a.value ^ b.value);
+    return known_fact(with == IR_S_and  ? a.value & b.value
+                      : with == IR_S_or ? a.value | b.value
+                                        : a.value ^ b.value);
 }
 
 /* The n-th of what setp defines: the second is of the comparison's negation. */
@@ -181,24 +181,26 @@ static fact fact_of_setp(const state *s, uint32_t n)
 
 /* ---- arithmetic ---- */
 
-static bool divide(bool is_signed, bool rest, uint64_t a, uint64_t b, unsigned bits, uint64_t *out)
+static bool divide_whole(bool is_signed, bool rest, uint64_t a, uint64_t b, unsigned bits,
+                         uint64_t *out)
 {
-    int64_t x = extended(a, bits), y = extended(b, bits);
-    uint64_t u = low_bits(a, bits), v = low_bits(b, bits);
+    int64_t x = sign_extended(a, bits), y = sign_extended(b, bits);
+    uint64_t u = cut_to_width(a, bits), v = cut_to_width(b, bits);
     if (v == 0 || (is_signed && y == -1))
         return false;
     *out = is_signed ? (uint64_t)(rest ? x % y : x / y) : rest ? u % v : u / v;
     return true;
 }
 
-static uint64_t shifted(const ir_insn *insn, bool is_signed, uint64_t a, uint64_t by, unsigned bits)
+static uint64_t shift_bits(const ir_insn *insn, bool is_signed, uint64_t a, uint64_t by,
+                           unsigned bits)
 {
-    by = low_bits(by, 32);
+    by = cut_to_width(by, 32);
     if (insn->op == IR_shl)
         return by < bits ? a << by : 0;
     if (is_signed)
-        return (uint64_t)(extended(a, bits) >> (by < bits ? by : bits - 1));
-    return by < bits ? low_bits(a, bits) >> by : 0;
+        return (uint64_t)(sign_extended(a, bits) >> (by < bits ? by : bits - 1));
+    return by < bits ? cut_to_width(a, bits) >> by : 0;
 }
 
 /* Of integers, untyped bits, or predicates; false where it is not done here. */
@@ -207,8 +209,8 @@ static bool calculate(const ir_insn *insn, uint64_t a, uint64_t b, uint64_t c, u
     const ir_type_info *type = ir_type_get(insn->types[0]);
     bool is_signed = type->kind == IR_KIND_S, wide = ir_has(insn, IR_S_wide);
     unsigned bits = type->bits;
-    int64_t x = extended(a, bits), y = extended(b, bits);
-    uint64_t u = low_bits(a, bits), v = low_bits(b, bits);
+    int64_t x = sign_extended(a, bits), y = sign_extended(b, bits);
+    uint64_t u = cut_to_width(a, bits), v = cut_to_width(b, bits);
     bool less = is_signed ? x < y : u < v;
     uint64_t product = !wide ? a * b : is_signed ? (uint64_t)(x * y) : u * v;
     switch (insn->op) {
@@ -226,14 +228,14 @@ static bool calculate(const ir_insn *insn, uint64_t a, uint64_t b, uint64_t c, u
     case IR_max: *out = less ? b : a; return true;
     case IR_selp: *out = c ? a : b; return true;
     case IR_shl:
-    case IR_shr: *out = shifted(insn, is_signed, a, b, bits); return true;
+    case IR_shr: *out = shift_bits(insn, is_signed, a, b, bits); return true;
     case IR_div:
-    case IR_rem: return divide(is_signed, insn->op == IR_rem, a, b, bits, out);
+    case IR_rem: return divide_whole(is_signed, insn->op == IR_rem, a, b, bits, out);
     default: return false;
     }
 }
 
-static bool is_plain(const ir_insn *insn)
+static bool is_whole_number(const ir_insn *insn)
 {
     const ir_type_info *type = ir_type_get(insn->types[0]);
     bool moves = insn->op == IR_mov || insn->op == IR_selp;
@@ -264,7 +266,7 @@ static fact calculated(const state *s)
         return (fact){UNSEEN, 0};
     if (!calculate(insn, in[0].value, in[1].value, in[2].value, &out))
         return varies;
-    return known(ir_type_get(insn->types[0])->kind == IR_KIND_P ? out & 1 : out);
+    return known_fact(ir_type_get(insn->types[0])->kind == IR_KIND_P ? out & 1 : out);
 }
 
 static fact converted(const state *s)
@@ -275,10 +277,10 @@ static fact converted(const state *s)
     fact in = fact_of_operand(s, 1);
     if (!plain || in.seen != KNOWN)
         return plain ? in : varies;
-    uint64_t value = from->kind == IR_KIND_S ? (uint64_t)extended(in.value, from->bits)
-                                             : low_bits(in.value, from->bits);
-    value = low_bits(value, to->bits);
-    return known(to->kind == IR_KIND_S ? (uint64_t)extended(value, to->bits) : value);
+    uint64_t value = from->kind == IR_KIND_S ? (uint64_t)sign_extended(in.value, from->bits)
+                                             : cut_to_width(in.value, from->bits);
+    value = cut_to_width(value, to->bits);
+    return known_fact(to->kind == IR_KIND_S ? (uint64_t)sign_extended(value, to->bits) : value);
 }
 
 /* ---- parameters ---- */
@@ -306,7 +308,7 @@ static fact loaded(const state *s)
         return varies;
     for (uint32_t i = 0; i < bytes; i++)
         value |= (uint64_t)s->launch->params[at + i] << 8 * i;
-    return known(type->kind == IR_KIND_S ? (uint64_t)extended(value, type->bits) : value);
+    return known_fact(type->kind == IR_KIND_S ? (uint64_t)sign_extended(value, type->bits) : value);
 }
 
 /* ---- values ---- */
@@ -335,7 +337,7 @@ static fact computed(const state *s, uint32_t n)
     case IR_shl:
     case IR_shr:
     case IR_div:
-    case IR_rem: return is_plain(s->insn) ? calculated(s) : varies;
+    case IR_rem: return is_whole_number(s->insn) ? calculated(s) : varies;
     default: return varies;
     }
 }
@@ -345,7 +347,7 @@ static void raise_fact(state *s, uint32_t value, fact to)
     fact *at = &s->facts[value];
     uint32_t reg = s->f->values[value].reg;
     unsigned bits = reg < s->f->func->nregs ? ir_type_get(s->f->func->regs[reg].type)->bits : 0;
-    to.value = low_bits(to.value, bits);
+    to.value = cut_to_width(to.value, bits);
     if (at->seen == KNOWN && to.seen == KNOWN && at->value != to.value)
         to = varies;
     if (to.seen <= at->seen)
@@ -358,7 +360,7 @@ static void raise_fact(state *s, uint32_t value, fact to)
 static fact guard_of(const state *s)
 {
     if (s->insn->guard == IR_NONE)
-        return known(1);
+        return known_fact(1);
     fact guard = fact_of_reg(s, s->insn->guard);
     if (guard.seen == KNOWN)
         guard.value = (guard.value != 0) != s->insn->guard_neg;
@@ -391,7 +393,7 @@ static void take_edge(state *s, uint32_t from, uint32_t to)
     }
 }
 
-static bool is_taken(const state *s, uint32_t from, uint32_t to)
+static bool is_edge_taken(const state *s, uint32_t from, uint32_t to)
 {
     for (uint32_t i = s->f->graph.succ_first[from]; i < s->f->graph.succ_first[from + 1]; i++)
         if (s->f->graph.succ[i] == to)
@@ -428,7 +430,7 @@ static void visit_block_facts(state *s, uint32_t block)
     uint32_t first = f->graph.pred_first[block];
     for (uint32_t i = f->phi_first[block]; i < f->phi_first[block + 1]; i++)
         for (uint32_t p = first; p < f->graph.pred_first[block + 1]; p++)
-            if (is_taken(s, f->graph.pred[p], block))
+            if (is_edge_taken(s, f->graph.pred[p], block))
                 raise_fact(s, f->phis[i],
                            s->facts[f->args[f->values[f->phis[i]].first_arg + p - first]]);
     for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count;

@@ -147,7 +147,7 @@ static flow_literal comparison_literal(builder *b)
 }
 
 /* If the first holds, so does the second; and the other way round of their negations. */
-static void follows(builder *b, flow_literal literal, flow_literal then)
+static void note_implied(builder *b, flow_literal literal, flow_literal then)
 {
     if (literal == FLOW_NONE || then == FLOW_NONE)
         return;
@@ -157,8 +157,8 @@ static void follows(builder *b, flow_literal literal, flow_literal then)
 
 static void both_follow(builder *b, flow_literal literal, flow_literal x, flow_literal y)
 {
-    follows(b, literal, x);
-    follows(b, literal, y);
+    note_implied(b, literal, x);
+    note_implied(b, literal, y);
 }
 
 /* The literals of what the instruction defines: at most two. */
@@ -176,11 +176,11 @@ static void literals_of_setp(builder *b, flow_literal *p, flow_literal *q)
     if (with == IR_S_and) {
         both_follow(b, *p, t, c);
         both_follow(b, *q, flow_not(t), c);
-        follows(b, *p, flow_not(*q));
+        note_implied(b, *p, flow_not(*q));
     } else if (with == IR_S_or) {
         both_follow(b, flow_not(*p), flow_not(t), flow_not(c));
         both_follow(b, flow_not(*q), t, flow_not(c));
-        follows(b, flow_not(*p), *q);
+        note_implied(b, flow_not(*p), *q);
     }
 }
 
@@ -224,8 +224,9 @@ static void read_definitions(builder *b, const ir_insn *insn)
     }
     for (uint32_t d = 0; d < count; d++)
         if (is_predicate(f, f->defs[first + d]))
-            f->literal[f->defs[first + d]] =
-                d < 2 ? own[d] : new_atom(b, NULL, f->defs[first + d], FLOW_NONE);
+            f->literal[f->defs[first + d]] = d < 2
+                                                 ? own[d]
+                                                 : new_atom(b, NULL, f->defs[first + d], FLOW_NONE);
 }
 
 static void find_atoms(builder *b)
@@ -283,7 +284,7 @@ static void find_contexts(builder *b)
         uint32_t v = f->order[n], first = f->graph.pred_first[v], up = f->dom.parent[v];
         bool single = f->graph.pred_first[v + 1] - first == 1 && n > 0;
         f->holds[v] = single ? flow_edge_literal(f, f->graph.pred[first], v) : FLOW_NONE;
-        f->holds_next[v] = up == FLOW_NONE              ? FLOW_NONE
+        f->holds_next[v] = up == FLOW_NONE             ? FLOW_NONE
                            : f->holds[up] != FLOW_NONE ? up
                                                        : f->holds_next[up];
     }

@@ -1,10 +1,10 @@
 /* What feeds the addresses and guards of proven accesses and the branches that are followed: a walk
  * backwards over values, and over cells of variables to the stores that fill them.
  *
- * A tainted value is needed only where a literal holds under which it is clean, and the walk goes on
- * from there under that literal: by the same steps by which taint.c found it clean, so that all that
- * it meets is clean there, too. Where the literal does not hold, what the slice computes there is
- * undefined, and nothing that an address, a branch or memory depends on. */
+ * A tainted value is needed only where a literal holds under which it is clean, and the walk goes
+ * on from there under that literal: by the same steps by which taint.c found it clean, so that all
+ * that it meets is clean there, too. Where the literal does not hold, what the slice computes there
+ * is undefined, and nothing that an address, a branch or memory depends on. */
 #include "flow/slice.h"
 
 typedef struct place {
@@ -23,9 +23,8 @@ typedef struct state {
 
 static void need(state *s, const flow_function *f, uint32_t value, flow_place at)
 {
-    flow_literal where = f->taint[value].reason == FLOW_CLEAN
-                             ? FLOW_NONE
-                             : flow_clean_where(f, value, &at);
+    flow_literal where = f->taint[value].reason == FLOW_CLEAN ? FLOW_NONE
+                                                              : flow_clean_where(f, value, &at);
     unsigned bit = 0;
     while (where != FLOW_NONE && f->clean[value].item[bit++] != where)
         ;

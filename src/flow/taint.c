@@ -8,9 +8,9 @@
  * A tainted value has literals (predicates.h) under which it is clean: two launches that differ in
  * data only, in both of which the literal holds where the value is computed, compute the same. Why
  * that may be relied on where the value is used in a place that implies the literal: what decides
- * the literal is defined before the value, in every way to it, and the value before its use, so that
- * nothing has decided anew in between; and whether an instruction runs at all is judged by its guard
- * and by branches, which get no such help but by what holds in their own block. */
+ * the literal is defined before the value, in every way to it, and the value before its use, so
+ * that nothing has decided anew in between; and whether an instruction runs at all is judged by its
+ * guard and by branches, which get no such help but by what holds in their own block. */
 #include "flow/taint.h"
 
 typedef struct state {
@@ -317,16 +317,17 @@ static flow_source own_source(state *s, uint32_t n, uint32_t count)
 /* ---- values ---- */
 
 /* What stains the n-th of `count` values that the instruction defines, where the literal holds;
- * FLOW_NONE: wherever it is computed. Lanes and memory that others share are not of this thread: the
- * literal says nothing about them; nor is it asked about addresses and guards, which the slice must
- * not get wrong where it does not hold. */
+ * FLOW_NONE: wherever it is computed. Lanes and memory that others share are not of this thread:
+ * the literal says nothing about them; nor is it asked about addresses and guards, which the slice
+ * must not get wrong where it does not hold. */
 static flow_source result_source(state *s, uint32_t n, uint32_t count, flow_literal literal)
 {
     const flow_function *f = s->f;
     const flow_value *v = &f->values[f->defs[f->def_first[s->insn->pc] + n]];
     flow_place block = flow_in_block(v->block), here = flow_where(block, literal);
     flow_literal guard = flow_guard_literal(f, s->insn);
-    flow_place lets = flow_where(flow_is_pure(f, s->insn) ? here : block, guard), keeps = flow_where(here, flow_not(guard));
+    flow_place lets = flow_where(flow_is_pure(f, s->insn) ? here : block, guard),
+               keeps = flow_where(here, flow_not(guard));
     flow_runs runs = flow_runs_where(f, s->insn, &here);
     flow_source source = f->guarded[v->block].source;
     source = either(source, flow_guard_source(f, s->insn));
@@ -370,7 +371,8 @@ static flow_source source_where(state *s, uint32_t value, flow_literal literal)
     const flow_function *f = s->f;
     if (f->values[value].kind == FLOW_VALUE_PHI)
         return phi_source(s, value, literal);
-    uint32_t first = f->def_first[s->insn->pc], count = f->def_first[s->insn->pc + 1] - first, n = 0;
+    uint32_t first = f->def_first[s->insn->pc], count = f->def_first[s->insn->pc + 1] - first,
+             n = 0;
     while (f->defs[first + n] != value)
         n++;
     return result_source(s, n, count, literal);
@@ -539,7 +541,7 @@ static void taint_stored(state *s, const flow_address *a, flow_source control)
     const flow_function *f = s->f;
     uint32_t stored = 0, n = 0;
     flow_place runs = flow_where(flow_in_block(f->block_of[s->insn->pc]),
-                                   flow_guard_literal(f, s->insn));
+                                 flow_guard_literal(f, s->insn));
     for (uint32_t u = f->use_first[s->insn->pc]; u < f->use_first[s->insn->pc + 1]; u++)
         stored += f->uses[u].role == FLOW_USE_STORED;
     flow_source common = either(control, uses_source(f, s->insn,
@@ -758,8 +760,8 @@ static void prepare_taint(flow_kernel *k)
     }
 }
 
-/* Needs: cfg, values, predicates, origins, uniform. Fills: taint, clean, guarded, entered, exits, cells, any_shared,
- * any_local, unordered. Sound under what flow_prove() assumes: what may depend on anything but the
+/* Needs: cfg, values, predicates, origins, uniform. Fills: taint, clean, guarded, entered, exits,
+ * cells, any_shared, any_local, unordered. Sound under what flow_prove() assumes: what may depend on anything but the
  * launch has a reason. */
 void flow_pass_taint(flow_kernel *k)
 {

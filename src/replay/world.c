@@ -218,7 +218,6 @@ static wl_status list_kernel_gaps(replay_world_kernel *k)
     return WL_OK;
 }
 
-/* What is left of the kernel where k->decided says so; NULL: all of it. */
 static wl_status prepare_kernel(replay_world *w, replay_world_module *m, replay_world_kernel *k)
 {
     wl_error *err = &k->error;
@@ -234,8 +233,9 @@ static wl_status prepare_kernel(replay_world *w, replay_world_module *m, replay_
 }
 
 /* `decided`: NULL, or `count` bytes, which are copied. */
-static replay_world_kernel *make_kernel(replay_world *w, replay_world_module *m, const char *name,
-                                        const uint8_t *decided, uint32_t count)
+static replay_world_kernel *make_world_kernel(replay_world *w, replay_world_module *m,
+                                              const char *name, const uint8_t *decided,
+                                              uint32_t count)
 {
     replay_world_kernel *k = calloc(1, sizeof *k);
     if (!k)
@@ -254,9 +254,10 @@ static replay_world_kernel *make_kernel(replay_world *w, replay_world_module *m,
     return k;
 }
 
-static replay_world_kernel *new_kernel(replay_world *w, replay_world_module *m, const char *name)
+static replay_world_kernel *new_world_kernel(replay_world *w, replay_world_module *m,
+                                             const char *name)
 {
-    replay_world_kernel *k = make_kernel(w, m, name, NULL, 0);
+    replay_world_kernel *k = make_world_kernel(w, m, name, NULL, 0);
     if (k)
         HASH_ADD_KEYPTR(hh, m->kernels, k->name, strlen(k->name), k);
     return k;
@@ -271,7 +272,7 @@ wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char 
         return wl_fail(err, WL_NOENT, "it came without PTX, which would tell what it accessed");
     HASH_FIND_STR(m->kernels, name, *out);
     if (!*out)
-        *out = new_kernel(w, m, name);
+        *out = new_world_kernel(w, m, name);
     if (!*out)
         return fail_nomem(err);
     if ((*out)->status != WL_OK)
@@ -299,7 +300,8 @@ static replay_world_kernel *variant_of(replay_world *w, replay_world_module *m,
     for (replay_world_kernel *v = k->variants; v; v = v->next, count++)
         if (memcmp(v->decided, decided, npcs) == 0)
             return v;
-    replay_world_kernel *v = count < MAX_VARIANTS ? make_kernel(w, m, k->name, decided, npcs) : NULL;
+    replay_world_kernel *v = count < MAX_VARIANTS ? make_world_kernel(w, m, k->name, decided, npcs)
+                                                  : NULL;
     if (v) {
         v->next = k->variants;
         k->variants = v;

@@ -83,8 +83,8 @@ static void put_predicate(writer *w, const char *guard)
     case 1: put(w, "%s%s.pred %%p2, %%p%u, %%p%u;\n", guard, combined[pick(w, 3)], a, b); break;
     case 2: put(w, "setp.%s.u32 %%p2, %%r10, %%r11;\n", alike[pick(w, 2)]); break;
     case 3:
-        put(w, "setp.lt.%s.u32 %%p2|%%p4, %%r10, %u, %s%%p%u;\n", combined[pick(w, 3)],
-            pick(w, 32), pick(w, 2) ? "!" : "", a);
+        put(w, "setp.lt.%s.u32 %%p2|%%p4, %%r10, %u, %s%%p%u;\n", combined[pick(w, 3)], pick(w, 32),
+            pick(w, 2) ? "!" : "", a);
         break;
     case 4:
         put(w, "setp.gt.%s.u32 %%p4|%%p2, %%r11, %%r10, %%p%u;\n", combined[pick(w, 3)], a);
@@ -125,7 +125,7 @@ static void put_arithmetic(writer *w, const char *guard)
 static void put_selected(writer *w)
 {
     uint32_t p = of_launch(w), to = pick(w, REGS), label = w->labels++;
-    const char *not = pick(w, 2) ? "!" : "", *other = *not ? "" : "!";
+    const char *not= pick(w, 2) ? "!" : "", *other = *not? "" : "!";
     if (pick(w, 2))
         put(w, "@%s%%p%u ld.global.u32 %%r%u, [%%d%u+%u];\n@%s%%p%u %s %%r%u, %%r10, %u;\n", not, p,
             to, 3 + pick(w, 2), 4 * pick(w, 64), other, p, pick(w, 2) ? "add.u32" : "xor.b32", to,
@@ -134,7 +134,8 @@ static void put_selected(writer *w)
         put(w,
             "@%s%%p%u bra I%u;\nld.global.u32 %%r%u, [%%d%u+%u];\nbra J%u;\nI%u:\n"
             "mov.u32 %%r%u, %u;\nJ%u:\n",
-            not, p, label, to, 3 + pick(w, 2), 4 * pick(w, 64), label, label, to, pick(w, 64), label);
+            not, p, label, to, 3 + pick(w, 2), 4 * pick(w, 64), label, label, to, pick(w, 64),
+            label);
     if (pick(w, 3) == 0)
         put_predicate(w, "");
     if (pick(w, 2))
@@ -150,16 +151,18 @@ static void put_overlaid(writer *w)
 {
     uint32_t a = of_launch(w), b = of_launch(w), to = pick(w, REGS);
     bool local = pick(w, 2);
-    put(w, "ld.global.u32 %%r%u, [%%d4+%u];\n@%%p%u add.u32 %%r%u, %%r10, %u;\n", to, 4 * pick(w, 64),
-        a, to, pick(w, 64));
-    put(w, "@%%p%u %s.u32 %%r%u, %%r%u, %%r10;\n", b, pick(w, 2) ? "add" : "mul.lo", to, pick(w, REGS));
+    put(w, "ld.global.u32 %%r%u, [%%d4+%u];\n@%%p%u add.u32 %%r%u, %%r10, %u;\n", to,
+        4 * pick(w, 64), a, to, pick(w, 64));
+    put(w, "@%%p%u %s.u32 %%r%u, %%r%u, %%r10;\n", b, pick(w, 2) ? "add" : "mul.lo", to,
+        pick(w, REGS));
     put(w, "and.b32 %%r20, %%r%u, %u;\nmad.wide.u32 %%d9, %%r20, 4, %%d%u;\n", to, local ? 7 : 63,
         local ? 7 : 4);
     put(w, "@%%p%u %s;\n", b, local ? "ld.local.u32 %r5, [%d9]" : "st.global.u32 [%d9], 6");
     put(w, "@%%p%u %s;\n", a, local ? "ld.local.u32 %r4, [%d9]" : "st.global.u32 [%d9], 7");
     if (pick(w, 2))
-        put(w, "and.b32 %%r20, %%r%u, 63;\nmad.wide.u32 %%d9, %%r20, 4, %%d4;\n@%%p%u "
-               "st.global.u32 [%%d9], 8;\n",
+        put(w,
+            "and.b32 %%r20, %%r%u, 63;\nmad.wide.u32 %%d9, %%r20, 4, %%d4;\n@%%p%u "
+            "st.global.u32 [%%d9], 8;\n",
             local ? 4 + pick(w, 2) : to, pick(w, 2) ? a : b);
 }
 
@@ -226,8 +229,9 @@ static void put_start(writer *w)
     put(w, "ld.global.u32 %%r1, [%%d3+%u];\nld.global.u32 %%r5, [%%d4+%u];\n", 4 * pick(w, 64),
         4 * pick(w, 64));
     if (w->predicated)
-        put(w, "setp.lt.u32 %%p0, %%r10, %%r11;\nsetp.%s.u32 %%p1|%%p4, %%r10, %u, %%p0;\n"
-               "not.pred %%p2, %%p%u;\nsetp.lt.u32 %%p5, %%r11, %u;\nsetp.%s.u32 %%p6, %%r11, %u;\n",
+        put(w,
+            "setp.lt.u32 %%p0, %%r10, %%r11;\nsetp.%s.u32 %%p1|%%p4, %%r10, %u, %%p0;\n"
+            "not.pred %%p2, %%p%u;\nsetp.lt.u32 %%p5, %%r11, %u;\nsetp.%s.u32 %%p6, %%r11, %u;\n",
             pick(w, 2) ? "gt.and" : "lt.or", pick(w, 32), pick(w, 2), pick(w, 34),
             pick(w, 2) ? "eq" : "ge", 15 + pick(w, 4));
     else

@@ -178,8 +178,9 @@ static void run_arithmetic(machine *m, const ir_insn *insn)
         if (insn->op == IR_selp && i == 3)
             out.device = device;
     }
-    out.value = insn->op == IR_setp ? insn_compares(insn, (uint32_t)in[1].value, (uint32_t)in[2].value)
-                                    : insn_computes(insn, in[1].value, in[2].value, in[3].value);
+    out.value = insn->op == IR_setp
+                    ? insn_compares(insn, (uint32_t)in[1].value, (uint32_t)in[2].value)
+                    : insn_computes(insn, in[1].value, in[2].value, in[3].value);
     write_register(m, insn, &insn->operands[0], out);
 }
 

@@ -31,8 +31,8 @@ static void sharper_than_the_crude_analysis(void **state)
         free(tainted);
         subject_end(&s);
     }
-    print_message("%u of %u accesses proven, %u by the crude analysis, %u of them not\n", proven, all,
-                  crude, missed);
+    print_message("%u of %u accesses proven, %u by the crude analysis, %u of them not\n", proven,
+                  all, crude, missed);
     assert_true(missed * 1000 < crude);
     assert_true(proven > crude);
     assert_true(proven < all);

@@ -6,10 +6,10 @@
 #include "generate.h"
 #include "support.h"
 
-#define GENERATED_START                                                                        \
-    ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"                    \
-    ".reg .pred %p<9>;\n.reg .b32 %r<30>;\n.reg .b64 %d<20>;\n"                                 \
-    "ld.param.u64 %d1, [in];\nld.param.u64 %d2, [out];\nld.param.u32 %r11, [n];\n"             \
+#define GENERATED_START                                                                       \
+    ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"                  \
+    ".reg .pred %p<9>;\n.reg .b32 %r<30>;\n.reg .b64 %d<20>;\n"                               \
+    "ld.param.u64 %d1, [in];\nld.param.u64 %d2, [out];\nld.param.u32 %r11, [n];\n"            \
     "mov.u32 %r10, %tid.x;\nmad.wide.u32 %d3, %r10, 256, %d1;\nmad.wide.u32 %d4, %r10, 256, " \
     "%d2;\n"
 
@@ -363,10 +363,10 @@ static void slices_know_what_they_need(void **state)
                   "differ\n",
                   (unsigned long long)t.proven, (unsigned long long)t.conditional,
                   (unsigned long long)t.differ, (unsigned long long)t.unproven);
-    print_message("%llu guards that the launch decides; %llu more accesses are proven by that, %llu "
-                  "less\n",
-                  (unsigned long long)t.decided, (unsigned long long)t.more,
-                  (unsigned long long)t.lost);
+    print_message(
+        "%llu guards that the launch decides; %llu more accesses are proven by that, %llu "
+        "less\n",
+        (unsigned long long)t.decided, (unsigned long long)t.more, (unsigned long long)t.lost);
     assert_true(2 * t.conditional > kernels && t.differ * 3 > t.unproven);
     assert_true(t.decided > kernels && t.more > kernels / 2 && t.lost * 50 < t.more);
 }
@@ -434,16 +434,17 @@ static void iterations_are_told_apart(void **state)
     (void)state;
     m.seed = 1;
     for (unsigned n = 0; n < 4; n++) {
-        const char *not = n & 1 ? "!" : "";
+        const char *not= n & 1 ? "!" : "";
         const char *at_start = n & 2 ? "and.b32 %r3, %r21, 1;\nsetp.eq.u32 %p1, %r3, 0;\n" : "";
         const char *at_end = n & 2 ? "" : "not.pred %p1, %p1;\n";
-        snprintf(text, sizeof text,
-                 "%s%smov.u32 %%r21, 6;\nmov.u32 %%r1, 3;\nsetp.lt.u32 %%p1, %%r10, 15;\nL:\n%s"
-                 "and.b32 %%r2, %%r1, 63;\nmad.wide.u32 %%d5, %%r2, 4, %%d4;\n"
-                 "@%s%%p1 st.global.u32 [%%d5], 1;\n@%%p1 ld.global.u32 %%r1, [%%d3];\n"
-                 "@!%%p1 mov.u32 %%r1, 5;\n%ssub.u32 %%r21, %%r21, 1;\nsetp.ne.u32 %%p7, %%r21, 0;\n"
-                 "@%%p7 bra L;\nret;\n}\n",
-                 FLOW_HEADER, GENERATED_START, at_start, not, at_end);
+        snprintf(
+            text, sizeof text,
+            "%s%smov.u32 %%r21, 6;\nmov.u32 %%r1, 3;\nsetp.lt.u32 %%p1, %%r10, 15;\nL:\n%s"
+            "and.b32 %%r2, %%r1, 63;\nmad.wide.u32 %%d5, %%r2, 4, %%d4;\n"
+            "@%s%%p1 st.global.u32 [%%d5], 1;\n@%%p1 ld.global.u32 %%r1, [%%d3];\n"
+            "@!%%p1 mov.u32 %%r1, 5;\n%ssub.u32 %%r21, %%r21, 1;\nsetp.ne.u32 %%p7, %%r21, 0;\n"
+            "@%%p7 bra L;\nret;\n}\n",
+            FLOW_HEADER, GENERATED_START, at_start, not, at_end);
         check(&m, text, &t);
     }
     assert_int_equal(t.conditional, 0);

@@ -117,7 +117,8 @@ static void begin_run(run *r)
                                        &r->params[i]),
                          WL_OK);
     r->whole = fixture_kernel(&r->f, "k");
-    assert_int_equal(replay_facts_of(r->f.ptx, emu_kernel_get(r->whole)->func, NULL, r->arena, &r->facts),
+    assert_int_equal(replay_facts_of(r->f.ptx, emu_kernel_get(r->whole)->func, NULL, r->arena,
+                                     &r->facts),
                      WL_OK);
     assert_int_equal(emu_module_slice(r->f.module, "k", &r->facts.proof, &r->slice, &err), WL_OK);
 }
