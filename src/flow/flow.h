@@ -60,8 +60,10 @@ enum {
 };
 /* Without SLICE and without UNKNOWN an instruction is not executed: where it is PROVEN, replay
  * computes its addresses and mask and reports the access, and leaves destination and memory as they
- * are; else it does nothing at all. Registers that an instruction outside of the slice would write
- * are never read by one within. */
+ * are; else it does nothing at all. Where an instruction within reads a register that one outside
+ * would have written, what it computes of that is undefined, and reaches neither an address nor a
+ * mask, a branch or memory: it is needed only where a predicate holds under which the register was
+ * written within (predicates.h). */
 
 /* rejoin[]: not a pc but the end of the function: as `ret`, in the kernel as `exit`. */
 #define FLOW_REJOIN_END UINT32_MAX
