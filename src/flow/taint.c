@@ -371,6 +371,7 @@ static flow_source source_where(state *s, uint32_t value, flow_literal literal)
     const flow_function *f = s->f;
     if (f->values[value].kind == FLOW_VALUE_PHI)
         return phi_source(s, value, literal);
+    s->insn = &f->func->insns[f->values[value].insn];
     uint32_t first = f->def_first[s->insn->pc], count = f->def_first[s->insn->pc + 1] - first,
              n = 0;
     while (f->defs[first + n] != value)

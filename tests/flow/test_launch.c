@@ -92,6 +92,10 @@ static const example examples[] = {
     {"mov.u32 %r2, 1;\nsetp.gt.u32 %p2, %r1, 5;\n@%p2 bra L;\nld.global.u32 %r2, [%d1];\nL:\n"
      "setp.eq.u32 %p1, %r2, 1;",
      RUNS},
+    {"setp.gt.u32 %p2, %r1, 5;\n@%p2 bra E;\nld.global.u32 %r2, [%d1];\nbra L;\nE:\nmov.u32 %r2, "
+     "1;\n"
+     "L:\nsetp.eq.u32 %p1, %r2, 1;",
+     RUNS},
     {"mov.u32 %r2, 1;\nsetp.gt.u32 %p2, %r4, 5;\n@%p2 bra L;\nmov.u32 %r2, 2;\nL:\n"
      "setp.eq.u32 %p1, %r2, 1;",
      OPEN},
@@ -108,13 +112,14 @@ static uint8_t decided_of(const char *text)
 {
     char ptx[4096];
     subject s;
-    snprintf(ptx, sizeof ptx,
-             "%s.visible .entry k(.param .u64 data, .param .u32 n, .param .align 8 .b8 s[16], .param "
-             ".f32 x, .param .u16 h)\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<5>;\n.reg .b64 %%d<4>;\n"
-             ".reg .f32 %%f<2>;\nld.param.u64 %%d1, [data];\nld.param.u32 %%r1, [n];\n"
-             "ld.param.f32 %%f1, [x];\nmov.u32 %%r4, %%tid.x;\n%s\n"
-             "@%%p1 st.global.u32 [%%d1+4], 7;\nret;\n}\n",
-             FLOW_HEADER, text);
+    snprintf(
+        ptx, sizeof ptx,
+        "%s.visible .entry k(.param .u64 data, .param .u32 n, .param .align 8 .b8 s[16], .param "
+        ".f32 x, .param .u16 h)\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<5>;\n.reg .b64 %%d<4>;\n"
+        ".reg .f32 %%f<2>;\nld.param.u64 %%d1, [data];\nld.param.u32 %%r1, [n];\n"
+        "ld.param.f32 %%f1, [x];\nmov.u32 %%r4, %%tid.x;\n%s\n"
+        "@%%p1 st.global.u32 [%%d1+4], 7;\nret;\n}\n",
+        FLOW_HEADER, text);
     subject_begin(&s, ptx, "k");
     flow_launch launch = {.params = (const uint8_t *)&params,
                           .nparams = sizeof params,
