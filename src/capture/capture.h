@@ -393,6 +393,12 @@ typedef struct cap_tables {
     uint64_t length;
 } cap_tables;
 
+/* In the place of TABLES that would be, to the byte, those of an earlier note, which has them
+ * itself. */
+typedef struct cap_same_tables {
+    uint32_t note, same_as;
+} cap_same_tables;
+
 /* How often the elements of objects were accessed in a launch. Behind its LAUNCH, where anything is
  * known of that; what a REPEAT repeats has the same. Members as in obs_summary. */
 typedef struct cap_uses {

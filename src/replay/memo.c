@@ -250,18 +250,10 @@ static bool note_accessed_objects(entry *e, const replay_key *key, const obs_sum
     return ok;
 }
 
-void replay_memo_put(replay_memo *memo, const replay_key *key, uint32_t launch,
-                     const obs_summary *summary, replay_find_object find, void *ctx)
+/* In the place of what the memo has for its hash. */
+static void put_entry(replay_memo *memo, entry *e)
 {
-    entry *e = calloc(1, sizeof *e), *old = NULL;
-    if (!e || key->divided || !note_accessed_objects(e, key, summary, find, ctx)) {
-        entry_free(e);
-        return;
-    }
-    memcpy(e->hash, key->hash, sizeof e->hash);
-    e->launch = launch;
-    e->warp_instructions = summary->warp_instructions;
-    e->thread_instructions = summary->thread_instructions;
+    entry *old = NULL;
     HASH_FIND(hh, memo->entries, e->hash, sizeof e->hash, old);
     if (old) {
         HASH_DEL(memo->entries, old);
@@ -271,4 +263,56 @@ void replay_memo_put(replay_memo *memo, const replay_key *key, uint32_t launch,
                        e->nothers * sizeof *e->others;
     }
     HASH_ADD(hh, memo->entries, hash, sizeof e->hash, e);
+}
+
+static void forget_entry(replay_memo *memo, const replay_key *key)
+{
+    entry *old = NULL;
+    HASH_FIND(hh, memo->entries, key->hash, sizeof old->hash, old);
+    if (!old)
+        return;
+    HASH_DEL(memo->entries, old);
+    entry_free(old);
+}
+
+static void *copy_of(const void *data, size_t bytes)
+{
+    void *copy = malloc(bytes + 1);
+    return copy && bytes ? memcpy(copy, data, bytes) : copy;
+}
+
+void replay_memo_copy(const replay_memo *from, const replay_key *found, replay_memo *to,
+                      const replay_key *key)
+{
+    entry *e = NULL, *copy;
+    HASH_FIND(hh, from->entries, found->hash, sizeof e->hash, e);
+    copy = e ? calloc(1, sizeof *copy) : NULL;
+    if (copy) {
+        *copy = *e;
+        memset(&copy->hh, 0, sizeof copy->hh);
+        copy->objects = copy_of(e->objects, e->nobjects * sizeof *e->objects);
+        copy->others = copy_of(e->others, e->nothers * sizeof *e->others);
+        memcpy(copy->hash, key->hash, sizeof copy->hash);
+    }
+    if (copy && copy->objects && copy->others) {
+        put_entry(to, copy);
+        return;
+    }
+    entry_free(copy);
+    forget_entry(to, key);
+}
+
+void replay_memo_put(replay_memo *memo, const replay_key *key, uint32_t launch,
+                     const obs_summary *summary, replay_find_object find, void *ctx)
+{
+    entry *e = calloc(1, sizeof *e);
+    if (!e || key->divided || !note_accessed_objects(e, key, summary, find, ctx)) {
+        entry_free(e);
+        return;
+    }
+    memcpy(e->hash, key->hash, sizeof e->hash);
+    e->launch = launch;
+    e->warp_instructions = summary->warp_instructions;
+    e->thread_instructions = summary->thread_instructions;
+    put_entry(memo, e);
 }

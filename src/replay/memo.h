@@ -55,6 +55,10 @@ typedef struct replay_known { /* a launch whose results are known */
  * with the parameters. */
 bool replay_memo_get(const replay_memo *memo, const replay_key *key, replay_find find, void *ctx,
                      replay_known *out);
+/* The same launch by another key as well: where it was found in `from`, it is what `to` has for it
+ * from now on. Without memory `to` has nothing for it. */
+void replay_memo_copy(const replay_memo *from, const replay_key *found, replay_memo *to,
+                      const replay_key *key);
 /* Keeps the key of a launch that was written with this id. Without memory it is not kept. */
 void replay_memo_put(replay_memo *memo, const replay_key *key, uint32_t launch,
                      const obs_summary *summary, replay_find_object find, void *ctx);

@@ -26,6 +26,9 @@ struct replay_recorded {
     cap_reader *reader; /* of TABLES, in no order */
     uint64_t most;      /* bytes of memory; 0: no limit */
     cap_tables part;    /* that was read last */
+    const replay_taken *held; /* whose tables these are, all of them, or NULL */
+    const char *tables;
+    uint64_t tables_length;
     char *joined;       /* those of a launch that has several */
     uint64_t room;      /* there */
 };
@@ -92,6 +95,13 @@ static bool note_tables(replay_recorded *r, cap_reader *reader, uint64_t at)
     return !t || wl_push(&t->tables, at);
 }
 
+static void note_same_tables(replay_recorded *r, const cap_same_tables *same)
+{
+    replay_taken *t = taken_of(r, same->note), *from = taken_of(r, same->same_as);
+    if (t && from && t != from && !from->same)
+        t->same = from;
+}
+
 static wl_status read_records(replay_recorded *r, cap_reader *reader, uint64_t size)
 {
     cap_record record;
@@ -107,6 +117,8 @@ static wl_status read_records(replay_recorded *r, cap_reader *reader, uint64_t s
             return WL_NOMEM;
         if (status == WL_OK && record.type == CAP_TABLES && !note_tables(r, reader, at))
             return WL_NOMEM;
+        if (status == WL_OK && record.type == CAP_SAME_TABLES)
+            note_same_tables(r, &record.same_tables);
         if (status == WL_OK && record.type == CAP_PROBE && !taken_of(r, record.probe.note) &&
             fits_memory(r, record.probe.length) && !keep_probe(r, &record.probe))
             return WL_NOMEM;
@@ -125,7 +137,7 @@ wl_status replay_recorded_read(const char *path, uint64_t size, uint64_t most,
     r->most = most;
     wl_status status = cap_open(path, &reader, err);
     if (status == WL_OK) {
-        cap_skip(reader, ~(CAP_BIT(CAP_NOTE) | CAP_BIT(CAP_PROBE)));
+        cap_skip(reader, ~(CAP_BIT(CAP_NOTE) | CAP_BIT(CAP_PROBE) | CAP_BIT(CAP_SAME_TABLES)));
         status = read_records(r, reader, size);
     }
     if (status == WL_OK)
@@ -219,17 +231,76 @@ static wl_status read_parts(replay_recorded *r, const replay_taken *t, const cha
     return status;
 }
 
+/* The launch that has the tables itself. */
+static const replay_taken *owner_of_tables(const replay_taken *t)
+{
+    return t->same ? t->same : t;
+}
+
 wl_status replay_recorded_tables(replay_recorded *r, const replay_taken *t, const char **tables,
                                  uint64_t *length)
 {
-    *tables = NULL;
-    *length = 0;
-    wl_status status = read_parts(r, t, tables, length);
-    if (*length && rewrite_is_packed(*tables, *length))
-        return status;
-    *tables = NULL; /* those of which a part is missing tell nothing */
-    *length = 0;
+    wl_status status = WL_OK;
+    t = owner_of_tables(t);
+    if (r->held != t) {
+        r->held = NULL;
+        r->tables = NULL;
+        r->tables_length = 0;
+        status = read_parts(r, t, &r->tables, &r->tables_length);
+        r->held = status == WL_OK ? t : NULL;
+    }
+    bool whole = r->tables_length && rewrite_is_packed(r->tables, r->tables_length);
+    *tables = whole ? r->tables : NULL; /* those of which a part is missing tell nothing */
+    *length = whole ? r->tables_length : 0;
     return status;
+}
+
+/* ---- what is the same ---- */
+
+/* False where there are some, and they cannot be read. */
+static wl_status hash_tables(replay_recorded *r, replay_taken *t)
+{
+    const char *tables;
+    uint64_t length;
+    if (t->hashed)
+        return WL_OK;
+    wl_status status = replay_recorded_tables(r, t, &tables, &length);
+    if (status != WL_OK)
+        return status;
+    if (t->tables.count && !length)
+        return WL_NOENT;
+    t->hash = XXH3_128bits(tables, length);
+    t->hashed = true;
+    return WL_OK;
+}
+
+/* Without the number of the launch. */
+static XXH128_hash_t hash_of_probe(const cap_probe *p)
+{
+    const uint64_t numbers[] = {p->probes, p->everything, p->nblocks, p->rows, p->shared_bytes,
+                                p->count,  p->length};
+    XXH128_hash_t parts[4] = {
+        XXH3_128bits(numbers, sizeof numbers), XXH3_128bits(p->blocks, p->nblocks * sizeof *p->blocks),
+        XXH3_128bits(p->data, p->length), {0}};
+    for (uint32_t i = 0; i < p->count; i++) {
+        const uint64_t object[] = {p->objects[i].object, p->objects[i].base, p->objects[i].bytes};
+        XXH128_hash_t both[] = {parts[3], XXH3_128bits(object, sizeof object)};
+        parts[3] = XXH3_128bits(both, sizeof both);
+    }
+    return XXH3_128bits(parts, sizeof parts);
+}
+
+wl_status replay_recorded_hash(replay_recorded *r, uint32_t note, uint64_t hash[2])
+{
+    replay_taken *t = r ? taken_of(r, note) : NULL, *owner = t && t->same ? t->same : t;
+    wl_status status = t ? hash_tables(r, owner) : WL_NOENT;
+    if (status != WL_OK)
+        return status;
+    const XXH128_hash_t parts[] = {hash_of_probe(&t->probe), owner->hash};
+    XXH128_hash_t all = XXH3_128bits(parts, sizeof parts);
+    hash[0] = all.low64;
+    hash[1] = all.high64;
+    return WL_OK;
 }
 
 /* ---- the kernel as it was rewritten ---- */

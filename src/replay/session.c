@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 enum {
     SHARE = 4, /* a launch takes at most this part of the time that is left, but the last ones */
@@ -414,11 +415,38 @@ static replay_launch key_parts(const work *w)
                            .pointers = replay_recorded_kernel(w->s->recorded, w->note->kernel)};
 }
 
+/* Of a launch that recorded, its key together with what it recorded: launches that are the same in
+ * both accessed the same. False where it has none. */
+static bool key_with_recorded(const work *w, const replay_key *key, replay_key *out)
+{
+    uint64_t parts[4] = {key->hash[0], key->hash[1]};
+    if (!w->completed || !w->s->settings.memo ||
+        replay_recorded_hash(w->s->recorded, w->note->id, &parts[2]) != WL_OK)
+        return false;
+    XXH128_hash_t hash = XXH3_128bits(parts, sizeof parts);
+    *out = *key;
+    out->hash[0] = hash.low64;
+    out->hash[1] = hash.high64;
+    return true;
+}
+
+/* What did not record is from here on taken to do what this launch did. */
+static bool is_recorded_known(work *w, const replay_key *key, replay_outcome *out)
+{
+    replay_session *s = w->s;
+    replay_key recorded;
+    if (!key_with_recorded(w, key, &recorded) ||
+        !replay_memo_get(s->memo, &recorded, replay_world_find, &s->world, &s->known))
+        return false;
+    replay_memo_copy(s->memo, &recorded, s->likely, key);
+    return say_repeat(w, out) == WL_OK;
+}
+
 static bool is_outcome_known(work *w, const replay_key *key, replay_outcome *out)
 {
     replay_session *s = w->s;
     if (w->completed)
-        return false;
+        return is_recorded_known(w, key, out);
     if (replay_memo_get(s->likely, key, replay_world_find, &s->world, &s->known))
         return say_estimate(w, out) == WL_OK;
     return s->settings.memo &&
@@ -429,8 +457,14 @@ static bool is_outcome_known(work *w, const replay_key *key, replay_outcome *out
 static void remember_outcome(const work *w, const replay_key *key, const replay_outcome *out)
 {
     replay_session *s = w->s;
-    if (out->kind == REPLAY_LAUNCH && (w->completed || s->settings.memo))
+    replay_key recorded;
+    if (out->kind != REPLAY_LAUNCH)
+        return;
+    if (w->completed || s->settings.memo)
         replay_memo_put(w->completed ? s->likely : s->memo, key, w->note->id, &out->launch.summary,
+                        replay_world_find_object, &s->world);
+    if (key_with_recorded(w, key, &recorded))
+        replay_memo_put(s->memo, &recorded, w->note->id, &out->launch.summary,
                         replay_world_find_object, &s->world);
 }
 
