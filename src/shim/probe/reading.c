@@ -6,6 +6,7 @@
  * at the end. */
 #include "shim/probe/pages_impl.h"
 #include "shim/probe/recording_impl.h"
+#include "shim/probe/same.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -325,9 +326,17 @@ static uint64_t end_of_tables(const probe_recording *r)
     return folded ? l->marks_at : l->pool_at;
 }
 
-/* In parts that a record has room for. */
+/* In parts that a record has room for; what an earlier launch has as well is not written again. */
 static void write_tables(const probe_recording *r, const packed *p)
 {
+    XXH128_hash_t hash = XXH3_128bits(p->data, p->length);
+    cap_same_tables same = {r->note, probe_tables_find(hash)};
+    uint64_t parts = (p->length + MOST_OF_TABLES - 1) / MOST_OF_TABLES;
+    if (same.same_as) {
+        REC_WRITE(same_tables, &same);
+        return;
+    }
+    uint64_t written = cap_written(rec_g.writer);
     for (uint64_t at = 0; at < p->length; at += MOST_OF_TABLES) {
         uint64_t left = p->length - at;
         cap_tables record = {.note = r->note,
@@ -335,6 +344,8 @@ static void write_tables(const probe_recording *r, const packed *p)
                              .length = left < MOST_OF_TABLES ? left : MOST_OF_TABLES};
         REC_WRITE(tables, &record);
     }
+    if (cap_written(rec_g.writer) - written == parts)
+        probe_tables_keep(hash, r->note);
 }
 
 static void read_tables(const probe_recording *r)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <uthash.h>
 
-enum { LEAST = 1 << 20, MOST = 64 << 20 };
+enum { LEAST = 1 << 20, MOST = 128 << 20 };
 
 typedef struct staging { /* of a context */
     CUcontext context;
