@@ -1,5 +1,6 @@
 #include "observe/uses.h"
 
+#include "base/parallel.h"
 #include "observe/internal.h"
 
 #include <stdlib.h>
@@ -7,9 +8,11 @@
 
 enum {
     PAGE = 1024,            /* elements */
+    STEP = 16,              /* of them, that are looked at together */
     MOST_BYTES = 128 << 20, /* of the spans of one object */
     LARGE = 1 << 21,        /* elements of an object that workers have one table of */
-    CLAIM = 1 << 22         /* accesses at once */
+    CLAIM = 1 << 22,        /* accesses at once */
+    WORTH_THREADS = 4 << 20 /* bytes of tables */
 };
 
 /* ---- tables ---- */
@@ -112,13 +115,12 @@ static obs_use_table *new_table(obs_launch *launch, obs_uses *u, const obs_range
 
 /* ---- differences ---- */
 
-/* What the slot leads to, made by whoever comes first; NULL: there is no memory for it. */
-static void *make_page_once(obs_launch *launch, void **slot, uint64_t bytes, uint64_t *sum)
+/* Made by whoever comes first; NULL: there is no memory for it. */
+static __attribute__((noinline)) void *make_page(obs_launch *launch, void **slot, uint64_t bytes,
+                                                 uint64_t *sum)
 {
     uint64_t limit = launch->config.use_limit ? launch->config.use_limit : OBS_USE_BYTES;
-    void *there = __atomic_load_n(slot, __ATOMIC_ACQUIRE), *none = NULL;
-    if (there)
-        return there;
+    void *none = NULL;
     uint64_t used = __atomic_add_fetch(&launch->use_bytes, bytes, __ATOMIC_RELAXED);
     void *fresh = used <= limit ? calloc(1, bytes) : NULL;
     __atomic_add_fetch(sum, bytes, __ATOMIC_RELAXED);
@@ -129,6 +131,13 @@ static void *make_page_once(obs_launch *launch, void **slot, uint64_t bytes, uin
     __atomic_sub_fetch(&launch->use_bytes, bytes, __ATOMIC_RELAXED);
     free(fresh);
     return none;
+}
+
+/* What the slot leads to. */
+static inline void *make_page_once(obs_launch *launch, void **slot, uint64_t bytes, uint64_t *sum)
+{
+    void *there = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    return there ? there : make_page(launch, slot, bytes, sum);
 }
 
 static uint32_t *difference_cell(obs_launch *launch, obs_use_pages *pages, uint64_t elements,
@@ -191,6 +200,27 @@ static void end_span(sums *s, uint64_t element, wl_spans *out)
     s->from = element;
 }
 
+/* Whether the page changes anything in STEP elements from `i` on. */
+static bool changes_step(const uint32_t *const d[WL_CLASSES], uint32_t i)
+{
+    uint32_t any = 0;
+    for (int c = 0; c < WL_CLASSES; c++)
+        for (uint32_t k = 0; d[c] && k < STEP; k++)
+            any |= d[c][i + k];
+    return any != 0;
+}
+
+static void pack_element(const uint32_t *const d[WL_CLASSES], uint32_t i, uint64_t element, sums *s,
+                         wl_spans *out)
+{
+    uint32_t change[WL_CLASSES] = {d[0] ? d[0][i] : 0, d[1] ? d[1][i] : 0, d[2] ? d[2][i] : 0};
+    if (!(change[0] | change[1] | change[2]))
+        return;
+    end_span(s, element, out);
+    for (int c = 0; c < WL_CLASSES; c++)
+        s->times[c] += change[c];
+}
+
 static void pack_page(const obs_use_pages *pages, uint64_t page, sums *s, wl_spans *out)
 {
     const uint32_t *d[WL_CLASSES];
@@ -199,12 +229,10 @@ static void pack_page(const obs_use_pages *pages, uint64_t page, sums *s, wl_spa
     if (!d[0] && !d[1] && !d[2])
         return;
     for (uint32_t i = 0; i < PAGE; i++) {
-        uint32_t change[WL_CLASSES] = {d[0] ? d[0][i] : 0, d[1] ? d[1][i] : 0, d[2] ? d[2][i] : 0};
-        if (!(change[0] | change[1] | change[2]))
-            continue;
-        end_span(s, page * PAGE + i, out);
-        for (int c = 0; c < WL_CLASSES; c++)
-            s->times[c] += change[c];
+        if (i % STEP == 0 && !changes_step(d, i))
+            i += STEP - 1;
+        else
+            pack_element(d, i, page * PAGE + i, s, out);
     }
 }
 
@@ -427,6 +455,116 @@ static void add_lanes(const request *r)
         add_elements(r, last, run.first, run.end, run.times);
 }
 
+/* ---- lanes that walk ---- */
+
+static bool is_walk_continued(const obs_use_walk *w, const request *r)
+{
+    const acc_request *a = r->access;
+    uint64_t apart = 0;
+    uint32_t first = (uint32_t)__builtin_ctz(a->mask);
+    if (w->next[first] != a->addr[first] || !w->table || w->warp != a->warp || w->mask != a->mask ||
+        w->frame != r->frame || w->class_ != r->class_ || w->most - w->bytes < a->bytes ||
+        a->space != ACC_GLOBAL)
+        return false;
+    if (a->mask == UINT32_MAX)
+        for (uint32_t lane = 0; lane < OBS_LANES; lane++)
+            apart |= w->next[lane] ^ a->addr[lane];
+    else
+        for (uint32_t m = a->mask; m; m &= m - 1)
+            apart |= w->next[__builtin_ctz(m)] ^ a->addr[__builtin_ctz(m)];
+    return apart == 0 && a->bytes % OBS_WORD_BYTES == 0;
+}
+
+/* How far all lanes could go on from there within the table, in bytes; less than the request takes:
+ * not even now, or not by whole elements. */
+static uint64_t way_in_table(const obs_use_table *t, const acc_request *a)
+{
+    uint64_t low = UINT64_MAX, high = 0, bits = 0;
+    for (uint32_t m = a->mask; m; m &= m - 1) {
+        uint64_t address = a->addr[__builtin_ctz(m)];
+        low = address < low ? address : low;
+        high = address > high ? address : high;
+        bits |= address;
+    }
+    bool whole = (bits | a->bytes) % OBS_WORD_BYTES == 0;
+    return whole && low >= t->low && high < t->high ? t->high - high : 0;
+}
+
+/* What each lane accessed, as add_lanes() adds it. */
+static void settle_walk(obs_worker *worker, obs_use_walk *w)
+{
+    request r = {.worker = worker, .frame = w->frame, .class_ = w->class_};
+    obs_use_table *t = w->table;
+    obs_use_run run = {0};
+    w->table = NULL;
+    for (uint32_t m = t ? w->mask : 0; m; m &= m - 1) {
+        uint64_t end = w->next[__builtin_ctz(m)] / OBS_WORD_BYTES - t->first;
+        uint64_t first = end - w->bytes / OBS_WORD_BYTES;
+        if (run.times && first == run.first && end == run.end) {
+            run.times++;
+            continue;
+        }
+        if (run.times)
+            add_elements(&r, t, run.first, run.end, run.times);
+        run = (obs_use_run){first, end, 1};
+    }
+    if (run.times)
+        add_elements(&r, t, run.first, run.end, run.times);
+}
+
+static void step_walk(obs_use_walk *w, uint64_t bytes)
+{
+    w->bytes += bytes;
+    for (uint32_t lane = 0; lane < OBS_LANES; lane++)
+        w->next[lane] += bytes;
+}
+
+/* Lanes in an object that may go on where they are. False where they are to be added one by one. */
+static bool begin_walk(const request *r)
+{
+    const acc_request *a = r->access;
+    obs_uses *u = &r->worker->uses;
+    if (a->space != ACC_GLOBAL || !r->frame)
+        return false;
+    obs_use_table *t = table_at(r, a->addr[__builtin_ctz(a->mask)]);
+    uint64_t most = t && !t->divided ? way_in_table(t, a) : 0;
+    if (most < a->bytes)
+        return false;
+    u->last_walk = (u->last_walk + 1) % OBS_USE_WALKS;
+    obs_use_walk *w = &u->walks[u->last_walk];
+    settle_walk(r->worker, w);
+    *w = (obs_use_walk){.table = t,
+                        .frame = r->frame,
+                        .warp = a->warp,
+                        .mask = a->mask,
+                        .class_ = r->class_,
+                        .most = most};
+    for (uint32_t m = a->mask; m; m &= m - 1)
+        w->next[__builtin_ctz(m)] = a->addr[__builtin_ctz(m)];
+    step_walk(w, a->bytes);
+    return true;
+}
+
+static bool add_walk(const request *r)
+{
+    obs_use_walk *walks = r->worker->uses.walks;
+    for (uint32_t i = 0; i < OBS_USE_WALKS; i++) {
+        if (is_walk_continued(&walks[i], r)) {
+            step_walk(&walks[i], r->access->bytes);
+            return true;
+        }
+    }
+    return begin_walk(r);
+}
+
+static void settle_walks(obs_block *block)
+{
+    obs_use_walk *walks = block->worker->uses.walks;
+    for (uint32_t i = 0; i < OBS_USE_WALKS; i++)
+        if (walks[i].table && walks[i].frame == block->frame)
+            settle_walk(block->worker, &walks[i]);
+}
+
 static void lose_lanes(const request *r)
 {
     for (uint32_t m = r->access->mask; m; m &= m - 1) {
@@ -600,6 +738,7 @@ void obs_uses_end_block(obs_block *block)
 {
     if (!block->frame)
         return;
+    settle_walks(block);
     obs_frame_end(block->frame);
     block->frame->next = block->worker->uses.spare;
     block->worker->uses.spare = block->frame;
@@ -621,7 +760,7 @@ void obs_record_use(obs_block *block, const acc_request *access)
     }
     r.frame = frame_of_block(block);
     find_fill(&r);
-    if (!add_regular(&r))
+    if (!add_regular(&r) && !add_walk(&r))
         add_lanes(&r);
     if (follows_ranges(&r))
         follow_ranges(&r);
@@ -749,19 +888,43 @@ static wl_status add_object_use(obs_launch *launch, obs_use_table *const *tables
 
 typedef wl_vec(obs_use_table *) table_list;
 
+typedef struct packing {
+    obs_launch *launch;
+    table_list list;
+} packing;
+
+static void pack_table_of(void *ctx, uint64_t i)
+{
+    packing *p = ctx;
+    pack_table(p->launch, p->list.data[i]);
+}
+
+/* Those of all workers, on as many threads as they had. Where that is little work, threads for it
+ * would take longer. */
+static void pack_tables(obs_launch *launch, const table_list *list)
+{
+    packing all = {launch, *list};
+    uint64_t bytes = 0;
+    uint32_t threads = 0;
+    for (const obs_worker *w = launch->workers; w; w = w->next)
+        threads++;
+    for (size_t i = 0; i < list->count; i++)
+        bytes += list->data[i]->pages.bytes;
+    wl_parallel(bytes < WORTH_THREADS ? 1 : threads, list->count, pack_table_of, &all);
+}
+
 static bool list_tables(obs_launch *launch, table_list *list, obs_summary *out)
 {
     for (obs_worker *w = launch->workers; w; w = w->next) {
-        for (uint32_t i = 0; i < w->uses.count; i++) {
-            pack_table(launch, w->uses.tables[i]);
+        for (uint32_t i = 0; i < w->uses.count; i++)
             if (!wl_push(list, w->uses.tables[i]))
                 return false;
-        }
         if (w->uses.lost_objects)
             out->objects_known = OBS_KNOWN_NOTHING;
         if (w->uses.lost_arrays)
             out->arrays_known = OBS_KNOWN_NOTHING;
     }
+    pack_tables(launch, list);
     if (list->count)
         qsort(list->data, list->count, sizeof *list->data, tables_by_object);
     return true;

@@ -53,13 +53,26 @@ typedef struct obs_use_table {
     obs_part *part;                  /* of the frame that accessed it last */
 } obs_use_table;
 
-enum { OBS_USE_LAST = 16 };
+/* Requests of a warp, by whatever instruction, in each of which every lane accesses what lies behind
+ * what it accessed before: of each lane they are one run of elements. */
+typedef struct obs_use_walk {
+    obs_use_table *table; /* of an object; NULL: nobody walks */
+    obs_frame *frame;
+    uint32_t warp, mask;
+    int class_;
+    uint64_t bytes, most;     /* of a lane so far, and as many as stay in the table */
+    uint64_t next[ACC_LANES]; /* addresses */
+} obs_use_walk;
+
+enum { OBS_USE_LAST = 16, OBS_USE_WALKS = 4 };
 
 typedef struct obs_uses { /* of a worker; all zero: nothing */
     obs_use_table **tables;
     uint32_t count, capacity;
     obs_table by_object;               /* space << 32 | object: index + 1 */
     obs_use_table *last[OBS_USE_LAST]; /* used, by instruction */
+    obs_use_walk walks[OBS_USE_WALKS]; /* in no order */
+    uint32_t last_walk;                /* that began last */
     bool lost_objects, lost_arrays;    /* of some nobody knows which */
     obs_frame *spare;                  /* of blocks that have ended */
 } obs_uses;

@@ -5,21 +5,29 @@
 
 #include <stdlib.h>
 
+enum {
+    MOST_SECTORS = 1 << 27, /* of an object, that a byte each is kept of */
+    MANY = 1 << 16          /* rows */
+};
+
 typedef wl_vec(cover_row) row_list;
 
 typedef struct work {
     const ana_input *input;
     const ana_group *group;
-    row_list rows;  /* by sector, of which each has one */
-    row_list fresh; /* of what is joined next: the same */
+    uint8_t *words; /* by sector of the object */
+    uint64_t sectors;
+    row_list others; /* sectors beyond these, in any order, some of them several times */
+    size_t ordered;  /* how many there were when they were put in order last */
 } work;
 
-static bool take_row(row_list *rows, const cover_row *row)
+/* Of what is too large, or has no size, all sectors are others. */
+static void begin_words(work *w)
 {
-    if (!rows->count || rows->data[rows->count - 1].sector != row->sector)
-        return wl_push(rows, *row);
-    rows->data[rows->count - 1].words |= row->words;
-    return true;
+    uint64_t bytes = w->group->info ? w->group->info->bytes : 0;
+    uint64_t sectors = bytes / OBS_SECTOR_BYTES + 2;
+    if (bytes && sectors <= MOST_SECTORS && (w->words = calloc(sectors, 1)))
+        w->sectors = sectors;
 }
 
 static bool is_sector_before(const cover_row *a, const cover_row *b)
@@ -27,43 +35,62 @@ static bool is_sector_before(const cover_row *a, const cover_row *b)
     return (int64_t)a->sector < (int64_t)b->sector;
 }
 
-/* Rows of a map or of spans ascend. False where memory is exhausted. */
-static bool join_fresh(work *w)
+static int by_cover_sector(const void *a, const void *b)
 {
-    row_list old = w->rows;
-    size_t i = 0, k = 0;
-    w->rows = (row_list){0};
-    bool good = wl_reserve(&w->rows, old.count + w->fresh.count);
-    while (good && (i < old.count || k < w->fresh.count)) {
-        bool first = k == w->fresh.count ||
-                     (i < old.count && !is_sector_before(&w->fresh.data[k], &old.data[i]));
-        good = take_row(&w->rows, first ? &old.data[i++] : &w->fresh.data[k++]);
-    }
-    w->fresh.count = 0;
-    wl_vec_free(&old);
-    return good;
+    return is_sector_before(a, b) ? -1 : is_sector_before(b, a);
 }
 
-/* Whether all that is fresh is known: often launches touch the same. */
-static bool is_fresh_known(const work *w)
+/* Ascending, each once. */
+static void order_others(work *w)
+{
+    size_t kept = 0;
+    cover_row *rows = w->others.data;
+    if (!w->others.count)
+        return;
+    qsort(rows, w->others.count, sizeof *rows, by_cover_sector);
+    for (size_t i = 1; i < w->others.count; i++) {
+        if (rows[kept].sector == rows[i].sector)
+            rows[kept].words |= rows[i].words;
+        else
+            rows[++kept] = rows[i];
+    }
+    w->others.count = w->ordered = kept + 1;
+}
+
+static bool take_row(work *w, const cover_row *row)
+{
+    if (row->sector < w->sectors) {
+        w->words[row->sector] |= row->words;
+        return true;
+    }
+    if (w->others.count > 2 * w->ordered + MANY)
+        order_others(w);
+    return wl_push(&w->others, *row);
+}
+
+static uint32_t count_sectors(const work *w)
+{
+    uint32_t count = 0;
+    for (uint64_t s = 0; s < w->sectors; s++)
+        count += w->words[s] != 0;
+    return count;
+}
+
+/* All of it, by sector; those before the object first. */
+static bool list_rows(work *w, wl_arena *arena, map_cover *out)
 {
     size_t i = 0;
-    for (size_t k = 0; k < w->fresh.count; k++) {
-        const cover_row *row = &w->fresh.data[k];
-        while (i < w->rows.count && is_sector_before(&w->rows.data[i], row))
-            i++;
-        if (i == w->rows.count || w->rows.data[i].sector != row->sector ||
-            (row->words & ~w->rows.data[i].words))
-            return false;
-    }
-    return true;
-}
-
-static bool join_rows(work *w)
-{
-    if (!is_fresh_known(w))
-        return join_fresh(w);
-    w->fresh.count = 0;
+    order_others(w);
+    out->rows = wl_new_array(arena, cover_row, count_sectors(w) + w->others.count + 1);
+    if (!out->rows)
+        return false;
+    for (; i < w->others.count && (int64_t)w->others.data[i].sector < 0; i++)
+        out->rows[out->count++] = w->others.data[i];
+    for (uint64_t s = 0; s < w->sectors; s++)
+        if (w->words[s])
+            out->rows[out->count++] = (cover_row){.sector = s, .words = w->words[s]};
+    for (; i < w->others.count; i++)
+        out->rows[out->count++] = w->others.data[i];
     return true;
 }
 
@@ -75,10 +102,10 @@ static bool add_map_rows(work *w, const prof_heat *heat)
         cover_row row = {.sector = heat->rows[i].sector};
         for (uint32_t k = 0; k < OBS_WORDS_PER_SECTOR; k++)
             row.words |= (uint8_t)((heat->rows[i].word[k] != 0) << k);
-        if (!take_row(&w->fresh, &row))
+        if (!take_row(w, &row))
             return false;
     }
-    return join_rows(w);
+    return true;
 }
 
 static wl_status add_map(work *w, uint32_t id, wl_error *err)
@@ -136,7 +163,7 @@ static bool add_span(work *w, const wl_span *span)
         uint64_t to = end < next ? end : next;
         uint32_t words = ((1u << (to - at)) - 1) << at % OBS_WORDS_PER_SECTOR;
         cover_row row = {.sector = sector, .words = (uint8_t)words};
-        if (!take_row(&w->fresh, &row))
+        if (!take_row(w, &row))
             return false;
         at = to;
     }
@@ -153,8 +180,6 @@ static wl_status add_spans_of(work *w, const prof_use *use, wl_error *err)
     for (wl_span span; status == WL_OK && wl_span_next(&reader, &span);)
         if (!add_span(w, &span))
             status = ana_nomem(err);
-    if (status == WL_OK && !join_rows(w))
-        status = ana_nomem(err);
     wl_arena_free(scratch);
     return status;
 }
@@ -212,23 +237,17 @@ wl_status cover_load(const ana_input *input, const ana_group *group, wl_arena *a
 {
     work w = {.input = input, .group = group};
     *out = (map_cover){0};
+    begin_words(&w);
     wl_status status = add_maps(&w, err);
     bool touched = false;
     if (status == WL_OK && !ana_maps_all_blocks(input, group))
         status = add_touched(&w, &touched, err);
     out->all = touched || ana_maps_all_blocks(input, group);
-    out->count = w.rows.count;
-    out->rows = status == WL_OK
-                    ? wl_arena_copy(arena, w.rows.data, w.rows.count * sizeof *out->rows)
-                    : NULL;
-    wl_vec_free(&w.rows);
-    wl_vec_free(&w.fresh);
-    return status != WL_OK ? status : out->rows ? WL_OK : ana_nomem(err);
-}
-
-static int by_cover_sector(const void *a, const void *b)
-{
-    return is_sector_before(a, b) ? -1 : is_sector_before(b, a);
+    if (status == WL_OK && !list_rows(&w, arena, out))
+        status = ana_nomem(err);
+    free(w.words);
+    wl_vec_free(&w.others);
+    return status;
 }
 
 uint8_t cover_words(const map_cover *cover, uint64_t sector)
