@@ -76,6 +76,8 @@ unsigned cli_width(FILE *stream);  /* columns; 100 where it is no terminal */
 wl_progress_kind cli_progress_kind(void); /* how stderr is told how far something has come */
 /* Tells, where it is time, how far a step of the command has come, and how long it still takes. */
 void cli_progress(const char *what, uint64_t done, uint64_t total);
+/* What begins now, of which nobody can tell how far it is: on a terminal it stands there at once. */
+void cli_progress_step(const char *what);
 void cli_progress_end(void); /* the step is over */
 
 /* ---- interrupts ---- */

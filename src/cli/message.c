@@ -52,14 +52,23 @@ wl_progress_kind cli_progress_kind(void)
 
 void cli_progress(const char *what, uint64_t done, uint64_t total)
 {
-    char text[256], left[64];
+    char text[256], left[64] = "", part[16] = "";
     progress.kind = cli_progress_kind();
     if (!wl_progress_due(&progress))
         return;
     wl_progress_left(progress.last - progress.from, done, total, left, sizeof left);
-    snprintf(text, sizeof text, "%s, %.0f %%%s", what,
-             total ? 100.0 * (double)done / (double)total : 0, left);
+    if (total)
+        snprintf(part, sizeof part, ", %.0f %%", 100.0 * (double)done / (double)total);
+    snprintf(text, sizeof text, "%s%s%s", what, part, left);
     wl_progress_show(&progress, text);
+}
+
+void cli_progress_step(const char *what)
+{
+    if (cli_progress_kind() == WL_PROGRESS_TERMINAL)
+        wl_progress_show(&progress, what);
+    else
+        cli_progress(what, 0, 0);
 }
 
 void cli_progress_end(void)

@@ -84,6 +84,7 @@ static wl_status try_profile(const char *path, cli_digest *digest, wl_error *err
 wl_status cli_profile_check(void *ctx, const char *path, wl_error *err)
 {
     wl_error why = {0};
+    cli_progress_step("looking for patterns in the profile");
     wl_status status = try_profile(path, ctx, &why);
     return status == WL_OK ? WL_OK
                            : wl_fail(err, status,

@@ -8,10 +8,11 @@
 static bool tell_replay(void *ctx, uint64_t done, uint64_t total)
 {
     (void)ctx;
-    char what[128];
-    snprintf(what, sizeof what,
-             "computing the accesses of launch %llu of %llu (Ctrl-C leaves the rest out)",
-             (unsigned long long)(done < total ? done + 1 : total), (unsigned long long)total);
+    char what[128] = "trying changes of kernels (Ctrl-C leaves the rest out)";
+    if (total) /* launches that the emulator ran are known */
+        snprintf(what, sizeof what,
+                 "computing the accesses of launch %llu of %llu (Ctrl-C leaves the rest out)",
+                 (unsigned long long)(done < total ? done + 1 : total), (unsigned long long)total);
     cli_progress(what, done, total);
     return cli_interrupt() == 0;
 }

@@ -136,6 +136,11 @@ void replay_expect(replay_session *s, uint64_t launches)
     s->expected = launches;
 }
 
+void replay_spend(replay_session *s, double seconds)
+{
+    s->seconds += seconds;
+}
+
 static double share_of_launch(const replay_session *s)
 {
     return s->expected && s->expected < SHARE ? (double)s->expected : SHARE;
@@ -435,7 +440,10 @@ static bool is_recorded_known(work *w, const replay_key *key, replay_outcome *ou
 {
     replay_session *s = w->s;
     replay_key recorded;
-    if (!key_with_recorded(w, key, &recorded) ||
+    double started = wl_seconds();
+    bool keyed = key_with_recorded(w, key, &recorded);
+    s->seconds += wl_seconds() - started;
+    if (!keyed ||
         !replay_memo_get(s->memo, &recorded, replay_world_find, &s->world, &s->known))
         return false;
     replay_memo_copy(s->memo, &recorded, s->likely, key);

@@ -43,6 +43,9 @@ typedef struct replay_outcome {
 /* How many launches share the time, the next note's among them. Where nobody says it there are many. */
 void replay_expect(replay_session *session, uint64_t launches);
 
+/* Takes as much from the budget: what others take for the last outcome. */
+void replay_spend(replay_session *session, double seconds);
+
 /* What the note's launch did. All that *out points to lives until the next call. A LAUNCH counts
  * as written from then on: later notes may repeat it. WL_NOMEM is the only failure. */
 wl_status replay_note(replay_session *session, const cap_note *note, replay_outcome *out,
