@@ -1,9 +1,11 @@
 """test_sampling.py WARPLENS LIBRARIES RUNTIME PROGRAM: which launches of a kernel record. PROGRAM
 (programs/chase.cu) launches one whose accesses depend on data, nine times. No GPU is needed."""
 
+import contextlib
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -84,6 +86,24 @@ class Sampling(unittest.TestCase):
 
     def test_default(self):
         self.assertEqual(self.recorded(), list(range(9)))
+
+    def test_launches_that_recorded_the_same(self):
+        """They are worked out once, and the profile says the same as where each is."""
+        told, own = {}, {}
+        for memo in "01":
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "p.wlprof")
+                subprocess.run([WARPLENS, "profile", "--backend", "inline", "--replay-budget", "none", "--probes", "touch,frequency,blocks",
+                                "-o", path, "--", PROGRAM], env={**os.environ, **INLINE, "WARPLENS_MEMO": memo}, capture_output=True,
+                               check=True, timeout=120)
+                export = subprocess.run([WARPLENS, "export", "--type", "json", "-o", "-", path], capture_output=True, check=True)
+                told[memo] = json.loads(export.stdout)
+                with contextlib.closing(sqlite3.connect(path)) as db:
+                    own[memo] = db.execute("SELECT count(DISTINCT rows_of), sum(count) FROM launch_kinds").fetchone()
+        self.assertEqual(own, {"0": (10, 10), "1": (2, 10)})
+        self.assertEqual([launch["way"] for launch in told["1"]["launches"]], ["replay"] + 9 * ["probe"])
+        for part in ("instructions", "uses", "objects", "coverage"):
+            self.assertEqual(told["0"][part], told["1"][part], part)
 
     def test_none(self):
         for options in (["--collect", "replay"], ["--probes", "none"], ["--device-memory", "0"]):

@@ -378,6 +378,144 @@ static void one_by_one(void **state)
     check_random(OBS_KNOWN_TOUCHED, 3);
 }
 
+/* ---- lanes that walk ---- */
+
+typedef struct walker { /* a warp that goes on where it was */
+    warp w;
+    uint32_t left; /* requests, before it goes elsewhere */
+} walker;
+
+static void walk(obs_block *block, walker *w)
+{
+    w->w.access.addr = w->w.addr;
+    obs_record_use(block, &w->w.access);
+    for (int l = 0; l < 32; l++)
+        w->w.addr[l] += w->w.access.bytes;
+}
+
+static walker walker_at(uint32_t number, acc_op op, uint64_t at, uint64_t apart, uint32_t bytes,
+                        uint32_t mask)
+{
+    walker w = {.w.access = {.op = op,
+                             .space = ACC_GLOBAL,
+                             .warp = number,
+                             .bytes = bytes,
+                             .mask = mask,
+                             .stride = ACC_IRREGULAR}};
+    for (uint64_t l = 0; l < 32; l++)
+        w.w.addr[l] = at + l * apart;
+    return w;
+}
+
+/* In each of two blocks, by turns, so that neither ends what the other does: two lanes load elements
+ * 0 to 3 and 64 to 67, the first of each once more; a lane stores 256 to 261, two at a time. */
+static void walks_by_hand(void **state)
+{
+    (void)state;
+    obs_config config = config_for(OBS_KNOWN_COUNTED, OBS_KNOWN_COUNTED);
+    obs_launch *launch = launch_for(&config);
+    wl_arena *arena = wl_arena_new();
+    drive worker = drive_begin(launch, 0);
+    for (uint64_t b = 0; b < 2; b++) {
+        obs_block *block = drive_block(&worker, b);
+        walker loads = walker_at(0, ACC_LOAD, BASE, 256, 4, 3);
+        walker stores = walker_at(1, ACC_STORE, BASE + 1024, 0, 8, 1);
+        for (int i = 0; i < 4; i++) {
+            walk(block, &loads);
+            if (i < 3)
+                walk(block, &stores);
+        }
+        loads = walker_at(0, ACC_LOAD, BASE, 256, 4, 3);
+        walk(block, &loads);
+        drive_end(&worker, block, 0);
+    }
+    obs_summary s;
+    assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
+    const obs_use *use = use_of(&s, ACC_GLOBAL, 1);
+    wl_span_reader r = read_use(use);
+    expect_span(&r, 0, 1, 4, 0, 0);
+    expect_span(&r, 1, 3, 2, 0, 0);
+    expect_span(&r, 64, 1, 4, 0, 0);
+    expect_span(&r, 65, 3, 2, 0, 0);
+    expect_span(&r, 256, 6, 0, 2, 0);
+    expect_end(&r);
+    assert_int_equal(use->block_words, 2 * 14);
+    assert_int_equal(use->block_accesses, 2 * 16);
+    obs_launch_free(launch);
+    wl_arena_free(arena);
+}
+
+enum { WALKERS = 6, WALKS = 3000 };
+
+/* Anywhere, also into what lies behind an object, and where an element is not whole. */
+static void go_elsewhere(pattern_rng *rng, uint32_t number, walker *w)
+{
+    static const uint32_t sizes[] = {4, 8, 16, 2}, masks[] = {UINT32_MAX, 0xf0f0, 1u << 31, 0x3};
+    static const acc_op ops[] = {ACC_LOAD, ACC_STORE, ACC_ATOMIC};
+    uint64_t at = BASE + pattern_below(rng, 3 * ROOM / 2) * 2;
+    *w = walker_at(number % 3, ops[pattern_below(rng, 3)], at & ~(pattern_below(rng, 4) ? 3ull : 0),
+                   4 * (1 + pattern_below(rng, 300)), sizes[pattern_below(rng, 4)],
+                   masks[pattern_below(rng, 4)]);
+    w->left = 1 + pattern_below(rng, 20);
+}
+
+static void walk_at_random(obs_block *block, uint64_t number, naive *n)
+{
+    pattern_rng rng = {number * 977 + 13};
+    walker walkers[WALKERS] = {0};
+    for (int i = 0; i < WALKS; i++) {
+        uint32_t k = pattern_below(&rng, WALKERS);
+        walker *w = &walkers[k];
+        if (!w->left)
+            go_elsewhere(&rng, k, w);
+        w->left--;
+        for (uint32_t m = w->w.access.mask; m; m &= m - 1)
+            add_lane(n, &w->w.access, w->w.addr[__builtin_ctz(m)]);
+        walk(block, w);
+    }
+}
+
+static uint64_t words_of(const naive *all, const naive *before, uint32_t object)
+{
+    uint64_t words = 0;
+    for (uint64_t w = 0; w < WORDS; w++) {
+        bool any = false;
+        for (int c = 0; c < WL_CLASSES; c++)
+            any |= all->objects[object][c][w] != before->objects[object][c][w];
+        words += any;
+    }
+    return words;
+}
+
+static void walks_at_random(void **state)
+{
+    (void)state;
+    naive *n = calloc(1, sizeof *n), *before = calloc(1, sizeof *before);
+    uint64_t words[OBJECTS + 1] = {0};
+    obs_config config = config_for(OBS_KNOWN_COUNTED, OBS_KNOWN_COUNTED);
+    obs_launch *launch = launch_for(&config);
+    wl_arena *arena = wl_arena_new();
+    obs_summary s;
+    drive worker = drive_begin(launch, 0);
+    for (uint64_t b = 0; b < 4; b++) {
+        obs_block *block = drive_block(&worker, b);
+        memcpy(before, n, sizeof *before);
+        walk_at_random(block, b, n);
+        drive_end(&worker, block, 0);
+        for (uint32_t o = 1; o <= OBJECTS; o++)
+            words[o] += words_of(n, before, o);
+    }
+    assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
+    for (uint32_t o = 1; o <= OBJECTS; o++) {
+        compare(use_of(&s, ACC_GLOBAL, o), n->objects[o], true);
+        assert_int_equal(use_of(&s, ACC_GLOBAL, o)->block_words, words[o]);
+    }
+    obs_launch_free(launch);
+    wl_arena_free(arena);
+    free(before);
+    free(n);
+}
+
 /* ---- a large object ---- */
 
 enum {
@@ -577,6 +715,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(worked_by_hand), cmocka_unit_test(the_innermost_object_counts),
         cmocka_unit_test(one_by_one),     cmocka_unit_test(many_workers_of_a_large_object),
+        cmocka_unit_test(walks_by_hand),  cmocka_unit_test(walks_at_random),
         cmocka_unit_test(limits),         cmocka_unit_test(what_cannot_be_counted),
         cmocka_unit_test(sums),           cmocka_unit_test(damage),
     };

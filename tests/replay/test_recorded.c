@@ -170,11 +170,74 @@ static void memory_that_runs_out_in_a_proof_is_said(void **state)
     fixture_end(&f);
 }
 
+/* ---- what is the same ---- */
+
+typedef struct same_case {
+    const char *tables; /* NULL: none */
+    uint32_t same_as, shared_bytes;
+    const char *data;
+} same_case;
+
+static void write_same_cases(const char *path, const same_case *cases, uint32_t count)
+{
+    cap_writer *w;
+    wl_error err;
+    unlink(path);
+    assert_int_equal(cap_create(path, &w, &err), WL_OK);
+    for (uint32_t i = 0; i < count; i++) {
+        const same_case *c = &cases[i];
+        const cap_probed object = {7, 4096, 64};
+        const cap_probe probe = {.note = i + 1,
+                                 .shared_bytes = c->shared_bytes,
+                                 .count = 1,
+                                 .objects = (cap_probed *)&object,
+                                 .data = c->data,
+                                 .length = strlen(c->data)};
+        assert_int_equal(cap_write_probe(w, &probe), WL_OK);
+        if (c->same_as)
+            assert_int_equal(cap_write_same_tables(w, &(cap_same_tables){i + 1, c->same_as}), WL_OK);
+        if (c->tables)
+            assert_int_equal(
+                cap_write_tables(w, &(cap_tables){i + 1, c->tables, 16 + strlen(c->tables + 16)}),
+                WL_OK);
+    }
+    cap_close(w);
+}
+
+/* Of launches that recorded the same, by whatever record, the hash is the same, and of no others. */
+static void hashes_tell_what_is_the_same(void **state)
+{
+    (void)state;
+    const char *path = WL_BINARY_DIR "/tests/recorded_same.wlcap";
+    /* Packed states without a run: u64 size, u64 runs (0). */
+    static const char one[17] = "\1", two[17] = "\2";
+    static const same_case cases[] = {
+        {one, 0, 0, "data"}, {one, 0, 0, "data"}, {NULL, 1, 0, "data"}, {two, 0, 0, "data"},
+        {NULL, 0, 0, "data"}, {one, 0, 4, "data"}, {one, 0, 0, "date"}, {NULL, 4, 0, "data"},
+    };
+    static const uint32_t alike[] = {0, 0, 0, 3, 4, 5, 6, 3};
+    enum { COUNT = sizeof cases / sizeof *cases };
+    uint64_t hashes[COUNT][2];
+    replay_recorded *r;
+    wl_error err;
+    write_same_cases(path, cases, COUNT);
+    assert_int_equal(replay_recorded_read(path, UINT64_MAX, 0, &r, &err), WL_OK);
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_int_equal(replay_recorded_hash(r, i + 1, hashes[i]), WL_OK);
+    for (uint32_t i = 0; i < COUNT; i++)
+        for (uint32_t k = 0; k < COUNT; k++)
+            assert_int_equal(memcmp(hashes[i], hashes[k], sizeof *hashes) == 0, alike[i] == alike[k]);
+    assert_int_equal(replay_recorded_hash(r, COUNT + 1, hashes[0]), WL_NOENT);
+    replay_recorded_free(r);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_that_runs_out_is_said),
         cmocka_unit_test(memory_that_runs_out_in_a_proof_is_said),
+        cmocka_unit_test(hashes_tell_what_is_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
