@@ -276,6 +276,12 @@ uint64_t rewrite_packed_runs(const void *packed, uint64_t length, rewrite_run *o
 /* `size` bytes of the state from `from` on into `out`, which is zero. What is damaged stays
  * zero. */
 void rewrite_unpack(const void *packed, uint64_t length, uint64_t from, void *out, uint64_t size);
+/* The other way: what of `bytes` lies in runs of the state. */
+void rewrite_repack(void *packed, uint64_t length, uint64_t from, const void *bytes, uint64_t size);
+/* As if the state had been at address `to`, which is not 0: what is told by device addresses in it,
+ * wherever that was, reads the same. The layout is what it was filled by, for address `from`. */
+void rewrite_move(const rewrite_layout *layout, uint64_t from, uint64_t to, void *packed,
+                  uint64_t length);
 
 /* Rows of each region that were written to, from the begin of a state after the launch. A copy of
  * the state may leave out the others, if it says so in rewrite_state.rows. */

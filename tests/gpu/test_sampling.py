@@ -93,7 +93,7 @@ class Sampling(unittest.TestCase):
         for memo in "01":
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "p.wlprof")
-                subprocess.run([WARPLENS, "profile", "--backend", "inline", "--replay-budget", "none", "--probes", "touch,frequency,blocks",
+                subprocess.run([WARPLENS, "profile", "--backend", "inline", "--replay-budget", "none", "--probes", "touch,frequency",
                                 "-o", path, "--", PROGRAM], env={**os.environ, **INLINE, "WARPLENS_MEMO": memo}, capture_output=True,
                                check=True, timeout=120)
                 export = subprocess.run([WARPLENS, "export", "--type", "json", "-o", "-", path], capture_output=True, check=True)

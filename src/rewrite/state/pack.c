@@ -53,26 +53,57 @@ uint64_t rewrite_packed_runs(const void *packed, uint64_t length, rewrite_run *o
     return nruns;
 }
 
-/* What of a run lies in [from, from + size). */
-static void copy_part(const rewrite_run *run, const char *bytes, uint64_t from, char *out,
-                      uint64_t size)
+/* What of a run lies in [from, from + size): how much, and where it is in the run and in `size`
+ * bytes. */
+static uint64_t find_part(const rewrite_run *run, uint64_t from, uint64_t size, uint64_t *in_run,
+                          uint64_t *in_bytes)
 {
     uint64_t first = run->at > from ? run->at : from;
     uint64_t end = run->at + run->bytes < from + size ? run->at + run->bytes : from + size;
-    if (first < end)
-        memcpy(out + (first - from), bytes + (first - run->at), end - first);
+    *in_run = first - run->at;
+    *in_bytes = first - from;
+    return first < end ? end - first : 0;
+}
+
+/* Where the next run's bytes are: `at`, which becomes that of the one after it. False where there
+ * is none, or it is damaged. */
+static bool next_run(const void *packed, uint64_t length, uint64_t number, uint64_t *at,
+                     rewrite_run *run)
+{
+    if (number >= rewrite_packed_runs(packed, length, NULL))
+        return false;
+    memcpy(run, (const char *)packed + HEAD + number * sizeof *run, sizeof *run);
+    if (run->bytes > length - *at || run->at > UINT64_MAX - run->bytes)
+        return false;
+    *at += run->bytes;
+    return true;
+}
+
+static uint64_t begin_of_runs(const void *packed, uint64_t length)
+{
+    return HEAD + rewrite_packed_runs(packed, length, NULL) * sizeof(rewrite_run);
 }
 
 void rewrite_unpack(const void *packed, uint64_t length, uint64_t from, void *out, uint64_t size)
 {
-    uint64_t nruns = rewrite_packed_runs(packed, length, NULL),
-             at = HEAD + nruns * sizeof(rewrite_run);
-    for (uint64_t i = 0; i < nruns; i++) {
-        rewrite_run run;
-        memcpy(&run, (const char *)packed + HEAD + i * sizeof run, sizeof run);
-        if (run.bytes > length - at || run.at > UINT64_MAX - run.bytes)
-            return;
-        copy_part(&run, (const char *)packed + at, from, out, size);
-        at += run.bytes;
+    uint64_t end = begin_of_runs(packed, length), in_run, in_bytes;
+    rewrite_run run;
+    for (uint64_t i = 0; next_run(packed, length, i, &end, &run); i++) {
+        const char *bytes = (const char *)packed + (end - run.bytes);
+        uint64_t n = find_part(&run, from, size, &in_run, &in_bytes);
+        if (n)
+            memcpy((char *)out + in_bytes, bytes + in_run, n);
+    }
+}
+
+void rewrite_repack(void *packed, uint64_t length, uint64_t from, const void *bytes, uint64_t size)
+{
+    uint64_t end = begin_of_runs(packed, length), in_run, in_bytes;
+    rewrite_run run;
+    for (uint64_t i = 0; next_run(packed, length, i, &end, &run); i++) {
+        char *out = (char *)packed + (end - run.bytes);
+        uint64_t n = find_part(&run, from, size, &in_run, &in_bytes);
+        if (n)
+            memcpy(out + in_run, (const char *)bytes + in_bytes, n);
     }
 }

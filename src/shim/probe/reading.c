@@ -158,6 +158,7 @@ static void learn_from_head(const probe_recording *r, const rewrite_state *head)
 
 enum {
     WORTH = 1 << 20,                     /* bytes that are worth looking for empty pages in */
+    NOWHERE = 4096, /* where states lie in captures, so that what launches left compares */
     GAP = 16,                            /* pages: a shorter gap is not worth a copy of its own */
     MOST_OF_TABLES = CAP_MAX_PAYLOAD / 2 /* bytes in one record */
 };
@@ -308,6 +309,7 @@ static bool read_probe(const probe_recording *r, const rewrite_state *head, uint
                 read_rows(r, all, head->rows, p.data + p.length - trace.bytes) && wait_for_bytes(r);
     if (read) {
         memcpy(p.data + p.head, head, sizeof *head);
+        rewrite_move(&r->layout, r->address, NOWHERE, p.data, p.length);
         write_probe(r, p.data, p.length);
     }
     packed_end(&p);
