@@ -338,6 +338,55 @@ static void parts_of_states_are_unpacked(void **state)
     unpack(packed, length, 8, "abcd\0\0\0\0");
 }
 
+/* Into runs, and nowhere else. */
+static void parts_of_states_are_put_back(void **state)
+{
+    (void)state;
+    const rewrite_run runs[] = {{8, 4}, {20, 4}};
+    char packed[64] = {0};
+    uint64_t head = rewrite_pack_head(runs, 2, 32, packed), length = head + 8;
+    memcpy(packed + head, "abcdefgh", 8);
+    rewrite_repack(packed, length, 10, "0123456789ABCDEF", 12);
+    assert_memory_equal(packed + head, "ab01ABgh", 8);
+    rewrite_repack(packed, length - 1, 20, "wxyz", 4); /* the last run is cut off */
+    assert_memory_equal(packed + head, "ab01ABgh", 9);
+}
+
+/* Filled for one address and moved, a state is what is filled for the other; so it is in runs. */
+static void states_are_moved(void **state)
+{
+    (void)state;
+    static const uint64_t places[] = {0x7f0000000100, 0x7f0012340000};
+    enum { ROOM = 64 * 1024 };
+    static char packed[2][ROOM];
+    for (uint32_t probes = 0; probes < 2; probes++) {
+        prepared p;
+        const rewrite_object objects[] = {{BASE, 4096}, {BASE + 8192, 512}};
+        begin(&p, probes ? "touch" : "frequency,shared");
+        p.setup.nobjects = 2;
+        p.setup.objects = objects;
+        rewrite_lay_out(p.k, &p.setup, &p.layout);
+        uint64_t bytes = p.layout.tables_at;
+        assert_true(bytes > sizeof(rewrite_state) && bytes < ROOM - 256 && p.layout.nranges > 1);
+        /* The runs meet within a range. */
+        uint64_t half = p.layout.ranges_at + sizeof(rewrite_range) / 2;
+        const rewrite_run runs[] = {{0, half}, {half, bytes - half}};
+        uint64_t head = 0;
+        for (int i = 0; i < 2; i++) {
+            char *filled = calloc(1, bytes);
+            rewrite_fill(p.k, &p.setup, &p.layout, places[i], (rewrite_state *)filled,
+                         (rewrite_range *)(filled + p.layout.ranges_at));
+            head = rewrite_pack_head(runs, 2, p.layout.pool_at, packed[i]);
+            memcpy(packed[i] + head, filled, bytes);
+            free(filled);
+        }
+        assert_memory_not_equal(packed[0], packed[1], head + bytes);
+        rewrite_move(&p.layout, places[0], places[1], packed[0], head + bytes);
+        assert_memory_equal(packed[0], packed[1], head + bytes);
+        end(&p);
+    }
+}
+
 /* What is counted in shared memory has a table there, and what is read follows from the thread. */
 static void no_log_without_scattered_accesses(void **state)
 {
@@ -430,6 +479,8 @@ int main(void)
         cmocka_unit_test(the_parameter_has_what_the_state_says),
         cmocka_unit_test(rows_that_were_used_are_counted),
         cmocka_unit_test(parts_of_states_are_unpacked),
+        cmocka_unit_test(parts_of_states_are_put_back),
+        cmocka_unit_test(states_are_moved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
