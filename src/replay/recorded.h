@@ -30,8 +30,9 @@ bool replay_recorded_kernel(const replay_recorded *r, const char *kernel);
 
 /* A hash of all that was recorded of the launch: where two are the same, so are the launches, if all
  * else that they depend on is, too. WL_NOENT where nothing was recorded, or not all of it can be
- * read; WL_NOMEM is the only other failure. */
-wl_status replay_recorded_hash(replay_recorded *r, uint32_t note, uint64_t hash[2]);
+ * read, or where tables would have to be read for it and may not; WL_NOMEM is the only other
+ * failure. */
+wl_status replay_recorded_hash(replay_recorded *r, uint32_t note, bool may_read, uint64_t hash[2]);
 
 /* All that launches of the capture recorded with: bits. `r` may be NULL. */
 uint32_t replay_recorded_probes(const replay_recorded *r);

@@ -257,13 +257,15 @@ wl_status replay_recorded_tables(replay_recorded *r, const replay_taken *t, cons
 
 /* ---- what is the same ---- */
 
-/* False where there are some, and they cannot be read. */
-static wl_status hash_tables(replay_recorded *r, replay_taken *t)
+/* WL_NOENT where there are some, and they cannot be read. */
+static wl_status hash_tables(replay_recorded *r, replay_taken *t, bool may_read)
 {
     const char *tables;
     uint64_t length;
     if (t->hashed)
         return WL_OK;
+    if (t->tables.count && !may_read)
+        return WL_NOENT;
     wl_status status = replay_recorded_tables(r, t, &tables, &length);
     if (status != WL_OK)
         return status;
@@ -290,10 +292,11 @@ static XXH128_hash_t hash_of_probe(const cap_probe *p)
     return XXH3_128bits(parts, sizeof parts);
 }
 
-wl_status replay_recorded_hash(replay_recorded *r, uint32_t note, uint64_t hash[2])
+wl_status replay_recorded_hash(replay_recorded *r, uint32_t note, bool may_read, uint64_t hash[2])
 {
-    replay_taken *t = r ? taken_of(r, note) : NULL, *owner = t && t->same ? t->same : t;
-    wl_status status = t ? hash_tables(r, owner) : WL_NOENT;
+    replay_taken *t = r ? taken_of(r, note) : NULL;
+    replay_taken *owner = t && t->same ? t->same : t;
+    wl_status status = t ? hash_tables(r, owner, may_read) : WL_NOENT;
     if (status != WL_OK)
         return status;
     const XXH128_hash_t parts[] = {hash_of_probe(&t->probe), owner->hash};

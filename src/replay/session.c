@@ -426,7 +426,7 @@ static bool key_with_recorded(const work *w, const replay_key *key, replay_key *
 {
     uint64_t parts[4] = {key->hash[0], key->hash[1]};
     if (!w->completed || !w->s->settings.memo ||
-        replay_recorded_hash(w->s->recorded, w->note->id, &parts[2]) != WL_OK)
+        replay_recorded_hash(w->s->recorded, w->note->id, !beyond_limits(w->s), &parts[2]) != WL_OK)
         return false;
     XXH128_hash_t hash = XXH3_128bits(parts, sizeof parts);
     *out = *key;

@@ -222,12 +222,15 @@ static void hashes_tell_what_is_the_same(void **state)
     wl_error err;
     write_same_cases(path, cases, COUNT);
     assert_int_equal(replay_recorded_read(path, UINT64_MAX, 0, &r, &err), WL_OK);
+    assert_int_equal(replay_recorded_hash(r, 1, false, hashes[0]), WL_NOENT);
+    assert_int_equal(replay_recorded_hash(r, 5, false, hashes[4]), WL_OK); /* it has no tables */
     for (uint32_t i = 0; i < COUNT; i++)
-        assert_int_equal(replay_recorded_hash(r, i + 1, hashes[i]), WL_OK);
+        assert_int_equal(replay_recorded_hash(r, i + 1, true, hashes[i]), WL_OK);
+    assert_int_equal(replay_recorded_hash(r, 3, false, hashes[2]), WL_OK); /* nor has it to read */
     for (uint32_t i = 0; i < COUNT; i++)
         for (uint32_t k = 0; k < COUNT; k++)
             assert_int_equal(memcmp(hashes[i], hashes[k], sizeof *hashes) == 0, alike[i] == alike[k]);
-    assert_int_equal(replay_recorded_hash(r, COUNT + 1, hashes[0]), WL_NOENT);
+    assert_int_equal(replay_recorded_hash(r, COUNT + 1, true, hashes[0]), WL_NOENT);
     replay_recorded_free(r);
     unlink(path);
 }
