@@ -258,25 +258,30 @@ uint32_t rewrite_log_regions(uint64_t blocks, const uint32_t threads[3]);
 
 /* ---- after it ---- */
 
-/* A state may be kept packed, since counters of large objects are zero for the most part: u64 size,
- * u64 number of runs, the runs, then their bytes. What lies in no run is zero. */
+/* A state may be kept packed, since counters of large objects are zero for the most part, and others
+ * small: u64 size, u64 number of runs, the runs, then their bytes. What lies in no run is zero. Of a
+ * run whose `bytes` have REWRITE_NARROW as well, each u32 is kept as a byte. */
 typedef struct rewrite_run {
     uint64_t at, bytes;
 } rewrite_run;
 
 enum { REWRITE_PAGE = 4096 }; /* worth to be left out */
+#define REWRITE_NARROW (UINT64_C(1) << 63)
 
 /* Writes all but the bytes of the runs, where `out` is not NULL. Returns its length. */
 uint64_t rewrite_pack_head(const rewrite_run *runs, uint64_t nruns, uint64_t size, void *out);
 uint64_t rewrite_packed_size(const void *packed, uint64_t length);
 /* Whether the bytes of all runs are there, and nothing after them. */
 bool rewrite_is_packed(const void *packed, uint64_t length);
-/* How many runs the state is said to have, which are written to `out` where it is not NULL. */
+/* How many runs the state is said to have, which are written to `out` where it is not NULL, without
+ * REWRITE_NARROW. */
 uint64_t rewrite_packed_runs(const void *packed, uint64_t length, rewrite_run *out);
 /* `size` bytes of the state from `from` on into `out`, which is zero. What is damaged stays
  * zero. */
 void rewrite_unpack(const void *packed, uint64_t length, uint64_t from, void *out, uint64_t size);
-/* The other way: what of `bytes` lies in runs of the state. */
+/* Makes runs narrow where all their numbers are below 256, in place. Returns the new length. */
+uint64_t rewrite_narrow(void *packed, uint64_t length);
+/* The other way: what of `bytes` lies in runs of the state that are not narrow. */
 void rewrite_repack(void *packed, uint64_t length, uint64_t from, const void *bytes, uint64_t size);
 /* As if the state had been at address `to`, which is not 0: what is told by device addresses in it,
  * wherever that was, reads the same. The layout is what it was filled by, for address `from`. */

@@ -338,6 +338,35 @@ static void parts_of_states_are_unpacked(void **state)
     unpack(packed, length, 8, "abcd\0\0\0\0");
 }
 
+/* Of three runs the first and the last become narrow, and every part reads as before. */
+static void small_numbers_are_narrow(void **state)
+{
+    (void)state;
+    static const uint32_t numbers[] = {1, 0, 255, 7, 256, 1, 9, 0};
+    const rewrite_run runs[] = {{8, 12}, {24, 8}, {40, 12}};
+    char packed[256] = {0}, before[64], after[64];
+    uint64_t head = rewrite_pack_head(runs, 3, 64, packed), length = head + sizeof numbers;
+    char wide[256];
+    memcpy(packed + head, numbers, sizeof numbers);
+    memcpy(wide, packed, sizeof wide);
+    uint64_t narrow = rewrite_narrow(packed, length);
+    assert_int_equal(narrow, head + 3 + 8 + 3);
+    assert_true(rewrite_is_packed(packed, narrow));
+    assert_false(rewrite_is_packed(packed, narrow - 1));
+    assert_int_equal(rewrite_narrow(packed, narrow), narrow);
+    rewrite_run read[3];
+    assert_int_equal(rewrite_packed_runs(packed, narrow, read), 3);
+    assert_memory_equal(read, runs, sizeof read);
+    for (uint64_t from = 0; from < 64; from++)
+        for (uint64_t size = 0; size < 64 - from; size++) {
+            memset(before, 0, sizeof before);
+            memset(after, 0, sizeof after);
+            rewrite_unpack(wide, length, from, before, size);
+            rewrite_unpack(packed, narrow, from, after, size);
+            assert_memory_equal(before, after, sizeof before);
+        }
+}
+
 /* Into runs, and nowhere else. */
 static void parts_of_states_are_put_back(void **state)
 {
@@ -479,6 +508,7 @@ int main(void)
         cmocka_unit_test(the_parameter_has_what_the_state_says),
         cmocka_unit_test(rows_that_were_used_are_counted),
         cmocka_unit_test(parts_of_states_are_unpacked),
+        cmocka_unit_test(small_numbers_are_narrow),
         cmocka_unit_test(parts_of_states_are_put_back),
         cmocka_unit_test(states_are_moved),
     };

@@ -159,11 +159,13 @@ static void learn_from_head(const probe_recording *r, const rewrite_state *head)
 enum {
     WORTH = 1 << 20,                     /* bytes that are worth looking for empty pages in */
     NOWHERE = 4096, /* where states lie in captures, so that what launches left compares */
+    MOST_OF_RUN = 1 << 20, /* bytes, so that a large number makes few others large */
     GAP = 16,                            /* pages: a shorter gap is not worth a copy of its own */
     MOST_OF_TABLES = CAP_MAX_PAYLOAD / 2 /* bytes in one record */
 };
 
-/* Runs of pages that are used, and the gaps between them that are too short. */
+/* Runs of pages that are used, and the gaps between them that are too short, not much longer than
+ * MOST_OF_RUN. */
 static uint64_t join_used_pages(const uint8_t *used, uint64_t pages, uint64_t bytes,
                                 rewrite_run *runs)
 {
@@ -171,7 +173,7 @@ static uint64_t join_used_pages(const uint8_t *used, uint64_t pages, uint64_t by
     for (uint64_t i = 0; i < pages; i++) {
         if (!used[i])
             continue;
-        if (!n || i > end + GAP)
+        if (!n || i > end + GAP || i * REWRITE_PAGE - runs[n - 1].at >= MOST_OF_RUN)
             runs[n++].at = i * REWRITE_PAGE;
         end = i + 1;
         uint64_t to = end * REWRITE_PAGE < bytes ? end * REWRITE_PAGE : bytes;
@@ -216,7 +218,7 @@ static void packed_end(packed *p)
 
 static uint64_t most_runs(uint64_t bytes)
 {
-    return bytes / REWRITE_PAGE / (GAP + 1) + 3;
+    return bytes / REWRITE_PAGE / (GAP + 1) + bytes / MOST_OF_RUN + 4;
 }
 
 /* The used pages of `bytes` from `from` on, and one more run after them; all but their content.
@@ -356,8 +358,10 @@ static void read_tables(const probe_recording *r)
     packed p = {0};
     if (from < pool &&
         packed_begin(&p, r, from, end_of_tables(r) - from, (rewrite_run){0, 0}, pool) &&
-        read_runs(r, &p, p.nruns) && wait_for_bytes(r))
+        read_runs(r, &p, p.nruns) && wait_for_bytes(r)) {
+        p.length = rewrite_narrow(p.data, p.length);
         write_tables(r, &p);
+    }
     packed_end(&p);
 }
 
