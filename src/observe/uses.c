@@ -228,12 +228,11 @@ static void pack_page(const obs_use_pages *pages, uint64_t page, sums *s, wl_spa
         d[c] = pages->of[c] ? ((void **)pages->of[c])[page] : NULL;
     if (!d[0] && !d[1] && !d[2])
         return;
-    for (uint32_t i = 0; i < PAGE; i++) {
+    for (uint32_t i = 0; i < PAGE; i++)
         if (i % STEP == 0 && !changes_step(d, i))
             i += STEP - 1;
         else
             pack_element(d, i, page * PAGE + i, s, out);
-    }
 }
 
 /* Moves what is in `more` to the spans; false where memory is exhausted. */

@@ -9,8 +9,12 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-enum { ROW_BYTES = 8 + 4 + 4 * OBS_WORDS_PER_SECTOR + 3 * 4 + 2 * 2, LEVEL = 3,
-       LARGE = 1 << 20, LEVEL_OF_LARGE = 1 /* takes half the time, and 4 % more room */ };
+enum {
+    ROW_BYTES = 8 + 4 + 4 * OBS_WORDS_PER_SECTOR + 3 * 4 + 2 * 2,
+    LEVEL = 3,
+    LARGE = 1 << 20,
+    LEVEL_OF_LARGE = 1 /* takes half the time, and 4 % more room */
+};
 
 void blob_free(blob *b)
 {

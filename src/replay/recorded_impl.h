@@ -10,8 +10,8 @@
 
 typedef struct replay_taken { /* a PROBE record, and the TABLES records of its launch */
     uint32_t note;
-    cap_probe probe;         /* arrays in the arena of the replay_recorded */
-    wl_vec(uint64_t) tables; /* where in the capture they are */
+    cap_probe probe;           /* arrays in the arena of the replay_recorded */
+    wl_vec(uint64_t) tables;   /* where in the capture they are */
     struct replay_taken *same; /* the launch that has the same ones, and has them itself; or NULL */
     bool hashed;               /* the tables were, */
     XXH128_hash_t hash;        /* to this */

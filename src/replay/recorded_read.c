@@ -22,15 +22,15 @@ struct replay_recorded {
     replay_taken *notes;
     named *kernels;
     planned *plans;
-    uint32_t probes;    /* of all records */
-    cap_reader *reader; /* of TABLES, in no order */
-    uint64_t most;      /* bytes of memory; 0: no limit */
-    cap_tables part;    /* that was read last */
+    uint32_t probes;          /* of all records */
+    cap_reader *reader;       /* of TABLES, in no order */
+    uint64_t most;            /* bytes of memory; 0: no limit */
+    cap_tables part;          /* that was read last */
     const replay_taken *held; /* whose tables these are, all of them, or NULL */
     const char *tables;
     uint64_t tables_length;
-    char *joined;       /* those of a launch that has several */
-    uint64_t room;      /* there */
+    char *joined;  /* those of a launch that has several */
+    uint64_t room; /* there */
 };
 
 /* ---- reading the capture ---- */
@@ -279,11 +279,12 @@ static wl_status hash_tables(replay_recorded *r, replay_taken *t, bool may_read)
 /* Without the number of the launch. */
 static XXH128_hash_t hash_of_probe(const cap_probe *p)
 {
-    const uint64_t numbers[] = {p->probes, p->everything, p->nblocks, p->rows, p->shared_bytes,
-                                p->count,  p->length};
-    XXH128_hash_t parts[4] = {
-        XXH3_128bits(numbers, sizeof numbers), XXH3_128bits(p->blocks, p->nblocks * sizeof *p->blocks),
-        XXH3_128bits(p->data, p->length), {0}};
+    const uint64_t numbers[] = {p->probes,       p->everything, p->nblocks, p->rows,
+                                p->shared_bytes, p->count,      p->length};
+    XXH128_hash_t parts[4] = {XXH3_128bits(numbers, sizeof numbers),
+                              XXH3_128bits(p->blocks, p->nblocks * sizeof *p->blocks),
+                              XXH3_128bits(p->data, p->length),
+                              {0}};
     for (uint32_t i = 0; i < p->count; i++) {
         const uint64_t object[] = {p->objects[i].object, p->objects[i].base, p->objects[i].bytes};
         XXH128_hash_t both[] = {parts[3], XXH3_128bits(object, sizeof object)};

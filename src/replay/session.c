@@ -443,8 +443,7 @@ static bool is_recorded_known(work *w, const replay_key *key, replay_outcome *ou
     double started = wl_seconds();
     bool keyed = key_with_recorded(w, key, &recorded);
     s->seconds += wl_seconds() - started;
-    if (!keyed ||
-        !replay_memo_get(s->memo, &recorded, replay_world_find, &s->world, &s->known))
+    if (!keyed || !replay_memo_get(s->memo, &recorded, replay_world_find, &s->world, &s->known))
         return false;
     replay_memo_copy(s->memo, &recorded, s->likely, key);
     return say_repeat(w, out) == WL_OK;

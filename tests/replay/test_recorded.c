@@ -195,11 +195,12 @@ static void write_same_cases(const char *path, const same_case *cases, uint32_t 
                                  .length = strlen(c->data)};
         assert_int_equal(cap_write_probe(w, &probe), WL_OK);
         if (c->same_as)
-            assert_int_equal(cap_write_same_tables(w, &(cap_same_tables){i + 1, c->same_as}), WL_OK);
+            assert_int_equal(cap_write_same_tables(w, &(cap_same_tables){i + 1, c->same_as}),
+                             WL_OK);
         if (c->tables)
-            assert_int_equal(
-                cap_write_tables(w, &(cap_tables){i + 1, c->tables, 16 + strlen(c->tables + 16)}),
-                WL_OK);
+            assert_int_equal(cap_write_tables(w, &(cap_tables){i + 1, c->tables,
+                                                               16 + strlen(c->tables + 16)}),
+                             WL_OK);
     }
     cap_close(w);
 }
@@ -212,8 +213,8 @@ static void hashes_tell_what_is_the_same(void **state)
     /* Packed states without a run: u64 size, u64 runs (0). */
     static const char one[17] = "\1", two[17] = "\2";
     static const same_case cases[] = {
-        {one, 0, 0, "data"}, {one, 0, 0, "data"}, {NULL, 1, 0, "data"}, {two, 0, 0, "data"},
-        {NULL, 0, 0, "data"}, {one, 0, 4, "data"}, {one, 0, 0, "date"}, {NULL, 4, 0, "data"},
+        {one, 0, 0, "data"},  {one, 0, 0, "data"}, {NULL, 1, 0, "data"}, {two, 0, 0, "data"},
+        {NULL, 0, 0, "data"}, {one, 0, 4, "data"}, {one, 0, 0, "date"},  {NULL, 4, 0, "data"},
     };
     static const uint32_t alike[] = {0, 0, 0, 3, 4, 5, 6, 3};
     enum { COUNT = sizeof cases / sizeof *cases };
@@ -229,7 +230,8 @@ static void hashes_tell_what_is_the_same(void **state)
     assert_int_equal(replay_recorded_hash(r, 3, false, hashes[2]), WL_OK); /* nor has it to read */
     for (uint32_t i = 0; i < COUNT; i++)
         for (uint32_t k = 0; k < COUNT; k++)
-            assert_int_equal(memcmp(hashes[i], hashes[k], sizeof *hashes) == 0, alike[i] == alike[k]);
+            assert_int_equal(memcmp(hashes[i], hashes[k], sizeof *hashes) == 0,
+                             alike[i] == alike[k]);
     assert_int_equal(replay_recorded_hash(r, COUNT + 1, true, hashes[0]), WL_NOENT);
     replay_recorded_free(r);
     unlink(path);

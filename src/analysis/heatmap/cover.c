@@ -48,12 +48,11 @@ static void order_others(work *w)
     if (!w->others.count)
         return;
     qsort(rows, w->others.count, sizeof *rows, by_cover_sector);
-    for (size_t i = 1; i < w->others.count; i++) {
+    for (size_t i = 1; i < w->others.count; i++)
         if (rows[kept].sector == rows[i].sector)
             rows[kept].words |= rows[i].words;
         else
             rows[++kept] = rows[i];
-    }
     w->others.count = w->ordered = kept + 1;
 }
 

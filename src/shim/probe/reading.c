@@ -157,10 +157,10 @@ static void learn_from_head(const probe_recording *r, const rewrite_state *head)
 }
 
 enum {
-    WORTH = 1 << 20,                     /* bytes that are worth looking for empty pages in */
-    NOWHERE = 4096, /* where states lie in captures, so that what launches left compares */
+    WORTH = 1 << 20,       /* bytes that are worth looking for empty pages in */
+    NOWHERE = 4096,        /* where states lie in captures, so that what launches left compares */
     MOST_OF_RUN = 1 << 20, /* bytes, so that a large number makes few others large */
-    GAP = 16,                            /* pages: a shorter gap is not worth a copy of its own */
+    GAP = 16,              /* pages: a shorter gap is not worth a copy of its own */
     MOST_OF_TABLES = CAP_MAX_PAYLOAD / 2 /* bytes in one record */
 };
 
