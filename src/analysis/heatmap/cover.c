@@ -41,7 +41,7 @@ static int by_cover_sector(const void *a, const void *b)
 }
 
 /* Ascending, each once. */
-static void order_others(work *w)
+static void order_other_sectors(work *w)
 {
     size_t kept = 0;
     cover_row *rows = w->others.data;
@@ -63,7 +63,7 @@ static bool take_row(work *w, const cover_row *row)
         return true;
     }
     if (w->others.count > 2 * w->ordered + MANY)
-        order_others(w);
+        order_other_sectors(w);
     return wl_push(&w->others, *row);
 }
 
@@ -79,7 +79,7 @@ static uint32_t count_sectors(const work *w)
 static bool list_rows(work *w, wl_arena *arena, map_cover *out)
 {
     size_t i = 0;
-    order_others(w);
+    order_other_sectors(w);
     out->rows = wl_new_array(arena, cover_row, count_sectors(w) + w->others.count + 1);
     if (!out->rows)
         return false;

@@ -7,7 +7,7 @@ typedef struct move {
     uint64_t from, bytes, to;
 } move;
 
-static void move_address(const move *m, uint64_t *address)
+static void move_table_address(const move *m, uint64_t *address)
 {
     if (*address >= m->from && *address - m->from < m->bytes)
         *address = *address - m->from + m->to;
@@ -15,28 +15,28 @@ static void move_address(const move *m, uint64_t *address)
 
 static void move_head(const move *m, const rewrite_layout *l, rewrite_state *state)
 {
-    move_address(m, &state->ranges);
-    move_address(m, &state->shared);
-    move_address(m, &state->places);
+    move_table_address(m, &state->ranges);
+    move_table_address(m, &state->shared);
+    move_table_address(m, &state->places);
     for (uint32_t i = 0; i < REWRITE_SLOTS; i++) {
-        move_address(m, &state->slot[i].bits);
-        move_address(m, &state->slot[i].counts);
-        move_address(m, &state->slot[i].lines);
+        move_table_address(m, &state->slot[i].bits);
+        move_table_address(m, &state->slot[i].counts);
+        move_table_address(m, &state->slot[i].lines);
     }
     for (uint32_t i = 0; i < REWRITE_WALKS; i++) {
-        move_address(m, &state->walk[i].counts);
-        move_address(m, &state->walk[i].marks);
+        move_table_address(m, &state->walk[i].counts);
+        move_table_address(m, &state->walk[i].marks);
     }
     if (l->paths_at)
-        move_address(m, &state->paths);
+        move_table_address(m, &state->paths);
 }
 
 static void move_range(const move *m, rewrite_range *range)
 {
-    move_address(m, &range->bits);
+    move_table_address(m, &range->bits);
     for (unsigned c = 0; c < REWRITE_CLASSES; c++) {
-        move_address(m, &range->counts[c]);
-        move_address(m, &range->lines[c]);
+        move_table_address(m, &range->counts[c]);
+        move_table_address(m, &range->lines[c]);
     }
 }
 

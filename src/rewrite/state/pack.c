@@ -19,7 +19,7 @@ static rewrite_run run_at(const void *packed, uint64_t number)
     return run;
 }
 
-static bool is_narrow(const rewrite_run *run)
+static bool is_run_narrow(const rewrite_run *run)
 {
     return run->bytes & REWRITE_NARROW;
 }
@@ -33,7 +33,7 @@ static uint64_t whole_bytes(const rewrite_run *run)
 /* As they are kept. */
 static uint64_t kept_bytes(const rewrite_run *run)
 {
-    return is_narrow(run) ? whole_bytes(run) / sizeof(uint32_t) : run->bytes;
+    return is_run_narrow(run) ? whole_bytes(run) / sizeof(uint32_t) : run->bytes;
 }
 
 uint64_t rewrite_pack_head(const rewrite_run *runs, uint64_t nruns, uint64_t size, void *out)
@@ -93,14 +93,14 @@ static uint64_t find_part(const rewrite_run *run, uint64_t from, uint64_t size, 
 
 /* The run, whose bytes begin at `at`, which becomes where they end. False where there is none, or it
  * is damaged. */
-static bool next_run(const void *packed, uint64_t length, uint64_t number, uint64_t *at,
-                     rewrite_run *run)
+static bool next_packed_run(const void *packed, uint64_t length, uint64_t number, uint64_t *at,
+                            rewrite_run *run)
 {
     if (number >= rewrite_packed_runs(packed, length, NULL))
         return false;
     *run = run_at(packed, number);
     if (kept_bytes(run) > length - *at || run->at > UINT64_MAX - whole_bytes(run) ||
-        (is_narrow(run) && whole_bytes(run) % sizeof(uint32_t)))
+        (is_run_narrow(run) && whole_bytes(run) % sizeof(uint32_t)))
         return false;
     *at += kept_bytes(run);
     return true;
@@ -112,7 +112,7 @@ static uint64_t begin_of_runs(const void *packed, uint64_t length)
 }
 
 /* `n` bytes from `from` on of the numbers that the bytes stand for, into zeros. */
-static void widen(const uint8_t *bytes, uint64_t from, uint64_t n, char *out)
+static void widen_run(const uint8_t *bytes, uint64_t from, uint64_t n, char *out)
 {
     const uint64_t each = sizeof(uint32_t);
     uint64_t first = (from + each - 1) / each, end = (from + n) / each;
@@ -128,11 +128,11 @@ void rewrite_unpack(const void *packed, uint64_t length, uint64_t from, void *ou
 {
     uint64_t end = begin_of_runs(packed, length), in_run, in_bytes;
     rewrite_run run;
-    for (uint64_t i = 0; next_run(packed, length, i, &end, &run); i++) {
+    for (uint64_t i = 0; next_packed_run(packed, length, i, &end, &run); i++) {
         const char *bytes = (const char *)packed + (end - kept_bytes(&run));
         uint64_t n = find_part(&run, from, size, &in_run, &in_bytes);
-        if (n && is_narrow(&run))
-            widen((const uint8_t *)bytes, in_run, n, (char *)out + in_bytes);
+        if (n && is_run_narrow(&run))
+            widen_run((const uint8_t *)bytes, in_run, n, (char *)out + in_bytes);
         else if (n)
             memcpy((char *)out + in_bytes, bytes + in_run, n);
     }
@@ -142,10 +142,10 @@ void rewrite_repack(void *packed, uint64_t length, uint64_t from, const void *by
 {
     uint64_t end = begin_of_runs(packed, length), in_run, in_bytes;
     rewrite_run run;
-    for (uint64_t i = 0; next_run(packed, length, i, &end, &run); i++) {
+    for (uint64_t i = 0; next_packed_run(packed, length, i, &end, &run); i++) {
         char *out = (char *)packed + (end - kept_bytes(&run));
         uint64_t n = find_part(&run, from, size, &in_run, &in_bytes);
-        if (n && !is_narrow(&run))
+        if (n && !is_run_narrow(&run))
             memcpy(out + in_run, (const char *)bytes + in_bytes, n);
     }
 }
@@ -174,10 +174,10 @@ uint64_t rewrite_narrow(void *packed, uint64_t length)
 {
     uint64_t end = begin_of_runs(packed, length), to = end;
     rewrite_run run;
-    for (uint64_t i = 0; next_run(packed, length, i, &end, &run); i++) {
+    for (uint64_t i = 0; next_packed_run(packed, length, i, &end, &run); i++) {
         const char *bytes = (const char *)packed + (end - kept_bytes(&run));
         uint64_t count = run.bytes / sizeof(uint32_t);
-        if (!is_narrow(&run) && run.bytes % sizeof(uint32_t) == 0 && are_small(bytes, count)) {
+        if (!is_run_narrow(&run) && run.bytes % sizeof(uint32_t) == 0 && are_small(bytes, count)) {
             keep_low_bytes(bytes, count, (char *)packed + to);
             run.bytes |= REWRITE_NARROW;
             memcpy((char *)packed + HEAD + i * sizeof run, &run, sizeof run);
