@@ -18,6 +18,7 @@ enum { BLOCKS = 6250, WARPS = 16, ALL = BLOCKS * WARPS, LOOP = 8, INSNS = 10, WA
 typedef struct bench {
     explore_facts facts;
     wl_arena *arena;
+    wl_folder *folder;
     prof_code code[24];
     prof_static_block blocks[4];
     prof_loop loop;
@@ -30,9 +31,9 @@ typedef struct bench {
 /* Eight instructions, a loop of ten of which two load, two to the end. */
 static bool begin(bench *b)
 {
-    *b = (bench){.arena = wl_arena_new(), .random = 7};
+    *b = (bench){.arena = wl_arena_new(), .random = 7, .folder = wl_folder_new()};
     b->warps = b->arena ? wl_new_array(b->arena, prof_warp, ALL) : NULL;
-    if (!b->warps)
+    if (!b->warps || !b->folder)
         return false;
     for (uint32_t pc = 0; pc < 22; pc++)
         b->code[pc] = (prof_code){.pc = pc, .op = "add"};
@@ -57,38 +58,40 @@ static bool begin(bench *b)
     return explore_prepare(&b->facts, b->arena);
 }
 
-static bool put_access(bench *b, wl_page_writer *page, uint32_t pc, bool random)
+static bool put_access(bench *b, uint32_t pc, bool random)
 {
     wl_step step = {.pc = pc, .mask = UINT32_MAX, .slot = 0};
     for (uint32_t lane = 0; lane < 32; lane++)
         step.offset[lane] = random ? 4 * (int64_t)random_below(&b->random, 4096) : 4 * lane;
-    return wl_page_put_step(page, &step);
+    return wl_folder_put(b->folder, &step);
 }
 
-static bool put_entry(wl_page_writer *page, uint32_t pc)
+static bool put_entry(wl_folder *folder, uint32_t pc)
 {
-    return wl_page_put_step(page, &(wl_step){.pc = pc, .mask = UINT32_MAX, .slot = WL_STEP_ENTRY});
+    return wl_folder_put(folder, &(wl_step){.pc = pc, .mask = UINT32_MAX, .slot = WL_STEP_ENTRY});
 }
 
 /* So many rounds; NULL without memory. */
-static wl_page_reader *sequence(bench *b, uint32_t rounds, bool random, uint32_t *npages)
+static wl_folded *sequence(bench *b, uint32_t rounds, bool random, uint32_t *npages)
 {
-    wl_page_writer page = {0};
-    wl_page_reader *pages = wl_new_array(b->arena, wl_page_reader, rounds / 1000 + 2);
-    bool all = pages && put_entry(&page, 0);
+    wl_fold_bytes bytes = {0};
+    wl_folded *pages = wl_new_array(b->arena, wl_folded, rounds / 20000 + 2);
+    bool all = pages && put_entry(b->folder, 0);
     *npages = 0;
     for (uint32_t i = 0; all && i <= rounds; i++) {
         bool last = i == rounds;
-        all = last ? put_entry(&page, WAY_OUT)
-                   : put_entry(&page, LOOP) && put_access(b, &page, LOOP + 2, random) &&
-                         put_access(b, &page, LOOP + 6, random);
-        if (all && (last || page.count + 3 > WL_PAGE_ITEMS)) {
-            const void *data = wl_arena_copy(b->arena, page.data, page.size);
-            pages[(*npages)++] = wl_page_read(data ? data : "", data ? page.size : 0, 1);
-            wl_page_clear(&page);
+        all = last ? put_entry(b->folder, WAY_OUT)
+                   : put_entry(b->folder, LOOP) && put_access(b, LOOP + 2, random) &&
+                         put_access(b, LOOP + 6, random);
+        uint32_t count = wl_folder_count(b->folder);
+        if (all && (last || count + 3 > WL_FOLD_STEPS)) {
+            bytes.count = 0;
+            all = wl_folder_end(b->folder, &bytes);
+            const void *data = wl_arena_copy(b->arena, bytes.data, bytes.count);
+            pages[(*npages)++] = (wl_folded){data, data ? bytes.count : 0, count, 1};
         }
     }
-    free(page.data);
+    wl_vec_free(&bytes);
     return all ? pages : NULL;
 }
 
@@ -112,7 +115,7 @@ static double run(bench *b, uint32_t count, const char *what)
 static const prof_slot slots[] = {{ACC_GLOBAL, 1}};
 static const int64_t begins[] = {0, 64};
 
-static prof_warp warp_of(uint32_t i, wl_page_reader *pages, uint32_t npages)
+static prof_warp warp_of(uint32_t i, wl_folded *pages, uint32_t npages)
 {
     return (prof_warp){i / WARPS, i % WARPS, 1, slots, &begins[i % 2], npages, pages};
 }
@@ -120,7 +123,7 @@ static prof_warp warp_of(uint32_t i, wl_page_reader *pages, uint32_t npages)
 /* Each warp number takes another number of rounds: 9 on average. */
 static double few_kinds(bench *b)
 {
-    wl_page_reader *pages[WARPS];
+    wl_folded *pages[WARPS];
     uint32_t npages[WARPS];
     for (uint32_t i = 0; i < WARPS; i++)
         if (!(pages[i] = sequence(b, 1 + i, false, &npages[i])))
@@ -134,7 +137,7 @@ static double many_kinds(bench *b)
 {
     for (uint32_t i = 0; i < ALL; i++) {
         uint32_t npages, rounds = 1 + (uint32_t)random_below(&b->random, 17);
-        wl_page_reader *pages = sequence(b, rounds, true, &npages);
+        wl_folded *pages = sequence(b, rounds, true, &npages);
         if (!pages)
             return 1e9;
         b->warps[i] = warp_of(i, pages, npages);
@@ -146,7 +149,7 @@ static double long_warps(bench *b)
 {
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t npages;
-        wl_page_reader *pages = sequence(b, 200000 + 100000 * i, true, &npages);
+        wl_folded *pages = sequence(b, 200000 + 100000 * i, true, &npages);
         if (!pages)
             return 1e9;
         b->warps[i] = warp_of(i, pages, npages);
@@ -163,6 +166,7 @@ int main(int argc, char **argv)
         return 1;
     }
     double few = few_kinds(&b), many = many_kinds(&b), two = long_warps(&b);
+    wl_folder_free(b.folder);
     wl_arena_free(b.arena);
     return limits && (few > 0.25 || many > 20 || two > 20);
 }

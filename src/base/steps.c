@@ -44,8 +44,7 @@ static uint64_t less(int64_t number, int64_t by)
     return (uint64_t)number - (uint64_t)by;
 }
 
-/* Whether the active lanes lie by a constant number of bytes from lane to lane. */
-static bool lanes_have_stride(const wl_step *s, int64_t *stride)
+bool wl_step_stride(const wl_step *s, int64_t *stride)
 {
     uint32_t first = (uint32_t)__builtin_ctz(s->mask), rest = s->mask & (s->mask - 1);
     uint32_t second = rest ? (uint32_t)__builtin_ctz(rest) : first;
@@ -110,7 +109,7 @@ bool wl_page_put_run(wl_page_writer *p, uint32_t pc, uint32_t mask, uint32_t slo
 bool wl_page_put_step(wl_page_writer *p, const wl_step *s)
 {
     int64_t stride = 0, first = s->offset[__builtin_ctz(s->mask)];
-    if (!wl_step_accesses(s) || lanes_have_stride(s, &stride))
+    if (!wl_step_accesses(s) || wl_step_stride(s, &stride))
         return wl_page_put_run(p, s->pc, s->mask, s->slot, first, stride);
     if (!reserve_in_page(p, MOST_STEP))
         return false;

@@ -38,6 +38,9 @@ static inline bool wl_step_accesses(const wl_step *step)
     return step->slot < WL_STEP_ENTRY;
 }
 
+/* Whether the active lanes lie *stride bytes from lane to lane; of a lane by itself 0. */
+bool wl_step_stride(const wl_step *step, int64_t *stride);
+
 typedef struct wl_warp {
     uint64_t block; /* linear index */
     uint32_t number;

@@ -19,14 +19,14 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/spans.h"
-#include "base/steps.h"
+#include "base/fold.h"
 #include "capture/capture.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 20 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 21 };
 
 typedef struct prof_db prof_db;
 
@@ -241,7 +241,7 @@ typedef struct prof_warp {
     const prof_slot *slots; /* what it accessed */
     const int64_t *begin;   /* [nslots]: bytes from the object's begin */
     uint32_t npages;
-    const wl_page_reader *pages; /* of its steps, to be copied; checked */
+    const wl_folded *pages; /* of its steps; checked */
 } prof_warp;
 
 typedef struct prof_path { /* that warps of a launch took */

@@ -1,8 +1,8 @@
-/* What warps did, step by step: SEQUENCES records. Equal sequences are kept once for all launches.
- */
+/* What warps did, step by step: SEQUENCES records. Equal sequences are kept once for all launches, and
+ * folded: the capture has them as they came. */
 #include "profile/builder.h"
 
-#include "base/steps.h"
+#include "base/fold.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -21,15 +21,6 @@ static wl_status fail_damaged_sequences(const writer *w)
 }
 
 /* ---- sequences ---- */
-
-static bool steps_valid(const obs_page *page, uint32_t nslots)
-{
-    wl_page_reader reader = wl_page_read(page->data, page->length, nslots);
-    uint32_t count = 0;
-    for (wl_step step; wl_page_step(&reader, &step);)
-        count++;
-    return !reader.damaged && count == page->count;
-}
 
 /* The entry of a sequence, by its content; its id is 0 where it is new. */
 static content_entry *intern_sequence(prof_builder *b, const obs_sequence *s)
@@ -65,15 +56,6 @@ static wl_status make_page(writer *w, uint32_t of, uint32_t number, const obs_pa
     return WL_OK;
 }
 
-static wl_status write_sequence_page(writer *w, uint32_t of, uint32_t number, const obs_page *page)
-{
-    row_page row;
-    wl_status status = make_page(w, of, number, page, &row);
-    return status == WL_OK
-               ? table_insert_sequence_pages(w->b->insert[TABLE_sequence_pages], &row, w->err)
-               : status;
-}
-
 static wl_status write_warp_page(writer *w, uint32_t of, uint32_t number, const obs_page *page)
 {
     row_page row;
@@ -82,27 +64,73 @@ static wl_status write_warp_page(writer *w, uint32_t of, uint32_t number, const 
                            : status;
 }
 
+/* ---- folding ---- */
+
+typedef struct folding { /* of a sequence */
+    writer *w;
+    wl_folder *folder;
+    wl_fold_bytes bytes;
+    uint32_t of, npages;
+    uint64_t nsteps;
+} folding;
+
+static wl_status end_folded_page(folding *f)
+{
+    uint32_t count = wl_folder_count(f->folder);
+    row_page row;
+    f->bytes.count = 0;
+    if (!count)
+        return WL_OK;
+    if (!wl_folder_end(f->folder, &f->bytes))
+        return NOMEM(f->w->err);
+    f->nsteps += count;
+    const obs_page page = {count, (const char *)f->bytes.data, f->bytes.count};
+    wl_status status = make_page(f->w, f->of, f->npages++, &page, &row);
+    return status == WL_OK ? table_insert_sequence_pages(
+                                 f->w->b->insert[TABLE_sequence_pages], &row, f->w->err)
+                           : status;
+}
+
+static wl_status fold_page(folding *f, const obs_page *page, uint32_t nslots)
+{
+    wl_page_reader reader = wl_page_read(page->data, page->length, nslots);
+    uint32_t count = 0;
+    wl_status status = WL_OK;
+    for (wl_step step; status == WL_OK && wl_page_step(&reader, &step); count++) {
+        if (wl_folder_count(f->folder) == WL_FOLD_STEPS)
+            status = end_folded_page(f);
+        if (status == WL_OK && !wl_folder_put(f->folder, &step))
+            status = NOMEM(f->w->err);
+    }
+    if (status == WL_OK && (reader.damaged || count != page->count))
+        return fail_damaged_sequences(f->w);
+    return status;
+}
+
+static wl_status fold_sequence(writer *w, uint32_t id, const obs_sequence *s)
+{
+    folding f = {.w = w, .folder = wl_folder_new(), .of = id};
+    wl_status status = f.folder ? WL_OK : NOMEM(w->err);
+    for (uint32_t i = 0; i < s->npages && status == WL_OK; i++)
+        status = fold_page(&f, &s->pages[i], s->nslots);
+    if (status == WL_OK)
+        status = end_folded_page(&f);
+    wl_folder_free(f.folder);
+    wl_vec_free(&f.bytes);
+    const row_sequence row = {id, f.nsteps, s->nslots};
+    return status == WL_OK ? table_insert_sequences(w->b->insert[TABLE_sequences], &row, w->err)
+                           : status;
+}
+
 static wl_status write_sequence(writer *w, const obs_sequence *s)
 {
-    uint64_t nsteps = 0;
-    for (uint32_t i = 0; i < s->npages; i++) {
-        if (!steps_valid(&s->pages[i], s->nslots))
-            return fail_damaged_sequences(w);
-        nsteps += s->pages[i].count;
-    }
     content_entry *entry = intern_sequence(w->b, s);
     bool known = entry && entry->id;
     if (entry && !known)
         entry->id = ++w->b->nsequences;
     if (!entry || !wl_push(&w->b->process.last_sequences, (sequence_ref){entry->id, s->nslots}))
         return NOMEM(w->err);
-    if (known)
-        return WL_OK;
-    const row_sequence row = {entry->id, nsteps, s->nslots};
-    wl_status status = table_insert_sequences(w->b->insert[TABLE_sequences], &row, w->err);
-    for (uint32_t i = 0; i < s->npages && status == WL_OK; i++)
-        status = write_sequence_page(w, entry->id, i, &s->pages[i]);
-    return status;
+    return known ? WL_OK : fold_sequence(w, entry->id, s);
 }
 
 /* ---- warps ---- */

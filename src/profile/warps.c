@@ -28,7 +28,8 @@ typedef struct reading {
     wl_error *err;
     uint32_t last; /* the sequence that was read last, by its pages */
     uint32_t npages;
-    wl_page_reader *pages;
+    wl_folded *pages;
+    wl_unfolded unfolded; /* of the page that is checked */
     wl_vec(prof_warp) warps;
 } reading;
 
@@ -45,25 +46,21 @@ static wl_status load_pages(const reading *r, table_id table, const char *from, 
                       r->err);
 }
 
-static bool unpack_page(const reading *r, const row_page *page, uint32_t nslots,
-                        wl_page_reader *out)
+static bool unpack_page(const reading *r, const row_page *page, unsigned char **data)
 {
-    unsigned char *data;
-    if (blob_decompress(&r->db->unpacker, page->data.data, page->data.size, page->bytes, r->arena,
-                        &data) != WL_OK)
-        return false;
-    *out = wl_page_read(data, page->bytes, nslots);
-    return true;
+    return blob_decompress(&r->db->unpacker, page->data.data, page->data.size, page->bytes,
+                           r->arena, data) == WL_OK;
 }
 
 /* ---- steps ---- */
 
-static bool steps_readable(wl_page_reader reader, uint32_t nslots)
+static bool read_steps(reading *r, const row_page *page, uint32_t nslots, wl_folded *out)
 {
-    bool valid = true;
-    for (wl_step step; wl_page_step(&reader, &step);)
-        valid &= !wl_step_accesses(&step) || step.slot < nslots;
-    return valid && !reader.damaged;
+    unsigned char *data;
+    if (page->count > WL_FOLD_STEPS || !unpack_page(r, page, &data))
+        return false;
+    *out = (wl_folded){data, page->bytes, (uint32_t)page->count, nslots};
+    return wl_unfold(out, &r->unfolded);
 }
 
 static wl_status read_sequence(reading *r, const row_warp_group *g, uint32_t nslots)
@@ -74,12 +71,11 @@ static wl_status read_sequence(reading *r, const row_warp_group *g, uint32_t nsl
     wl_status status = load_pages(r, TABLE_sequence_pages,
                                   "sequence_pages WHERE sequence = ? ORDER BY page", g->sequence,
                                   &rows);
-    r->pages = status == WL_OK ? wl_new_array(r->arena, wl_page_reader, rows.count + 1) : NULL;
+    r->pages = status == WL_OK ? wl_new_array(r->arena, wl_folded, rows.count + 1) : NULL;
     if (status == WL_OK && !r->pages)
         return wl_fail(r->err, WL_NOMEM, "Cannot read the profile: out of memory.");
     for (uint32_t i = 0; i < rows.count && status == WL_OK; i++)
-        if (!unpack_page(r, &rows.rows[i], nslots, &r->pages[i]) ||
-            !steps_readable(r->pages[i], nslots))
+        if (!read_steps(r, &rows.rows[i], nslots, &r->pages[i]))
             status = fail_damaged_warps(r, g->id);
     r->npages = rows.count;
     r->last = g->sequence;
@@ -111,9 +107,10 @@ static wl_status read_slots(const reading *r, const row_warp_group *g, uint32_t 
 static wl_status read_warp_page(reading *r, const row_warp_group *g, const row_page *page,
                                 uint32_t nslots, const prof_slot *slots)
 {
-    wl_page_reader reader;
-    if (!unpack_page(r, page, nslots, &reader))
+    unsigned char *data;
+    if (!unpack_page(r, page, &data))
         return fail_damaged_warps(r, g->id);
+    wl_page_reader reader = wl_page_read(data, page->bytes, nslots);
     for (wl_warp warp; wl_page_warp(&reader, &warp);) {
         prof_warp out = {warp.block, warp.number, nslots, slots, NULL, r->npages, r->pages};
         out.begin = wl_arena_copy(r->arena, warp.begin, (nslots + 1) * sizeof *warp.begin);
@@ -174,6 +171,7 @@ wl_status prof_load_warps(prof_db *db, uint32_t launch, wl_arena *arena, prof_wa
                            ? read_groups(&r, launch, out)
                            : wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
     wl_vec_free(&r.warps);
+    wl_unfolded_free(&r.unfolded);
     wl_arena_free(r.scratch);
     return status;
 }

@@ -102,11 +102,11 @@ static uint32_t put_sequence(explore_packing *p, const prof_warp *warp)
         return index;
     p->failed |= !wl_push(&p->sequences, warp);
     for (uint32_t i = 0; i < warp->npages && !p->failed; i++) {
-        size_t size = (size_t)(warp->pages[i].end - warp->pages[i].at);
+        size_t size = warp->pages[i].size;
         if (p->bytes.count && p->bytes.count + size > PART_BYTES)
             end_explore_part(p);
         p->failed |= !wl_push(&p->pages, (page_place){(uint32_t)size, (uint32_t)p->parts.count});
-        put_page_bytes(p, warp->pages[i].at, size);
+        put_page_bytes(p, warp->pages[i].data, size);
     }
     return index;
 }
@@ -177,14 +177,6 @@ static void put_all_warps(explore_packing *p)
 
 /* ---- columns ---- */
 
-static uint32_t count_page_steps(wl_page_reader reader)
-{
-    uint32_t count = 0;
-    for (wl_step step; wl_page_step(&reader, &step);)
-        count++;
-    return count;
-}
-
 static uint32_t count_slots(const explore_packing *p)
 {
     uint32_t count = 0;
@@ -208,7 +200,7 @@ static void put_sequence_columns(const explore_packing *p, rep_columns *to)
     EXPLORE_COLUMN(to, K(page_explore_columns, page_part), npages, 4, p->pages.data[i].part);
     for (size_t i = 0; i < nsequences; i++)
         for (uint32_t k = 0; k < p->sequences.data[i]->npages; k++)
-            rep_put_element(to, npages, 4, at++, count_page_steps(p->sequences.data[i]->pages[k]));
+            rep_put_element(to, npages, 4, at++, p->sequences.data[i]->pages[k].nsteps);
     rep_end_column(to, K(page_explore_columns, page_steps), npages, 4);
 }
 

@@ -67,23 +67,27 @@ void walk_end(walk_kernel *k, wl_arena *arena)
 void walk_steps_begin(walk_steps *s, wl_arena *arena)
 {
     *s = (walk_steps){.arena = arena,
-                      .pages = wl_new_array(arena, wl_page_reader, WALK_MOST_PAGES)};
-    assert_non_null(s->pages);
+                      .folder = wl_folder_new(),
+                      .pages = wl_new_array(arena, wl_folded, WALK_MOST_PAGES)};
+    assert_true(s->folder && s->pages);
 }
 
 static void end_page(walk_steps *s)
 {
-    const void *data = wl_arena_copy(s->arena, s->page.data, s->page.size);
+    wl_fold_bytes bytes = {0};
+    uint32_t count = wl_folder_count(s->folder);
+    assert_true(wl_folder_end(s->folder, &bytes));
+    const void *data = wl_arena_copy(s->arena, bytes.data, bytes.count);
     assert_true(data && s->npages < WALK_MOST_PAGES);
-    s->pages[s->npages++] = wl_page_read(data, s->page.size, 2);
-    wl_page_clear(&s->page);
+    s->pages[s->npages++] = (wl_folded){data, bytes.count, count, 2};
+    wl_vec_free(&bytes);
 }
 
 static void add_step(walk_steps *s, const wl_step *step)
 {
-    if (s->page.count == WL_PAGE_ITEMS)
+    if (wl_folder_count(s->folder) == WL_FOLD_STEPS)
         end_page(s);
-    assert_true(wl_page_put_step(&s->page, step));
+    assert_true(wl_folder_put(s->folder, step));
 }
 
 void walk_enter(walk_steps *s, uint32_t pc, uint32_t lanes)
@@ -107,10 +111,10 @@ void walk_barrier(walk_steps *s, uint32_t pc)
 
 void walk_steps_end(walk_steps *s)
 {
-    if (s->page.count)
+    if (wl_folder_count(s->folder))
         end_page(s);
-    free(s->page.data);
-    s->page = (wl_page_writer){0};
+    wl_folder_free(s->folder);
+    s->folder = NULL;
 }
 
 prof_warp walk_warp(const walk_steps *s, uint64_t block, uint32_t number, int64_t begin)

@@ -29,9 +29,9 @@ void walk_end(walk_kernel *k, wl_arena *arena);
 
 /* Steps of one warp, to be given to several. */
 typedef struct walk_steps {
-    wl_page_writer page;
+    wl_folder *folder;
     uint32_t npages;
-    wl_page_reader *pages;
+    wl_folded *pages;
     wl_arena *arena;
 } walk_steps;
 

@@ -131,16 +131,15 @@ static void count_access(recount *r, const prof_warp *w, const wl_step *step)
 static void count_warp(recount *r, const prof_warp *w)
 {
     mix(r, w->block << 5 | w->number);
-    for (uint32_t p = 0; p < w->npages; p++) {
-        wl_page_reader page = w->pages[p];
-        for (wl_step step; wl_page_step(&page, &step);) {
-            mix(r, (uint64_t)step.pc << 32 | step.mask);
-            if (step.slot == WL_STEP_ENTRY)
-                count_entry(r, &step);
-            else if (wl_step_accesses(&step))
-                count_access(r, w, &step);
-        }
+    wl_unfolding steps = {.pages = w->pages, .npages = w->npages};
+    for (wl_step step; wl_unfolding_step(&steps, &step);) {
+        mix(r, (uint64_t)step.pc << 32 | step.mask);
+        if (step.slot == WL_STEP_ENTRY)
+            count_entry(r, &step);
+        else if (wl_step_accesses(&step))
+            count_access(r, w, &step);
     }
+    wl_unfolding_free(&steps);
 }
 
 static void print_launch(const recount *r, const prof_launch *l, uint32_t nwarps)

@@ -85,40 +85,57 @@ static int64_t number(sqlite3 *sql, const char *text)
     return value;
 }
 
-/* Opens the page that the statement's row (bytes, data) holds. */
-static wl_page_reader page_of(sqlite3_stmt *stmt, uint32_t nslots, wl_arena *arena)
+/* The bytes of the page that the statement's row (bytes, data, ...) holds. */
+static const uint8_t *page_of(sqlite3_stmt *stmt, size_t *size, wl_arena *arena)
 {
     unsigned char *data;
     blob_unpacker *unpacker = NULL;
     assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-    uint64_t bytes = (uint64_t)sqlite3_column_int64(stmt, 0);
+    *size = (size_t)sqlite3_column_int64(stmt, 0);
     assert_int_equal(blob_decompress(&unpacker, sqlite3_column_blob(stmt, 1),
-                                     (size_t)sqlite3_column_bytes(stmt, 1), bytes, arena, &data),
+                                     (size_t)sqlite3_column_bytes(stmt, 1), *size, arena, &data),
                      WL_OK);
     blob_unpacker_free(unpacker);
-    return wl_page_read(data, (size_t)bytes, nslots);
+    return data;
 }
 
+static wl_unfolding steps_of_row(sqlite3_stmt *stmt, uint32_t nslots, wl_folded *page,
+                                 wl_arena *arena)
+{
+    page->data = page_of(stmt, &page->size, arena);
+    page->nsteps = (uint32_t)sqlite3_column_int(stmt, 2);
+    page->nslots = nslots;
+    return (wl_unfolding){.pages = page, .npages = 1};
+}
+
+static wl_page_reader warps_of_row(sqlite3_stmt *stmt, uint32_t nslots, wl_arena *arena)
+{
+    size_t size;
+    const uint8_t *data = page_of(stmt, &size, arena);
+    return wl_page_read(data, size, nslots);
+}
+
+/* The sequence of two pages in the capture has one here. */
 static void steps_come_back(sqlite3 *sql, wl_arena *arena)
 {
     wl_step s;
-    sqlite3_stmt *stmt = rows(sql, "SELECT bytes, data FROM sequence_pages ORDER BY page");
-    wl_page_reader page = page_of(stmt, 2, arena);
-    assert_true(wl_page_step(&page, &s));
+    wl_folded page;
+    sqlite3_stmt *stmt = rows(sql, "SELECT bytes, data, nsteps FROM sequence_pages ORDER BY page");
+    wl_unfolding steps = steps_of_row(stmt, 2, &page, arena);
+    assert_true(wl_unfolding_step(&steps, &s));
     assert_true(s.pc == 0 && s.mask == UINT32_MAX && s.slot == WL_STEP_ENTRY);
-    assert_true(wl_page_step(&page, &s));
+    assert_true(wl_unfolding_step(&steps, &s));
     assert_true(s.pc == 1 && s.mask == UINT32_MAX && s.slot == 0);
     assert_true(s.offset[0] == 0 && s.offset[31] == 124);
-    assert_true(wl_page_step(&page, &s));
+    assert_true(wl_unfolding_step(&steps, &s));
     assert_true(s.pc == 5 && s.mask == 11 && s.slot == 1);
     assert_true(s.offset[0] == 128 && s.offset[1] == 120 && s.offset[2] == 0 && s.offset[3] == 136);
-    assert_true(wl_page_step(&page, &s));
+    assert_true(wl_unfolding_step(&steps, &s));
     assert_true(s.pc == 3 && s.mask == 11 && s.slot == WL_STEP_BARRIER);
-    assert_false(wl_page_step(&page, &s));
-    assert_false(page.damaged);
-    page = page_of(stmt, 2, arena);
-    assert_true(wl_page_step(&page, &s));
+    assert_true(wl_unfolding_step(&steps, &s));
     assert_true(s.pc == 7 && s.mask == 1 && s.slot == WL_STEP_BARRIER);
+    assert_false(wl_unfolding_step(&steps, &s) || steps.failed);
+    wl_unfolding_free(&steps);
     assert_int_equal(sqlite3_step(stmt), SQLITE_DONE);
     sqlite3_finalize(stmt);
 }
@@ -127,7 +144,7 @@ static void warps_come_back(sqlite3 *sql, wl_arena *arena)
 {
     wl_warp w;
     sqlite3_stmt *stmt = rows(sql, "SELECT bytes, data FROM warp_pages WHERE warps = 2");
-    wl_page_reader page = page_of(stmt, 2, arena);
+    wl_page_reader page = warps_of_row(stmt, 2, arena);
     assert_true(wl_page_warp(&page, &w));
     assert_true(w.block == 0 && w.number == 0 && w.begin[0] == 0 && w.begin[1] == 0);
     assert_true(wl_page_warp(&page, &w));
@@ -142,11 +159,11 @@ static void warps_come_back(sqlite3 *sql, wl_arena *arena)
 static uint32_t steps_of(const prof_warp *warp)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < warp->npages; i++) {
-        wl_page_reader page = warp->pages[i];
-        for (wl_step s; wl_page_step(&page, &s);)
-            count++;
-    }
+    wl_unfolding steps = {.pages = warp->pages, .npages = warp->npages};
+    for (wl_step s; wl_unfolding_step(&steps, &s);)
+        count++;
+    assert_false(steps.failed);
+    wl_unfolding_free(&steps);
     return count;
 }
 
@@ -193,7 +210,7 @@ static void sequences_come_back(void **state)
     } cases[] = {
         {"SELECT count(*) FROM sequences", 1}, /* of both launches */
         {"SELECT nsteps FROM sequences", 5},
-        {"SELECT count(*) FROM sequence_pages", 2},
+        {"SELECT count(*) FROM sequence_pages", 1},
         {"SELECT sum(nwarps) FROM warp_groups", 6},
         {"SELECT object FROM launch_warps WHERE launch = 1 AND slot = 0", 1},
         {"SELECT object FROM launch_warps WHERE launch = 3 AND slot = 0", 2}, /* the repeat */
@@ -319,9 +336,10 @@ static void many_come_in_parts(void **state)
     assert_int_equal(rows_of.count, MANY + SPLIT_PAGES * WL_PAGE_ITEMS);
     for (uint32_t i = 0; i < rows_of.count; i++) {
         const prof_warp *w = &rows_of.rows[i];
-        wl_page_reader page = w->pages[0];
+        wl_unfolding steps = {.pages = w->pages, .npages = w->npages};
         wl_step step;
-        assert_true(w->npages == 1 && wl_page_step(&page, &step));
+        assert_true(w->npages == 1 && wl_unfolding_step(&steps, &step));
+        wl_unfolding_free(&steps);
         assert_int_equal(w->block, i < MANY ? i : (uint64_t)(i - MANY + 1) << 20);
         assert_int_equal(step.pc, i < MANY ? i : MANY / 2);
     }

@@ -190,8 +190,8 @@ static sqlite3_stmt *query(sqlite3 *sql, const char *text_of, uint64_t of)
     return stmt;
 }
 
-/* The one page that the query gives, from columns 0 and 1. */
-static wl_page_reader only_page(sqlite3 *sql, const char *text_of, uint64_t of, wl_arena *arena)
+/* The one page that the query gives, from columns 0 to 2. */
+static wl_folded only_page(sqlite3 *sql, const char *text_of, uint64_t of, wl_arena *arena)
 {
     sqlite3_stmt *stmt = query(sql, text_of, of);
     unsigned char *data;
@@ -202,36 +202,39 @@ static wl_page_reader only_page(sqlite3 *sql, const char *text_of, uint64_t of, 
                                      (size_t)sqlite3_column_bytes(stmt, 1), bytes, arena, &data),
                      WL_OK);
     blob_unpacker_free(unpacker);
+    const wl_folded page = {data, (size_t)bytes, (uint32_t)sqlite3_column_int(stmt, 2), 2};
     assert_int_equal(sqlite3_step(stmt), SQLITE_DONE);
     sqlite3_finalize(stmt);
-    return wl_page_read(data, (size_t)bytes, 2);
+    return page;
 }
 
 static void expect_steps(sqlite3 *sql, uint64_t sequence, const expected_step *want, uint32_t n,
                          wl_arena *arena)
 {
     wl_step s;
-    wl_page_reader page = only_page(sql,
-                                    "SELECT bytes, data FROM sequence_pages WHERE sequence = ?",
-                                    sequence, arena);
+    const wl_folded page = only_page(
+        sql, "SELECT bytes, data, nsteps FROM sequence_pages WHERE sequence = ?", sequence, arena);
+    wl_unfolding steps = {.pages = &page, .npages = 1};
     for (uint32_t i = 0; i < n; i++) {
-        assert_true(wl_page_step(&page, &s));
+        assert_true(wl_unfolding_step(&steps, &s));
         assert_true(s.pc == want[i].pc && s.mask == want[i].mask && s.slot == want[i].slot);
         for (uint32_t lane = 0; lane < 32; lane++)
             if (wl_step_accesses(&s) && s.mask >> lane & 1)
                 assert_int_equal(s.offset[lane],
                                  want[i].first + 4 * (lane - __builtin_ctz(s.mask)));
     }
-    assert_false(wl_page_step(&page, &s));
-    assert_false(page.damaged);
+    assert_false(wl_unfolding_step(&steps, &s) || steps.failed);
+    wl_unfolding_free(&steps);
 }
 
 /* Warps 0 and 1 of the block; the first access of warp 0 to y is at byte `y`. */
 static void expect_group(sqlite3 *sql, uint64_t group, uint64_t block, int64_t y, wl_arena *arena)
 {
     wl_warp w;
-    wl_page_reader page = only_page(sql, "SELECT bytes, data FROM warp_pages WHERE warps = ?",
-                                    group, arena);
+    const wl_folded bytes = only_page(sql,
+                                      "SELECT bytes, data, nwarps FROM warp_pages WHERE warps = ?",
+                                      group, arena);
+    wl_page_reader page = wl_page_read(bytes.data, bytes.size, bytes.nslots);
     for (uint32_t warp = 0; warp < 2; warp++) {
         assert_true(wl_page_warp(&page, &w));
         assert_true(w.block == block && w.number == warp);

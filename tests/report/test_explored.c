@@ -133,9 +133,9 @@ static void test_pages_are_the_profile_s(void **ignored)
     for (uint32_t i = 0; i < page; i++)
         expected += element(columns, row, "page_bytes", 4, i);
     assert_int_equal(total, expected);
-    const wl_page_reader *first = f.explored.warps.rows[0].pages;
+    const wl_folded *first = f.explored.warps.rows[0].pages;
     uint8_t *data = unpacked(&f.parts.rows[json_integer_value(json_array_get(parts, 0))], &size);
-    assert_memory_equal(data, first->at, (size_t)(first->end - first->at));
+    assert_memory_equal(data, first->data, first->size);
     free(data), free(columns);
     clear(&f, row);
 }

@@ -29,22 +29,33 @@ static wl_step random_step(void)
     return step;
 }
 
-static const wl_page_reader *make_pages(wl_arena *arena, uint32_t *npages)
+/* Half of the steps come in rounds of the same few. */
+static const wl_folded *make_pages(wl_arena *arena, uint32_t *npages)
 {
-    wl_page_reader *pages = wl_new_array(arena, wl_page_reader, 2);
-    wl_page_writer page = {0};
+    enum { ROUND = 7, FIRST_PAGE = 4096 };
+    wl_folded *pages = wl_new_array(arena, wl_folded, 2);
+    wl_folder *folder = wl_folder_new();
+    wl_fold_bytes bytes = {0};
+    wl_step round[ROUND];
     *npages = 2;
+    for (uint32_t i = 0; i < ROUND; i++)
+        round[i] = random_step();
     for (uint32_t i = 0, steps = 0; i < 2; i++) {
-        wl_page_clear(&page);
-        for (; steps < SAMPLE_STEPS && page.count < WL_PAGE_ITEMS; steps++) {
-            wl_step step = random_step();
-            if (!wl_page_put_step(&page, &step))
+        bytes.count = 0;
+        for (; steps < SAMPLE_STEPS && wl_folder_count(folder) < FIRST_PAGE; steps++) {
+            wl_step *again = &round[steps % ROUND], other = random_step();
+            again->offset[0] += 32 * (steps % 5 == 0);
+            if (!wl_folder_put(folder, steps / 512 % 2 ? again : &other))
                 abort();
         }
-        pages[i] = wl_page_read(wl_arena_copy(arena, page.data, page.size), page.size,
-                                SAMPLE_SLOTS);
+        uint32_t count = wl_folder_count(folder);
+        if (!wl_folder_end(folder, &bytes))
+            abort();
+        pages[i] = (wl_folded){wl_arena_copy(arena, bytes.data, bytes.count), bytes.count, count,
+                               SAMPLE_SLOTS};
     }
-    free(page.data);
+    wl_folder_free(folder);
+    wl_vec_free(&bytes);
     return pages;
 }
 
@@ -58,7 +69,7 @@ static const prof_slot *make_slots(wl_arena *arena, uint32_t second)
 
 static void make_warps(prof_warp *warps, wl_arena *arena)
 {
-    const wl_page_reader *pages[SAMPLE_SEQUENCES];
+    const wl_folded *pages[SAMPLE_SEQUENCES];
     uint32_t npages = 0;
     const prof_slot *slots[SAMPLE_SEQUENCES + 1];
     for (uint32_t i = 0; i < SAMPLE_SEQUENCES; i++)
@@ -123,11 +134,10 @@ static json_t *step_json(const wl_step *s)
 static json_t *warp_json(const prof_warp *w)
 {
     json_t *steps = json_array(), *slots = json_array(), *begins = json_array();
-    for (uint32_t i = 0; i < w->npages; i++) {
-        wl_page_reader reader = w->pages[i];
-        for (wl_step step; wl_page_step(&reader, &step);)
-            json_array_append_new(steps, step_json(&step));
-    }
+    wl_unfolding unfolding = {.pages = w->pages, .npages = w->npages};
+    for (wl_step step; wl_unfolding_step(&unfolding, &step);)
+        json_array_append_new(steps, step_json(&step));
+    wl_unfolding_free(&unfolding);
     for (uint32_t i = 0; i < w->nslots; i++) {
         json_array_append_new(slots, json_pack("[s,i]", prof_space_text(w->slots[i].space),
                                                (int)w->slots[i].object));

@@ -328,11 +328,11 @@ bool explore_path_of(const explore_facts *facts, const prof_warp *warp, explore_
 {
     walk w = {.facts = facts, .warp = warp, .path = out};
     empty_path(out);
-    for (uint32_t i = 0; i < warp->npages && !w.failed; i++) {
-        wl_page_reader page = warp->pages[i];
-        for (wl_step step; !w.failed && wl_page_step(&page, &step);)
-            take_step_of_path(&w, &step);
-    }
+    wl_unfolding steps = {.pages = warp->pages, .npages = warp->npages};
+    for (wl_step step; !w.failed && wl_unfolding_step(&steps, &step);)
+        take_step_of_path(&w, &step);
+    w.failed |= steps.failed;
+    wl_unfolding_free(&steps);
     close_request(&w);
     if (!w.failed)
         count_operations(out);

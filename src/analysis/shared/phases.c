@@ -30,22 +30,8 @@ static wl_status fail_phases(wl_error *err)
 
 typedef struct cursor { /* in the steps of a warp */
     const prof_warp *warp;
-    uint32_t page;
-    wl_page_reader reader;
+    wl_unfolding steps;
 } cursor;
-
-static bool next_step(cursor *c, wl_step *step)
-{
-    while (c->page < c->warp->npages) {
-        if (!c->reader.at)
-            c->reader = c->warp->pages[c->page];
-        if (wl_page_step(&c->reader, step))
-            return true;
-        c->reader = (wl_page_reader){0};
-        c->page++;
-    }
-    return false;
-}
 
 /* The instruction's row on shared memory, which says what it does. */
 static const obs_insn *shared_insn(const work *w, uint32_t pc, uint32_t object)
@@ -85,7 +71,7 @@ static bool walk_warp(const work *w, cursor *c, shared_words *words, uint32_t *e
 {
     wl_step step;
     shared_access access;
-    while (next_step(c, &step)) {
+    while (wl_unfolding_step(&c->steps, &step)) {
         if (step.slot == WL_STEP_BARRIER) {
             *end = step.pc;
             return true;
@@ -93,6 +79,7 @@ static bool walk_warp(const work *w, cursor *c, shared_words *words, uint32_t *e
         if (wl_step_accesses(&step) && access_of_step(w, c->warp, &step, &access))
             *failed |= !shared_words_take(words, &access);
     }
+    *failed |= c->steps.failed;
     return false;
 }
 
@@ -237,9 +224,11 @@ static wl_status add_phased_block(work *w, const prof_warp *warps, uint32_t nwar
         return fail_phases(w->err);
     b.words = shared_words_new(&w->stores, find_phased_arrays(w, b.arrays, &b.narrays));
     for (uint32_t i = 0; i < nwarps; i++)
-        cursors[i] = (cursor){.warp = &warps[i]};
+        cursors[i] = (cursor){&warps[i], {.pages = warps[i].pages, .npages = warps[i].npages}};
     if (b.words)
         walk_block(&b, cursors, nwarps);
+    for (uint32_t i = 0; i < nwarps; i++)
+        wl_unfolding_free(&cursors[i].steps);
     bool all = b.words && !b.failed && keep_phased_block(w, &b, warps[0].block, nwarps);
     for (uint32_t i = 0; i < b.narrays; i++) {
         wl_vec_free(&b.arrays[i].phases);
