@@ -389,6 +389,7 @@ static void take_move(wl_unfolded *u, wl_fold_mark *m, wl_step *step)
     wl_varint_get(&at, u->end, &number);
     wl_varint_get(&at, u->end, &shape);
     int64_t offset = m->offset = moved_by(m->offset, number), stride = moved_by(0, shape - 1);
+    memset(step->offset, 0, sizeof step->offset);
     step->offset[first] = offset;
     for (uint32_t rest = m->mask & (m->mask - 1); rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);

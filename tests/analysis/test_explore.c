@@ -67,7 +67,7 @@ static void paths_have_operations(void **state)
     assert_true(c->requests == 2 && c->sectors == 5 &&
                 c->barriers == 1); /* 128 bytes from byte 16 */
     assert_true(c->wavefronts == 4 && c->wavefronts_extra == 3);
-    assert_true(path.visits.count == 2 && path.visits.data[1].nrequests == 1);
+    assert_true(path.length == 2 && path.visits.data[1].nrequests == 1);
     assert_int_equal(path.requests.data[1].mask, 0xf);
     explore_path_free(&path);
 }
@@ -88,8 +88,9 @@ static void steps_without_entries(void **state)
     prof_warp w = walk_warp(&s, 0, 0, 0);
     assert_true(explore_path_of(&kernel.facts, &w, &path));
     assert_true(path.counts.entries == 0 && path.counts.requests == 2);
-    assert_true(path.visits.count == 3 && path.counts.operations == 3);
-    assert_int_equal(path.visits.data[0].mask, all);
+    assert_true(path.length == 3 && path.counts.operations == 3);
+    const explore_cursor first = explore_cursor_at(&path, 0);
+    assert_int_equal(explore_visit_after(&first, 0)->mask, all);
     explore_path_free(&path);
 }
 
@@ -336,6 +337,12 @@ static explore_operation operation_of(const explore_path *p, const explore_visit
     return o;
 }
 
+static const explore_visit *visit_of(const explore_path *p, uint32_t index)
+{
+    const explore_cursor at = explore_cursor_at(p, index);
+    return explore_visit_after(&at, 0);
+}
+
 /* Operation by operation, from the runs. */
 static double mean_difference(const explore_path *a, const explore_path *b,
                               const explore_runs *runs)
@@ -344,8 +351,8 @@ static double mean_difference(const explore_path *a, const explore_path *b,
     for (size_t r = 0; r < runs->count; r++) {
         const explore_run *run = &runs->data[r];
         for (uint32_t i = 0; i < run->na + run->nb - (run->na && run->nb ? run->nb : 0); i++) {
-            const explore_visit *x = run->na ? &a->visits.data[run->a + i] : NULL;
-            const explore_visit *y = run->nb ? &b->visits.data[run->b + i] : NULL;
+            const explore_visit *x = run->na ? visit_of(a, run->a + i) : NULL;
+            const explore_visit *y = run->nb ? visit_of(b, run->b + i) : NULL;
             const explore_visit *v = x ? x : y;
             for (uint32_t pc = v->pc; pc < v->pc + v->ninsns; pc++, count++) {
                 if (!x || !y) {
@@ -368,19 +375,66 @@ static uint32_t draw_lanes(uint64_t *seed)
     return random_below(seed, 3) ? all : (uint32_t)random_next(seed) | 1;
 }
 
-static void random_steps(walk_steps *s, uint64_t *seed)
+typedef struct random_visit {
+    uint32_t block, lanes, others; /* others: of the access */
+    int64_t stride;
+    bool asks;
+} random_visit;
+
+static random_visit draw_visit(uint64_t *seed)
 {
     static const uint32_t blocks[] = {0, 2, 5, 9, 14};
+    random_visit v = {.block = blocks[random_below(seed, 5)], .lanes = draw_lanes(seed)};
+    v.others = v.lanes & draw_lanes(seed);
+    v.asks = v.block == 9 || (v.block == 5 && random_below(seed, 4));
+    v.stride = 4 * (int64_t)random_below(seed, v.block == 9 ? 33 : 9);
+    return v;
+}
+
+static void add_visit(walk_steps *s, const random_visit *v)
+{
+    walk_enter(s, v->block, v->lanes);
+    if (v->asks && v->block == 9)
+        walk_access(s, 10, v->lanes, 2, 0, v->stride);
+    else if (v->asks)
+        walk_access(s, 6, v->others, 1, 0, v->stride);
+}
+
+/* Some of it comes again and again: rounds of up to four visits, of which one may be another now and then. */
+static void random_steps(walk_steps *s, uint64_t *seed)
+{
     walk_steps_begin(s, arena);
     for (uint32_t i = 0, n = (uint32_t)random_below(seed, 60); i < n; i++) {
-        uint32_t block = blocks[random_below(seed, 5)], lanes = draw_lanes(seed);
-        walk_enter(s, block, lanes);
-        if (block == 5 && random_below(seed, 4))
-            walk_access(s, 6, lanes & draw_lanes(seed), 1, 0, 4 * (int64_t)random_below(seed, 9));
-        if (block == 9)
-            walk_access(s, 10, lanes, 2, 0, 4 * (int64_t)random_below(seed, 33));
+        random_visit round[4];
+        uint32_t length = 1 + (uint32_t)random_below(seed, 4),
+                 times = random_below(seed, 8) ? 1 : 1 + (uint32_t)random_below(seed, 40);
+        for (uint32_t k = 0; k < length; k++)
+            round[k] = draw_visit(seed);
+        for (uint32_t k = 0; k < length * times; k++) {
+            random_visit other = draw_visit(seed);
+            add_visit(s, random_below(seed, 60) ? &round[k % length] : &other);
+        }
     }
     walk_steps_end(s);
+}
+
+/* The runs of a diff of all visits, unfolded. */
+static void expect_runs_of_all(const explore_path *a, const explore_path *b,
+                               const explore_runs *runs)
+{
+    explore_runs wanted = {0};
+    uint32_t *keys[2];
+    const explore_path *paths[] = {a, b};
+    for (int k = 0; k < 2; k++) {
+        keys[k] = wl_new_array(arena, uint32_t, paths[k]->length + 1);
+        for (uint32_t i = 0; i < paths[k]->length; i++)
+            keys[k][i] = visit_of(paths[k], i)->pc;
+    }
+    assert_true(explore_align(keys[0], a->length, keys[1], b->length, 256, &wanted));
+    assert_int_equal(runs->count, wanted.count);
+    if (wanted.count)
+        assert_memory_equal(runs->data, wanted.data, wanted.count * sizeof *wanted.data);
+    wl_vec_free(&wanted);
 }
 
 static void random_warps_differ_as_their_operations(void **state)
@@ -400,6 +454,7 @@ static void random_warps_differ_as_their_operations(void **state)
         }
         explore_comparison c;
         assert_true(explore_compare(&comparer, &paths[0], &paths[1], 256, &c));
+        expect_runs_of_all(&paths[0], &paths[1], &comparer.runs);
         assert_within(c.difference, mean_difference(&paths[0], &paths[1], &comparer.runs), 1e-12);
         assert_true((c.difference > 0) == (c.nreasons > 0));
         assert_true((c.difference > 0) == (paths[0].like != paths[1].like));

@@ -29,7 +29,7 @@ static wl_step random_step(void)
     return step;
 }
 
-/* Half of the steps come in rounds of the same few. */
+/* A fourth of the steps comes in rounds of the same few. */
 static const wl_folded *make_pages(wl_arena *arena, uint32_t *npages)
 {
     enum { ROUND = 7, FIRST_PAGE = 4096 };
@@ -45,7 +45,7 @@ static const wl_folded *make_pages(wl_arena *arena, uint32_t *npages)
         for (; steps < SAMPLE_STEPS && wl_folder_count(folder) < FIRST_PAGE; steps++) {
             wl_step *again = &round[steps % ROUND], other = random_step();
             again->offset[0] += 32 * (steps % 5 == 0);
-            if (!wl_folder_put(folder, steps / 512 % 2 ? again : &other))
+            if (!wl_folder_put(folder, steps / 512 % 4 == 3 ? again : &other))
                 abort();
         }
         uint32_t count = wl_folder_count(folder);

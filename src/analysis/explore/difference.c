@@ -7,6 +7,7 @@
 
 typedef struct pairing {
     const explore_path *a, *b;
+    uint32_t times;
     void (*each)(void *ctx, const explore_pair *pair);
     void *ctx;
 } pairing;
@@ -18,6 +19,7 @@ static void pair_alone(const pairing *p, const explore_visit *v, bool first)
                                     .b = first ? NULL : v,
                                     .pc = v->pc,
                                     .count = v->ninsns,
+                                    .times = p->times,
                                     .each = {.ins = 1}});
 }
 
@@ -30,6 +32,7 @@ static void pair_plain(const pairing *p, const explore_visit *a, const explore_v
                                         .b = b,
                                         .pc = pc,
                                         .count = end - pc,
+                                        .times = p->times,
                                         .each = {.thrd = explore_lanes(a->mask ^ b->mask)}});
 }
 
@@ -54,7 +57,14 @@ static void pair_requests(const pairing *p, const explore_visit *a, const explor
     if (!rb)
         y.lanes = 0;
     p->each(p->ctx,
-            &(explore_pair){a, b, ra, rb, pc, 1, explore_difference_of(&x, &y, EXPLORE_EXCLUSIVE)});
+            &(explore_pair){.a = a,
+                            .b = b,
+                            .asked = ra,
+                            .than = rb,
+                            .pc = pc,
+                            .count = 1,
+                            .times = p->times,
+                            .each = explore_difference_of(&x, &y, EXPLORE_EXCLUSIVE)});
 }
 
 static const explore_request *request_at(const explore_path *path, const explore_visit *v,
@@ -81,43 +91,172 @@ static void pair_visits(const pairing *p, const explore_visit *a, const explore_
     pair_plain(p, a, b, pc, end);
 }
 
+/* ---- what repeats ---- */
+
+static uint32_t less_of(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b) {
+        uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* After how many visits both parts are where they were. */
+static uint64_t common_round(const explore_cursor *a, const explore_cursor *b)
+{
+    uint32_t x = explore_part_of(a)->length, y = explore_part_of(b)->length;
+    return (uint64_t)x / common_divisor(x, y) * y;
+}
+
+/* So many visits of both that are partners, each the next of the one and of the other. */
+static void pair_run(pairing *p, explore_cursor a, explore_cursor b, uint32_t count)
+{
+    while (count) {
+        uint32_t n = less_of(count, less_of(explore_left(&a), explore_left(&b)));
+        uint64_t round = common_round(&a, &b);
+        uint32_t length = round < n ? (uint32_t)round : n;
+        p->times = n / length;
+        for (uint32_t i = 0; i < length; i++)
+            pair_visits(p, explore_visit_after(&a, i), explore_visit_after(&b, i));
+        n = length * p->times;
+        explore_go_on(&a, n);
+        explore_go_on(&b, n);
+        count -= n;
+    }
+}
+
+/* So many visits that only one of them has. */
+static void pair_none(pairing *p, explore_cursor c, uint32_t count, bool first)
+{
+    while (count) {
+        uint32_t n = less_of(count, explore_left(&c));
+        uint32_t length = less_of(n, explore_part_of(&c)->length);
+        p->times = n / length;
+        for (uint32_t i = 0; i < length; i++)
+            pair_alone(p, explore_visit_after(&c, i), first);
+        n = length * p->times;
+        explore_go_on(&c, n);
+        count -= n;
+    }
+}
+
 void explore_walk(const explore_path *a, const explore_path *b, const explore_runs *runs,
                   void (*each)(void *ctx, const explore_pair *pair), void *ctx)
 {
-    const pairing p = {a, b, each, ctx};
+    pairing p = {a, b, 1, each, ctx};
     for (size_t r = 0; r < runs->count; r++) {
         const explore_run *run = &runs->data[r];
-        for (uint32_t i = 0; i < run->na || i < run->nb; i++) {
-            const explore_visit *x = i < run->na ? &a->visits.data[run->a + i] : NULL;
-            const explore_visit *y = i < run->nb ? &b->visits.data[run->b + i] : NULL;
-            if (x && y)
-                pair_visits(&p, x, y);
-            else if (x)
-                pair_alone(&p, x, true);
-            else if (y)
-                pair_alone(&p, y, false);
-        }
+        if (run->na && run->nb)
+            pair_run(&p, explore_cursor_at(a, run->a), explore_cursor_at(b, run->b), run->na);
+        else if (run->na)
+            pair_none(&p, explore_cursor_at(a, run->a), run->na, true);
+        else
+            pair_none(&p, explore_cursor_at(b, run->b), run->nb, false);
     }
 }
 
 /* ---- alignment ---- */
 
-static uint32_t *keys_of(const explore_path *path)
+static uint32_t key_after(const explore_cursor *c, uint32_t after)
 {
-    uint32_t *keys = malloc((path->visits.count + 1) * sizeof *keys);
-    for (size_t i = 0; keys && i < path->visits.count; i++)
-        keys[i] = path->visits.data[i].pc;
+    return explore_visit_after(c, after)->pc;
+}
+
+/* How many visits both begin with that are of the same blocks. */
+static uint32_t common_begin(const explore_path *a, const explore_path *b)
+{
+    explore_cursor x = explore_cursor_at(a, 0), y = explore_cursor_at(b, 0);
+    uint32_t all = 0;
+    for (uint32_t n; (n = less_of(explore_left(&x), explore_left(&y))) > 0; all += n) {
+        uint64_t round = common_round(&x, &y);
+        uint32_t length = round < n ? (uint32_t)round : n;
+        for (uint32_t i = 0; i < length; i++)
+            if (key_after(&x, i) != key_after(&y, i))
+                return all + i;
+        explore_go_on(&x, n); /* the rounds that are left are like the first */
+        explore_go_on(&y, n);
+    }
+    return all;
+}
+
+/* Visits of the part before the place with so many before it, and the place. */
+static explore_cursor before(const explore_path *path, uint32_t index, uint32_t *count)
+{
+    explore_cursor c = explore_cursor_at(path, index - 1);
+    *count = ++c.at;
+    return c;
+}
+
+static uint32_t key_before(const explore_cursor *c, uint32_t count)
+{
+    const explore_cursor from = {c->path, c->part, c->at - count};
+    return explore_visit_after(&from, 0)->pc;
+}
+
+/* Likewise with which both end, at most so many. */
+static uint32_t common_end(const explore_path *a, const explore_path *b, uint32_t most)
+{
+    uint32_t all = 0;
+    while (all < most) {
+        uint32_t nx, ny;
+        explore_cursor x = before(a, a->length - all, &nx), y = before(b, b->length - all, &ny);
+        uint32_t n = less_of(most - all, less_of(nx, ny));
+        uint64_t round = common_round(&x, &y);
+        uint32_t length = round < n ? (uint32_t)round : n;
+        for (uint32_t i = 1; i <= length; i++)
+            if (key_before(&x, i) != key_before(&y, i))
+                return all + i - 1;
+        all += n;
+    }
+    return all;
+}
+
+/* The blocks of `count` visits from `from` on. */
+static uint32_t *keys_of(const explore_path *path, uint32_t from, uint32_t count)
+{
+    uint32_t *keys = malloc(((size_t)count + 1) * sizeof *keys);
+    explore_cursor c = explore_cursor_at(path, from);
+    for (uint32_t done = 0; keys && done < count;) {
+        uint32_t n = less_of(count - done, explore_left(&c));
+        for (uint32_t i = 0; i < n; i++)
+            keys[done + i] = key_after(&c, i);
+        explore_go_on(&c, n);
+        done += n;
+    }
     return keys;
 }
 
+/* Where the parts that both begin and end with are left out, the rest is as in a diff of all: that
+ * leaves them out, too. */
 bool explore_align_paths(const explore_path *a, const explore_path *b, uint32_t most,
-                         explore_runs *out)
+                         explore_runs *out, uint64_t *work)
 {
-    uint32_t *x = keys_of(a), *y = keys_of(b);
+    uint32_t begin = common_begin(a, b), end = 0;
     out->count = 0;
-    bool all = x && y &&
-               explore_align(x, (uint32_t)a->visits.count, y, (uint32_t)b->visits.count, most, out);
+    end = common_end(a, b, less_of(a->length, b->length) - begin);
+    uint32_t na = a->length - begin - end, nb = b->length - begin - end;
+    uint32_t *x = na && nb ? keys_of(a, begin, na) : NULL,
+             *y = na && nb ? keys_of(b, begin, nb) : NULL;
+    *work += a->list.count + b->list.count + (x ? (uint64_t)na + nb : 0);
+    bool all = begin == 0 || wl_push(out, (explore_run){0, 0, begin, begin});
+    size_t first = out->count;
+    if (na && nb)
+        all = all && x && y && explore_align(x, na, y, nb, most, out);
+    else if (na || nb)
+        all = all && wl_push(out, (explore_run){0, 0, na, nb});
+    for (size_t i = first; i < out->count; i++) {
+        out->data[i].a += begin;
+        out->data[i].b += begin;
+    }
     free(x);
     free(y);
-    return all;
+    return all && (end == 0 || wl_push(out, (explore_run){a->length - end, b->length - end, end,
+                                                           end}));
 }

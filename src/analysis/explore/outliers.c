@@ -8,10 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 enum {
-    MOST_COMPARED = 512,    /* classes: of more, those that differ most by their counts */
-    MOST_VISITS = 20000000, /* that are compared, of all of them together */
+    MOST_WORK = 100000000, /* of comparisons, before the rest is told by its counts: some seconds */
     MOST_DIFFERENCES = 256, /* explore_align's */
     MOST_APART = 4          /* numbers of one reason that are told apart */
 };
@@ -36,6 +36,22 @@ typedef struct group { /* of classes that differ alike */
     uint32_t now; /* the group that it became part of */
 } group;
 
+typedef struct reason_key {
+    uint32_t why, pc, object, nothing; /* nothing: 0, where there would be a gap */
+    double least, than_least;
+} reason_key;
+
+typedef struct group_key { /* equal for what differs alike */
+    uint32_t compared, nreasons;
+    reason_key reasons[2];
+} group_key;
+
+typedef struct group_entry {
+    group_key key;
+    uint32_t number; /* of the group */
+    UT_hash_handle hh;
+} group_entry;
+
 typedef struct finder {
     const explore_facts *facts;
     const explore_classes *classes;
@@ -46,8 +62,8 @@ typedef struct finder {
     explore_comparer comparer;
     explore_path path, than;
     uint32_t than_row; /* whose path that is; UINT32_MAX: none */
-    uint64_t visits;
     wl_vec(group) groups; /* the representative's first */
+    group_entry *entries; /* of them, by what they differ in */
     uint32_t *first_of;   /* by group: its first warp, a row */
 } finder;
 
@@ -123,7 +139,6 @@ static bool judge(finder *f, uint32_t class)
     const prof_warp *warp = &f->e->warps.rows[f->classes->rows[class].first];
     if (!load_than(f, j->than) || !explore_path_of(f->facts, warp, &f->path))
         return false;
-    f->visits += f->path.visits.count + f->than.visits.count;
     return explore_compare(&f->comparer, &f->path, &f->than, MOST_DIFFERENCES, &j->c);
 }
 
@@ -136,7 +151,7 @@ static bool judge_all(finder *f)
     qsort(f->order, count, sizeof *f->order, rougher_first);
     for (uint32_t i = 0; i < count && all; i++) {
         uint32_t class = f->order[i].class;
-        if (class == own || (i < MOST_COMPARED && f->visits < MOST_VISITS))
+        if (class == own || f->comparer.work < MOST_WORK)
             all = judge(f, class);
         else
             f->all[class].c.difference = f->order[i].rough;
@@ -148,18 +163,35 @@ static bool judge_all(finder *f)
 
 #define HARDLY 0.02 /* what differs by less than this part is taken to be alike */
 
-static bool is_same_reason(const explore_reason *a, const explore_reason *b)
+static void key_of_reason(const explore_reason *r, reason_key *key)
 {
-    return a->why == b->why && a->pc == b->pc && a->object == b->object && a->least == b->least &&
-           a->than_least == b->than_least;
+    key->why = r->why;
+    key->pc = r->pc;
+    key->object = r->object;
+    key->least = r->least;
+    key->than_least = r->than_least;
 }
 
-static bool differ_alike(const judged *a, const judged *b)
+/* The group of those that differ as this one does; UINT32_MAX when memory is exhausted. */
+static uint32_t group_of_judged(finder *f, const judged *j)
 {
-    bool same = a->compared == b->compared && a->c.nreasons == b->c.nreasons;
-    for (uint32_t i = 0; same && i < a->c.nreasons; i++)
-        same = is_same_reason(&a->c.reasons[i], &b->c.reasons[i]);
-    return same;
+    group_key key;
+    group_entry *entry = NULL;
+    memset(&key, 0, sizeof key);
+    key.compared = j->compared;
+    key.nreasons = j->c.nreasons;
+    for (uint32_t i = 0; i < j->c.nreasons; i++)
+        key_of_reason(&j->c.reasons[i], &key.reasons[i]);
+    HASH_FIND(hh, f->entries, &key, sizeof key, entry);
+    if (entry)
+        return entry->number;
+    uint32_t number = (uint32_t)f->groups.count;
+    entry = wl_new(f->arena, group_entry);
+    if (!entry || !wl_push(&f->groups, (group){j, j->c, number}))
+        return UINT32_MAX;
+    *entry = (group_entry){.key = key, .number = number};
+    HASH_ADD(hh, f->entries, key, sizeof entry->key, entry);
+    return entry->hh.tbl ? number : UINT32_MAX;
 }
 
 static bool is_alike(const judged *j)
@@ -176,10 +208,8 @@ static bool put_into_group(finder *f, judged *j)
             j->c.difference = f->all[than].c.difference;
         return true;
     }
-    for (j->cluster = 1; j->cluster < f->groups.count; j->cluster++)
-        if (differ_alike(f->groups.data[j->cluster].first, j))
-            return true;
-    return wl_push(&f->groups, (group){j, j->c, j->cluster});
+    j->cluster = group_of_judged(f, j);
+    return j->cluster != UINT32_MAX;
 }
 
 /* Those of the representative block first: others may be like one of them. */
@@ -193,6 +223,22 @@ static bool find_groups(finder *f)
                 all = put_into_group(f, j);
         }
     return all;
+}
+
+/* By what is told of them but for numbers, those without a reason last; in their order. */
+static int groups_by_reason(const void *a, const void *b)
+{
+    const group *x = *(group *const *)a, *y = *(group *const *)b;
+    const explore_reason *p = &x->c.reasons[0], *q = &y->c.reasons[0];
+    if (!x->c.nreasons != !y->c.nreasons)
+        return x->c.nreasons ? -1 : 1;
+    if (p->why != q->why)
+        return p->why < q->why ? -1 : 1;
+    if (p->pc != q->pc)
+        return p->pc < q->pc ? -1 : 1;
+    if (p->object != q->object)
+        return p->object < q->object ? -1 : 1;
+    return x < y ? -1 : x > y;
 }
 
 static bool differ_in_numbers(const group *a, const group *b)
@@ -214,23 +260,27 @@ static void take_group(group *a, const group *b)
 }
 
 /* What differs in numbers only is told together, where that would be more than a few. */
-static void join_groups(finder *f)
+static bool join_groups(finder *f)
 {
-    for (uint32_t i = 1; i < f->groups.count; i++) {
-        group *g = &f->groups.data[i];
-        uint32_t same = 0;
-        for (uint32_t k = 1; k < f->groups.count; k++)
-            same += f->groups.data[k].now == k && differ_in_numbers(g, &f->groups.data[k]);
-        if (g->now != i || same <= MOST_APART)
-            continue;
-        for (uint32_t k = i + 1; k < f->groups.count; k++)
-            if (f->groups.data[k].now == k && differ_in_numbers(g, &f->groups.data[k])) {
-                take_group(g, &f->groups.data[k]);
-                f->groups.data[k].now = i;
-            }
+    size_t count = f->groups.count - 1;
+    group **sorted = malloc((count + 1) * sizeof(group *));
+    if (!sorted)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &f->groups.data[i + 1];
+    qsort(sorted, count, sizeof(group *), groups_by_reason);
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && differ_in_numbers(sorted[i], sorted[end]);)
+            end++;
+        for (size_t k = i + 1; k < end && end - i > MOST_APART; k++) {
+            take_group(sorted[i], sorted[k]);
+            sorted[k]->now = sorted[i]->now;
+        }
     }
+    free(sorted);
     for (uint32_t i = 0; i < f->classes->count; i++)
         f->all[i].cluster = f->groups.data[f->all[i].cluster].now;
+    return true;
 }
 
 /* ---- clusters ---- */
@@ -366,10 +416,7 @@ static bool find_clusters(finder *f)
 static bool find_all(finder *f)
 {
     choose_bases(f);
-    if (!judge_all(f) || !find_groups(f))
-        return false;
-    join_groups(f);
-    return find_clusters(f);
+    return judge_all(f) && find_groups(f) && join_groups(f) && find_clusters(f);
 }
 
 static bool find_outliers(const explore_facts *facts, const explore_classes *classes,
@@ -392,6 +439,7 @@ static bool find_outliers(const explore_facts *facts, const explore_classes *cla
     explore_comparer_free(&f.comparer);
     explore_path_free(&f.path);
     explore_path_free(&f.than);
+    HASH_CLEAR(hh, f.entries);
     wl_vec_free(&f.groups);
     return all;
 }

@@ -81,6 +81,7 @@ typedef struct walk {
     uint32_t slot, object; /* of it */
     uint32_t pc;
     bool open;    /* a request is at hand */
+    bool visiting; /* a visit is at hand, the path's last one */
     bool entered; /* the visit at hand is one that an entry began */
     bool failed;
 } walk;
@@ -197,14 +198,122 @@ static void close_request(walk *w)
     count_path_request(p, &r);
 }
 
+/* ---- visits that are alike ---- */
+
+#define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
+
+/* FNV-1a of 64 bits. */
+static uint64_t mixed_hash(uint64_t hash, uint64_t with)
+{
+    return (hash ^ with) * 0x100000001b3u;
+}
+
+static uint64_t hash_of_request(const explore_path *p, const explore_request *r, uint64_t hash)
+{
+    hash = mixed_hash(mixed_hash(hash, r->pc), (uint64_t)r->extra << 32 | r->mask);
+    for (uint32_t i = 0; i < r->nsizes; i++)
+        hash = mixed_hash(hash, p->sizes.data[r->first_size + i]);
+    return mixed_hash(hash, 1);
+}
+
+/* Of what is compared. */
+static uint64_t hash_of_visit(const explore_path *p, const explore_visit *v)
+{
+    uint64_t hash = mixed_hash(HASH_BEGIN, v->pc);
+    hash = mixed_hash(mixed_hash(hash, v->mask), v->ninsns);
+    for (uint32_t r = 0; r < v->nrequests; r++)
+        hash = hash_of_request(p, &p->requests.data[v->first + r], hash);
+    return hash;
+}
+
+static bool same_requests(const explore_path *p, const explore_request *a, const explore_request *b)
+{
+    return a->pc == b->pc && a->mask == b->mask && a->object == b->object &&
+           a->nsizes == b->nsizes && a->passes == b->passes && a->extra == b->extra &&
+           (!a->nsizes || memcmp(p->sizes.data + a->first_size, p->sizes.data + b->first_size,
+                                 a->nsizes) == 0);
+}
+
+static bool same_visits(const explore_path *p, const explore_visit *a, const explore_visit *b)
+{
+    bool same = a->pc == b->pc && a->ninsns == b->ninsns && a->mask == b->mask &&
+                a->nrequests == b->nrequests;
+    for (uint32_t i = 0; same && i < a->nrequests; i++)
+        same = same_requests(p, &p->requests.data[a->first + i], &p->requests.data[b->first + i]);
+    return same;
+}
+
+/* Where the visit stands in the table, or would. */
+static size_t place_of_visit(const explore_path *p, const explore_visit *v, uint64_t hash)
+{
+    size_t mask = p->making.table.count - 1, at = (size_t)(hash ^ hash >> 32) & mask;
+    for (uint32_t known; (known = p->making.table.data[at]); at = (at + 1) & mask)
+        if (p->making.hashes.data[known - 1] == hash &&
+            same_visits(p, &p->visits.data[known - 1], v))
+            break;
+    return at;
+}
+
+static bool grow_visit_table(explore_path *p)
+{
+    size_t count = p->making.table.count ? 2 * p->making.table.count : 64;
+    p->making.table.count = 0;
+    if (!wl_reserve(&p->making.table, count))
+        return false;
+    p->making.table.count = count;
+    memset(p->making.table.data, 0, count * sizeof *p->making.table.data);
+    for (uint32_t i = 0; i < p->making.hashes.count; i++) {
+        size_t at = place_of_visit(p, &p->visits.data[i], p->making.hashes.data[i]);
+        p->making.table.data[at] = i + 1;
+    }
+    return true;
+}
+
+/* The path's last visit is one that it has already, and goes. */
+static void drop_visit(explore_path *p)
+{
+    const explore_visit *v = last_visit(p);
+    if (v->nrequests) {
+        p->sizes.count = p->requests.data[v->first].first_size;
+        p->requests.count = v->first;
+    }
+    p->visits.count--;
+}
+
+static void close_visit(walk *w)
+{
+    explore_path *p = w->path;
+    if (!w->visiting || w->failed)
+        return;
+    w->visiting = false;
+    if (2 * p->visits.count > p->making.table.count && !grow_visit_table(p)) {
+        w->failed = true;
+        return;
+    }
+    uint64_t hash = hash_of_visit(p, last_visit(p));
+    p->like = mixed_hash(p->like, hash);
+    size_t at = place_of_visit(p, last_visit(p), hash);
+    uint32_t known = p->making.table.data[at];
+    if (known)
+        drop_visit(p);
+    else
+        w->failed = !wl_push(&p->making.hashes, hash);
+    p->making.table.data[at] = known = known ? known : (uint32_t)p->visits.count;
+    w->failed = w->failed || !wl_push(&p->making.list, known - 1);
+}
+
+/* ---- steps ---- */
+
 /* Where two blocks are one in the table, the first ends where the second begins. */
 static void begin_visit(walk *w, uint32_t pc, uint32_t ninsns, uint32_t mask, bool entered)
 {
     explore_path *p = w->path;
     close_request(w);
-    explore_visit *last = last_visit(p);
+    explore_visit *last = w->visiting ? last_visit(p) : NULL;
     if (last && w->entered && entered && pc > last->pc && is_in(last, pc))
         last->ninsns = pc - last->pc;
+    close_visit(w);
+    w->visiting = true;
     explore_visit v = {pc, ninsns, mask, (uint32_t)p->requests.count, 0};
     w->failed = w->failed || !wl_push(&p->visits, v);
     w->entered = entered;
@@ -234,7 +343,7 @@ static bool goes_on(const walk *w, const wl_step *s, uint32_t where)
 
 static void begin_request(walk *w, const wl_step *s, uint32_t object)
 {
-    const explore_visit *v = last_visit(w->path);
+    const explore_visit *v = w->visiting ? last_visit(w->path) : NULL;
     close_request(w);
     if (!v || !is_in(v, s->pc) || !w->entered)
         begin_visit(w, s->pc, 1, s->mask, false);
@@ -287,41 +396,79 @@ static void take_step_of_path(walk *w, const wl_step *s)
         take_access(w, s);
 }
 
+/* ---- folding ---- */
+
+static bool add_path_part(explore_path *p, uint32_t from, uint32_t length, uint32_t times)
+{
+    explore_part *last = p->parts.count ? &p->parts.data[p->parts.count - 1] : NULL;
+    const uint32_t *list = p->making.list.data;
+    if (!wl_reserve(&p->list, length))
+        return false;
+    memcpy(p->list.data + p->list.count, list + from, length * sizeof *list);
+    p->list.count += length;
+    if (times == 1 && last && last->times == 1) {
+        last->length += length;
+        return true;
+    }
+    return wl_push(&p->parts, (explore_part){(uint32_t)p->list.count - length, length, times, from});
+}
+
+/* Rounds of many visits are folded by their own loops only: what is compared at once stays short. */
+static bool fold_path(explore_path *p)
+{
+    enum { MOST_FOLDED = 1024 };
+    uint32_t count = (uint32_t)p->making.list.count, times;
+    bool all = wl_repeats_of(&p->making.repeats, p->making.list.data, count,
+                             (uint32_t)p->visits.count);
+    for (uint32_t at = 0; all && at < count;) {
+        times = 1;
+        uint32_t length = wl_repeat_at(&p->making.repeats, at, count, MOST_FOLDED, &times);
+        length = length ? length : 1;
+        all = add_path_part(p, at, length, times);
+        at += length * times;
+    }
+    p->length = count;
+    return all;
+}
+
+explore_cursor explore_cursor_at(const explore_path *path, uint32_t index)
+{
+    uint32_t low = 0, high = (uint32_t)path->parts.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (path->parts.data[middle].start <= index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low || index >= path->length)
+        return (explore_cursor){path, (uint32_t)path->parts.count, 0};
+    return (explore_cursor){path, low - 1, index - path->parts.data[low - 1].start};
+}
+
 /* ---- all together ---- */
 
 static void empty_path(explore_path *p)
 {
-    p->visits.count = p->requests.count = p->sizes.count = 0;
+    p->visits.count = p->requests.count = p->sizes.count = p->list.count = p->parts.count = 0;
+    p->making.list.count = p->making.hashes.count = 0;
+    p->making.table.count = 0;
     p->counts = (ana_warp_counts){0};
-    p->like = 0;
-}
-
-/* FNV-1a of 64 bits. */
-static uint64_t mixed_hash(uint64_t hash, uint64_t with)
-{
-    return (hash ^ with) * 0x100000001b3u;
-}
-
-static uint64_t hash_of_request(const explore_path *p, const explore_request *r, uint64_t hash)
-{
-    hash = mixed_hash(mixed_hash(hash, r->pc), (uint64_t)r->extra << 32 | r->mask);
-    for (uint32_t i = 0; i < r->nsizes; i++)
-        hash = mixed_hash(hash, p->sizes.data[r->first_size + i]);
-    return mixed_hash(hash, 1);
+    p->like = HASH_BEGIN;
+    p->length = 0;
 }
 
 static void count_operations(explore_path *p)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < p->visits.count; i++) {
-        const explore_visit *v = &p->visits.data[i];
-        p->counts.operations += v->ninsns;
-        p->counts.lanes += (uint64_t)v->ninsns * (uint64_t)__builtin_popcount(v->mask);
-        hash = mixed_hash(mixed_hash(mixed_hash(hash, v->pc), v->mask), v->ninsns);
-        for (uint32_t r = 0; r < v->nrequests; r++)
-            hash = hash_of_request(p, &p->requests.data[v->first + r], hash);
+    for (size_t i = 0; i < p->parts.count; i++) {
+        const explore_part *part = &p->parts.data[i];
+        for (uint32_t k = 0; k < part->length; k++) {
+            const explore_visit *v = &p->visits.data[p->list.data[part->first + k]];
+            uint64_t operations = (uint64_t)v->ninsns * part->times;
+            p->counts.operations += operations;
+            p->counts.lanes += operations * (uint64_t)__builtin_popcount(v->mask);
+        }
     }
-    p->like = hash;
 }
 
 bool explore_path_of(const explore_facts *facts, const prof_warp *warp, explore_path *out)
@@ -334,6 +481,8 @@ bool explore_path_of(const explore_facts *facts, const prof_warp *warp, explore_
     w.failed |= steps.failed;
     wl_unfolding_free(&steps);
     close_request(&w);
+    close_visit(&w);
+    w.failed = w.failed || !fold_path(out);
     if (!w.failed)
         count_operations(out);
     return !w.failed;
@@ -344,5 +493,11 @@ void explore_path_free(explore_path *p)
     wl_vec_free(&p->visits);
     wl_vec_free(&p->requests);
     wl_vec_free(&p->sizes);
+    wl_vec_free(&p->list);
+    wl_vec_free(&p->parts);
+    wl_vec_free(&p->making.list);
+    wl_vec_free(&p->making.hashes);
+    wl_vec_free(&p->making.table);
+    wl_repeats_free(&p->making.repeats);
     ana_served_free(&p->served);
 }

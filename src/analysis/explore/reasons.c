@@ -22,6 +22,7 @@ typedef struct adding {
     explore_spot *spots;
     uint32_t nspots;
     double clamped, operations;
+    uint64_t pairs; /* that were looked at */
 } adding;
 
 static uint32_t lanes_at(const explore_visit *v, const explore_request *r)
@@ -44,10 +45,11 @@ static void add_differing_lanes(adding *s, const explore_pair *p)
                  (!p->than || p->than->mask == p->b->mask);
     uint32_t ours = lanes_at(p->a, p->asked), theirs = lanes_at(p->b, p->than);
     explore_spot *spot = &s->spots[alike ? p->a->pc : p->pc];
-    spot->thrd += p->count * p->each.thrd / 32;
-    spot->pairs += p->count;
-    spot->lanes[0] += (double)p->count * __builtin_popcount(p->than && !p->asked ? 0 : ours);
-    spot->lanes[1] += (double)p->count * __builtin_popcount(p->asked && !p->than ? 0 : theirs);
+    double count = (double)p->count * p->times;
+    spot->thrd += count * p->each.thrd / 32;
+    spot->pairs += count;
+    spot->lanes[0] += count * __builtin_popcount(p->than && !p->asked ? 0 : ours);
+    spot->lanes[1] += count * __builtin_popcount(p->asked && !p->than ? 0 : theirs);
 }
 
 static void add_memory(adding *s, const explore_pair *p)
@@ -55,16 +57,16 @@ static void add_memory(adding *s, const explore_pair *p)
     explore_spot *spot = &s->spots[p->pc];
     spot->object = p->asked ? p->asked->object : p->than->object;
     if (p->each.glob > 0) {
-        spot->glob += p->each.glob / 1024;
-        spot->requests++;
-        spot->bytes[0] += bytes_of_request(s->paths[0], p->asked);
-        spot->bytes[1] += bytes_of_request(s->paths[1], p->than);
+        spot->glob += p->times * p->each.glob / 1024;
+        spot->requests += p->times;
+        spot->bytes[0] += p->times * bytes_of_request(s->paths[0], p->asked);
+        spot->bytes[1] += p->times * bytes_of_request(s->paths[1], p->than);
     }
     if (p->each.conf > 0) {
-        spot->conf += p->each.conf / 8;
-        spot->served++;
-        spot->passes[0] += p->asked ? p->asked->passes : 0;
-        spot->passes[1] += p->than ? p->than->passes : 0;
+        spot->conf += p->times * p->each.conf / 8;
+        spot->served += p->times;
+        spot->passes[0] += (double)p->times * (p->asked ? p->asked->passes : 0);
+        spot->passes[1] += (double)p->times * (p->than ? p->than->passes : 0);
     }
 }
 
@@ -72,12 +74,14 @@ static void add_pair(void *ctx, const explore_pair *p)
 {
     adding *s = ctx;
     const explore_visit *v = p->a ? p->a : p->b;
-    s->operations += p->count;
-    s->clamped += p->count * explore_clamped(&p->each);
+    double count = (double)p->count * p->times;
+    s->pairs++;
+    s->operations += count;
+    s->clamped += count * explore_clamped(&p->each);
     if (v->pc >= s->nspots || p->pc >= s->nspots)
         return;
     if (!p->a || !p->b) {
-        s->spots[v->pc].alone[!p->a] += p->count;
+        s->spots[v->pc].alone[!p->a] += count;
         return;
     }
     if (p->each.thrd > 0)
@@ -89,9 +93,14 @@ static void add_pair(void *ctx, const explore_pair *p)
 static void add_visits(adding *s, uint32_t which)
 {
     const explore_path *path = s->paths[which];
-    for (size_t i = 0; i < path->visits.count; i++)
-        if (path->visits.data[i].pc < s->nspots)
-            s->spots[path->visits.data[i].pc].visits[which]++;
+    for (size_t i = 0; i < path->parts.count; i++) {
+        const explore_part *part = &path->parts.data[i];
+        for (uint32_t k = 0; k < part->length; k++) {
+            uint32_t pc = path->visits.data[path->list.data[part->first + k]].pc;
+            if (pc < s->nspots)
+                s->spots[pc].visits[which] += part->times;
+        }
+    }
 }
 
 /* ---- loops ---- */
@@ -114,25 +123,57 @@ static bool has_other_blocks(const explore_facts *f, uint32_t loop)
     return false;
 }
 
+typedef struct round_count {
+    const explore_facts *facts;
+    uint32_t loop, header;
+    bool several, inside;
+    uint32_t last; /* the block before; UINT32_MAX: none */
+    uint32_t rounds, runs;
+} round_count;
+
+/* The next block; UINT32_MAX: the way's end. */
+static void count_block_of_round(round_count *c, uint32_t pc)
+{
+    bool in = pc != UINT32_MAX && lies_in_loop(c->facts, pc, c->loop);
+    if (c->inside && !in)
+        c->rounds -= c->several && c->last == c->header; /* it only tested whether to go on */
+    c->runs += in && !c->inside;
+    c->rounds += pc == c->header;
+    c->inside = in;
+    c->last = pc;
+}
+
+/* All rounds of a part but for the first are counted alike. */
+static void count_part_of_rounds(round_count *c, const explore_path *path, const explore_part *part)
+{
+    uint32_t rounds = 0, runs = 0;
+    for (uint32_t n = 0; n < 2 && n < part->times; n++) {
+        rounds = c->rounds;
+        runs = c->runs;
+        for (uint32_t k = 0; k < part->length; k++)
+            count_block_of_round(c, path->visits.data[path->list.data[part->first + k]].pc);
+    }
+    if (part->times > 2) {
+        c->rounds += (part->times - 2) * (c->rounds - rounds);
+        c->runs += (part->times - 2) * (c->runs - runs);
+    }
+}
+
 /* Rounds of the loop (a row of them) that the path makes, each with all or some of its lanes, and how
  * often it comes to the loop. A last test that fails is no round. */
 static uint32_t rounds_of_loop(const explore_facts *f, const explore_path *path, uint32_t loop,
                                uint32_t *runs)
 {
-    bool several = has_other_blocks(f, loop), inside = false;
-    uint32_t rounds = 0, last = UINT32_MAX, header = f->loops.rows[loop].header;
-    *runs = 0;
-    for (size_t i = 0; i <= path->visits.count; i++) {
-        uint32_t pc = i < path->visits.count ? path->visits.data[i].pc : UINT32_MAX;
-        bool in = pc != UINT32_MAX && lies_in_loop(f, pc, loop);
-        if (inside && !in)
-            rounds -= several && last == header; /* it only tested whether to go on */
-        *runs += in && !inside;
-        rounds += pc == header;
-        inside = in;
-        last = pc;
-    }
-    return rounds;
+    round_count c = {.facts = f,
+                     .loop = loop,
+                     .header = f->loops.rows[loop].header,
+                     .several = has_other_blocks(f, loop),
+                     .last = UINT32_MAX};
+    for (size_t i = 0; i < path->parts.count; i++)
+        count_part_of_rounds(&c, path, &path->parts.data[i]);
+    count_block_of_round(&c, UINT32_MAX);
+    *runs = c.runs;
+    return c.rounds;
 }
 
 /* ---- candidates ---- */
@@ -223,11 +264,17 @@ static void offer_loops(choosing *ch)
 
 static bool has_several_blocks(const explore_path *path, uint32_t first, uint32_t count)
 {
-    const explore_visit *v = &path->visits.data[first];
-    uint32_t i = 1;
-    while (i < count && v[i].pc == v->pc)
-        i++;
-    return i < count;
+    explore_cursor c = explore_cursor_at(path, first);
+    uint32_t pc = explore_visit_after(&c, 0)->pc;
+    while (count) {
+        uint32_t left = explore_left(&c), n = left < count ? left : count;
+        for (uint32_t i = 0; i < n && i < explore_part_of(&c)->length; i++)
+            if (explore_visit_after(&c, i)->pc != pc)
+                return true;
+        explore_go_on(&c, n);
+        count -= n;
+    }
+    return false;
 }
 
 /* What the other does alone is in one piece of several blocks, and at most the way out comes after
@@ -245,7 +292,8 @@ static bool ends_early(const choosing *ch, uint32_t *pc)
         if (!r->na) {
             pieces++;
             several = has_several_blocks(path, r->b, r->nb);
-            *pc = path->visits.data[r->b].pc;
+            const explore_cursor at = explore_cursor_at(path, r->b);
+            *pc = explore_visit_after(&at, 0)->pc;
         } else if (pieces) {
             after += r->na;
         }
@@ -344,12 +392,13 @@ bool explore_compare(explore_comparer *c, const explore_path *a, const explore_p
         TOLD_PARTS = 4
     }; /* the second reason is told where it is a fourth of the first, or more */
     *out = (explore_comparison){0};
-    if (!prepare_spots(c) || !explore_align_paths(a, b, most, &c->runs))
+    if (!prepare_spots(c) || !explore_align_paths(a, b, most, &c->runs, &c->work))
         return false;
     adding sums = {.paths = {a, b}, .spots = c->spots, .nspots = c->nspots};
     add_visits(&sums, 0);
     add_visits(&sums, 1);
     explore_walk(a, b, &c->runs, add_pair, &sums);
+    c->work += sums.pairs;
     choosing ch = {.c = c, .sums = &sums, .loop = UINT32_MAX};
     offer_loops(&ch);
     offer_branches(&ch);

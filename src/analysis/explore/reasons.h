@@ -32,6 +32,7 @@ typedef struct explore_comparer { /* all zero but for `facts`: new */
     uint32_t nspots;
     explore_spot *spots; /* by instruction */
     explore_runs runs;
+    uint64_t work; /* visits, and pairs of operations, that were looked at for all comparisons */
 } explore_comparer;
 
 /* Compares warp `a` with `b`. False when memory is exhausted. */
