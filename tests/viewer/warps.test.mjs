@@ -1,14 +1,20 @@
 // How the page compares warps, without a browser: steps, operations, alignment, differences, tiles.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { fixtureFolder, load, scratch } from "../../viewer/test/tools.mjs";
 
 const folder = scratch();
-const { stepsOf, warpsOf } = await load("src/data/explore/steps.ts", folder);
+const { stepsOf, Unfolded, warpsOf } = await load("src/data/explore/steps.ts", folder);
 const { operationsOf } = await load("src/data/explore/operations.ts", folder);
-const { align } = await load("src/data/explore/align.ts", folder);
-const { costsOf } = await load("src/data/explore/cost.ts", folder);
-const { apart, curveOf, meanOf } = await load("src/data/explore/difference.ts", folder);
+const aligns = await load("src/data/explore/align.ts", folder);
+const { align } = aligns;
+const costPaths = await load("src/data/explore/cost.ts", folder);
+const { Prices } = costPaths;
+const { PathMaker } = await load("src/data/explore/operations.ts", folder);
+const paths = await load("src/data/explore/path.ts", folder);
+const { apart, curveOf, meanOf, PLANES, sumTo } = await load("src/data/explore/difference.ts", folder);
 const tiles = await load("src/data/explore/tiles.ts", folder);
 const tables = await load("src/data/explore/table.ts", folder);
 const { Engine } = await load("src/data/explore/engine.ts", folder);
@@ -29,24 +35,24 @@ function randoms(seed) {
 /* ---- pages ---- */
 
 test("steps are decoded from the bytes that the headers describe", () => {
-  // pc 1, all lanes, slot 0 from byte 0, 4 bytes apart; pc 5, lanes 0, 1, 3, slot 1 at 128, 120, 136; pc 3, a barrier;
-  // pc 7, the same lanes, an entry
-  const bytes = [2, 0xff, 0xff, 0xff, 0xff, 0x0f, 2, 0, 9];
-  bytes.push(8, 0xf4, 0xff, 0xff, 0xff, 0x0f, 3, 0x80, 2, 0, 15, 32, 3, 0, 0, 8, 0, 1);
-  const steps = stepsOf(Uint8Array.from(bytes));
+  // Three rounds of an entry at pc 4 and an access at pc 6 that moves by 128 bytes; then a barrier at pc 9.
+  const bytes = [5, 3, 0, 8, 3, 1, 0, 4, 0, 3, 0, 6, 2, 0, 0, 0, 9, 3, 2, 0, 0x80, 2, 9];
+  const steps = stepsOf(Uint8Array.from(bytes), 7);
   assert.deepEqual(
-    steps.map((s) => [s.kind, s.pc, s.mask, s.slot]),
+    steps.map((s) => [s.kind, s.pc, s.mask, s.slot, ...s.offsets.slice(0, 2)]),
     [
-      ["access", 1, ALL, 0],
-      ["access", 5, 11, 1],
-      ["barrier", 3, 11, -1],
-      ["entry", 7, 11, -1],
+      ...[0, 128, 256].flatMap((at) => [["entry", 4, 3, -1], ["access", 6, 3, 1, at, at + 4]]),
+      ["barrier", 9, 1, -1],
     ],
   );
-  assert.deepEqual(steps[0].offsets, [...Array(32).keys()].map((lane) => 4 * lane));
-  assert.deepEqual(steps[1].offsets.slice(0, 4), [128, 120, Number.NaN, 136]);
-  assert.throws(() => stepsOf(Uint8Array.from([2, 0xff])), /cannot be read/);
-  assert.throws(() => stepsOf(Uint8Array.from([2, 0, 0])), /cannot be read/); // no lane
+  // Lanes 0, 1, 3 at 128, 120, 136.
+  const [odd] = stepsOf(Uint8Array.from([0, 10, 11, 3, 0, 0x80, 2, 0, 15, 32]), 1);
+  assert.deepEqual(odd.offsets.slice(0, 4), [128, 120, Number.NaN, 136]);
+  for (const n of [6, 8]) assert.throws(() => stepsOf(Uint8Array.from(bytes), n), /cannot be read/);
+  for (let n = 0; n < bytes.length; n++)
+    assert.throws(() => stepsOf(Uint8Array.from(bytes.slice(0, n)), 7), /cannot be read/);
+  for (const [at, byte] of [[0, 1], [1, 1], [1, 4], [4, 0], [10, 6]])
+    assert.throws(() => stepsOf(Uint8Array.from(bytes.with(at, byte)), 7), /cannot be read/);
 });
 
 test("warps are decoded from the bytes that the headers describe", () => {
@@ -85,9 +91,9 @@ test("an entry stands for the instructions of its basic block", () => {
   assert.deepEqual(operations.map((o) => o.mask), [ALL, ALL, ALL, 7, 7]);
 });
 
-test("lanes that have parted come back to their own block", () => {
+test("lanes that have parted run a block to its end", () => {
   const blocks = new Map([[5, 2]]);
-  const steps = [entry(5, 0x0f), entry(5, 0xf0), access(6, 0x0f), access(6, 0xf0)];
+  const steps = [entry(5, 0x0f), access(6, 0x0f), entry(5, 0xf0), access(6, 0xf0)];
   const operations = operationsOf(steps, blocks);
   assert.equal(brief(operations), "5 6a 5 6a");
   assert.deepEqual(operations.map((o) => o.mask), [0x0f, 0x0f, 0xf0, 0xf0]);
@@ -109,41 +115,47 @@ function longest(a, b) {
   return t[a.length][b.length];
 }
 
+/** Partners of the first list in the second; -1: none. Checks that the runs are all of both, in order. */
+function partners(a, b, runs) {
+  const match = new Array(a.length).fill(-1);
+  let [i, j] = [0, 0];
+  for (const r of runs) {
+    assert.ok(r.a === i && r.b === j && r.na + r.nb > 0);
+    assert.ok(r.na === r.nb || r.na === 0 || r.nb === 0);
+    if (r.na === r.nb)
+      for (let k = 0; k < r.na; k++) {
+        assert.equal(a[i + k], b[j + k]);
+        match[i + k] = j + k;
+      }
+    [i, j] = [i + r.na, j + r.nb];
+  }
+  assert.ok(i === a.length && j === b.length);
+  return match;
+}
+
 test("alignments are as long as they can be, and in order", () => {
   const random = randoms(5);
   for (let round = 0; round < 300; round++) {
     const list = () => Uint32Array.from({ length: random(30) }, () => random(1 + (round % 6)));
     const [a, b] = [list(), list()];
-    const { match, missed } = align(a, b);
-    const matched = [...match.keys()].filter((i) => match[i] >= 0);
-    assert.equal(matched.length, longest(a, b), `${a} / ${b}`);
-    for (const [k, i] of matched.entries()) {
-      assert.equal(a[i], b[match[i]]);
-      assert.ok(k === 0 || match[i] > match[matched[k - 1]]);
-    }
-    assert.equal(missed.reduce((s, m) => s + m, 0), b.length - matched.length);
+    const match = partners(a, b, align(a, b));
+    assert.equal(match.filter((j) => j >= 0).length, longest(a, b), `${a} / ${b}`);
   }
 });
 
 test("an iteration more does not set what follows against something else", () => {
   const loop = (n) => [1, ...Array.from({ length: n }, () => [2, 3, 4]).flat(), 5, 6];
-  const { match, missed } = align(Uint32Array.from(loop(3)), Uint32Array.from(loop(4)));
+  const [a, b] = [Uint32Array.from(loop(3)), Uint32Array.from(loop(4))];
+  const match = partners(a, b, align(a, b));
   assert.ok(match.every((j) => j >= 0));
   assert.equal(match[10], 13);
-  assert.deepEqual([...missed].filter(Boolean), [3]);
 });
 
 test("very unlike lists are aligned, if not as well", () => {
   const random = randoms(9);
   const a = Uint32Array.from({ length: 6000 }, () => random(4000));
   const b = Uint32Array.from({ length: 6000 }, () => random(4000));
-  const { match } = align(a, b);
-  let last = -1;
-  for (const [i, j] of match.entries()) {
-    if (j < 0) continue;
-    assert.ok(j > last && a[i] === b[j]);
-    last = j;
-  }
+  assert.ok(partners(a, b, align(a, b)).filter((j) => j >= 0).length > 50);
 });
 
 /* ---- differences ---- */
@@ -160,59 +172,126 @@ const PLACE = {
   begins: [0, 0],
   bases: new Map(),
 };
-const costs = (steps) => costsOf(operationsOf(steps, new Map()), PLACE, ACCESSES, "9.0");
+const table = new paths.VisitTable();
+const prices = new Prices(PLACE, ACCESSES, "9.0");
+
+/** The path of such steps; an access costs what its lanes do. */
+function pathOf(steps, blocks = new Map()) {
+  const maker = new PathMaker(blocks, table);
+  for (const s of steps) {
+    if (s.kind === "entry") maker.enter(s.pc, s.mask);
+    else if (s.kind === "barrier") maker.barrier(s.pc, s.mask);
+    else maker.access(s.pc, s.mask, s.slot, s.slot === 1, prices.of(s, 0, undefined, () => s.offsets));
+  }
+  return maker.done();
+}
+
+/** Its visits, unfolded. */
+const visitsOf = (path) =>
+  [...path.times].flatMap((n, part) =>
+    Array.from({ length: n }, () => [...path.list.subarray(path.first[part], path.first[part + 1])]).flat(),
+  ).map((number) => path.visits[number]);
+
+/** By operation, and the first and last sum. */
+const sums = (curve, plane) => Array.from({ length: curve.ops + 1 }, (_, i) => sumTo(curve, plane, i));
 
 test("costs of requests are those of the architecture", () => {
-  const c = costs([access(1), access(1, ALL, 0, 32), access(2, ALL, 1, 128), barrier(3)]);
-  assert.deepEqual([...c.sizesFrom], [0, 4, 36, 36, 36]);
-  assert.ok(c.sizes.every((size) => size === 32));
-  assert.deepEqual([...c.conflicts], [0, 0, 31, 0]);
-  assert.deepEqual([...c.barriers], [3]);
+  const visits = visitsOf(pathOf([access(1), access(1, ALL, 0, 32), access(2, ALL, 1, 128), barrier(3)]));
+  assert.deepEqual(visits.map((v) => v.requests[0]?.sizes.length), [4, 32, 0, undefined]);
+  assert.ok(visits.every((v) => v.requests.every((r) => r.sizes.every((size) => size === 32))));
+  assert.deepEqual(visits.map((v) => v.requests[0]?.conflicts), [0, 0, 31, undefined]);
+  assert.deepEqual(visits.map((v) => v.barrier), [0, 0, 0, 1]);
+});
+
+test("a request costs the same wherever it is moved to by 256 bytes, and else what it does there", () => {
+  const steps = [0, 4, 260, 256, -252].map((first) => ({ ...access(1), offsets: access(1).offsets.map((o) => o + first) }));
+  const cost = (first, step, own) => own.of(step, first, 4, () => step.offsets).sizes.length;
+  const own = new Prices(PLACE, ACCESSES, "9.0");
+  assert.deepEqual([0, 4, 260, 256, -252].map((first, i) => cost(first, steps[i], own)), [4, 5, 5, 4, 5]);
+});
+
+test("paths are folded, and unfold to what they were", () => {
+  const random = randoms(21);
+  const blocks = new Map([[0, 2], [2, 3], [5, 4]]);
+  for (let round = 0; round < 200; round++) {
+    const steps = [];
+    while (steps.length < 120) {
+      const body = Array.from({ length: 1 + random(4) }, () => entry([0, 2, 5][random(3)], random(5) ? ALL : 1 + random(9)));
+      for (let n = random(3) ? 1 : 1 + random(30); n > 0; n--) steps.push(...body);
+    }
+    const path = pathOf(steps, blocks);
+    assert.deepEqual(visitsOf(path).map((v) => [v.pc, v.mask]), steps.map((s) => [s.pc, s.mask]));
+    assert.equal(paths.operationCount(path), operationsOf(steps, blocks).length);
+    assert.equal(paths.lengthOf(path), steps.length);
+  }
+  assert.equal(pathOf(Array.from({ length: 9000 }, (_, i) => entry(i % 3 ? 2 : 0)), blocks).list.length, 3);
 });
 
 test("the difference of two operations, by hand", () => {
-  const a = costs([access(1), access(2, 0xff, 1, 4)]);
-  const b = costs([access(1, 0xffff, 0, 32), access(2, ALL, 1, 128)]);
+  const a = pathOf([access(1), access(2, 0xff, 1, 4)]);
+  const b = pathOf([access(1, 0xffff, 0, 32), access(2, ALL, 1, 128)]);
+  const [v, w] = [visitsOf(a), visitsOf(b)].map((visits) => visits.map((x) => x.requests[0]));
   // 4 sectors against 16: 12 * 32 bytes; 16 lanes
-  assert.deepEqual(apart(a, 0, b, 0), { threads: 0.5, shared: 0, global: 384 / 1024 });
+  assert.deepEqual(apart(ALL, v[0], 0xffff, w[0]), { threads: 0.5, shared: 0, global: 384 / 1024 });
   // 24 lanes; no conflict against 31 passes more
-  assert.deepEqual(apart(a, 1, b, 1), { threads: 0.75, shared: 31 / 8, global: 0 });
+  assert.deepEqual(apart(0xff, v[1], ALL, w[1]), { threads: 0.75, shared: 31 / 8, global: 0 });
   const curve = curveOf(a, b);
-  assert.deepEqual([...curve.total], [0, 0.875, 1.875]); // the second is at most 1
-  assert.deepEqual([...curve.shared], [0, 0, 1]);
+  assert.deepEqual(sums(curve, "total"), [0, 0.875, 1.875]); // the second is at most 1
+  assert.deepEqual(sums(curve, "shared"), [0, 0, 1]);
 });
 
 test("a warp does not differ from itself, half active or not", () => {
-  const a = costs([access(1, 0x55555555), access(2, 0xffff, 1, 64)]);
-  assert.deepEqual([...curveOf(a, a).total], [0, 0, 0]);
+  const a = pathOf([access(1, 0x55555555), access(2, 0xffff, 1, 64)]);
+  assert.deepEqual(sums(curveOf(a, a), "total"), [0, 0, 0]);
 });
 
 test("what only one of them executes is a difference of 1", () => {
-  const [a, b] = [costs([access(1), barrier(3), access(2, ALL, 1)]), costs([access(1), access(2, ALL, 1)])];
-  assert.deepEqual([...curveOf(a, b).total], [0, 0, 1, 1]);
-  assert.deepEqual([...curveOf(b, a).total], [0, 0, 1]); // where it goes on without it
+  const [a, b] = [pathOf([access(1), barrier(3), access(2, ALL, 1)]), pathOf([access(1), access(2, ALL, 1)])];
+  assert.deepEqual(sums(curveOf(a, b), "total"), [0, 0, 1, 1]);
+  assert.deepEqual(sums(curveOf(b, a), "total"), [0, 0, 1]); // where it goes on without it
+  const [long, short] = [pathOf([access(1), access(2, ALL, 1)]), pathOf([access(1)])];
+  assert.deepEqual(sums(curveOf(short, long), "total"), [0, 1]); // where it has ended
+  assert.deepEqual(sums(curveOf(short, short), "total"), [0, 0]);
 });
 
 test("means of bundles", () => {
-  const sum = Float64Array.from([0, 1, 1, 2]);
-  assert.equal(meanOf(sum, 3, 0, 2), 0.5);
-  assert.equal(meanOf(sum, 3, 2, 9), 1);
-  assert.ok(Number.isNaN(meanOf(sum, 3, 3, 5)));
+  const curve = curveOf(pathOf([access(1), barrier(3), barrier(4)]), pathOf([barrier(4)]));
+  assert.equal(meanOf(curve, "total", 0, 2), 1);
+  assert.equal(meanOf(curve, "total", 1, 9), 0.5);
+  assert.ok(Number.isNaN(meanOf(curve, "total", 3, 5)));
 });
 
-test("curves come through the worker's message as they were", () => {
-  const a = costs([access(1), access(2, ALL, 1)]);
-  const b = costs([access(1, 0xff)]);
-  const [one, two] = [curveOf(a, b), curveOf(b, a)];
-  const length = (c) => 4 * (c.ops + 1);
-  const all = new Float64Array(length(one) + length(two));
-  let at = 0;
-  for (const c of [one, two])
-    for (const plane of ["total", "threads", "shared", "global"]) {
-      all.set(c[plane], at);
-      at += c.ops + 1;
+/* ---- against the C side ---- */
+
+const writer = process.env.WARPLENS_COMPARISONS ?? "";
+
+test("warps differ as the C side says", { skip: !existsSync(writer) }, () => {
+  const text = execFileSync(writer, ["300"], { maxBuffer: 1 << 30, encoding: "utf8" });
+  const lines = text.trimEnd().split("\n").map((line) => JSON.parse(line));
+  assert.equal(lines.length, 300);
+  let [folded, alone, apartInSome] = [0, 0, 0];
+  for (const { warps, blocks, accesses, bases, runs, total, threads, shared, global } of lines) {
+    const place = { slots: PLACE.slots, begins: [0, 0], bases: new Map(bases) };
+    const own = new Prices(place, new Map(accesses), "9.0");
+    const [a, b] = warps.map(({ steps, page }) => {
+      const bytes = Uint8Array.from(Buffer.from(page, "hex"));
+      const path = costPaths.pathOf([new Unfolded(bytes, steps)], place, own, new Map(blocks), table);
+      assert.equal(paths.operationCount(path), operationsOf(stepsOf(bytes, steps), new Map(blocks), place.slots).length);
+      folded += path.times.some((n) => n > 1);
+      return path;
+    });
+    assert.deepEqual(aligns.alignPaths(a, b).map((r) => [r.a, r.b, r.na, r.nb]), runs);
+    const curve = curveOf(a, b);
+    alone += runs.some(([, , na, nb]) => na === 0 && nb > 0);
+    apartInSome += total.some((d) => d > 0);
+    for (const [plane, wanted] of Object.entries({ total, threads, shared, global })) {
+      const got = sums(curve, plane);
+      assert.equal(curve.ops, wanted.length);
+      let sum = 0;
+      for (const [i, d] of wanted.entries()) assert.equal(got[i + 1], (sum += d), `${plane} ${i}`);
     }
-  assert.deepEqual(asks.unpacked({ curves: all, ops: Uint32Array.of(one.ops, two.ops) }), [one, two]);
+  }
+  assert.ok(folded > 200 && alone > 150 && apartInSome > 250, `${folded} ${alone} ${apartInSome}`);
 });
 
 /* ---- a whole launch ---- */
@@ -246,30 +325,41 @@ test("warps of a launch, by block and number, with their kinds", async () => {
   assert.notEqual(of(0, 0), of(5, 0));
 });
 
+/** The curve of a pair, as the worker's message brings it. */
+async function curveOfPair(engine, pair) {
+  const { curves } = await asks.reply(engine, { curves: [pair], arch: "9.0", room: 1e9 });
+  return asks.unpacked(structuredClone(curves))[0];
+}
+
 test("a block with more passes differs where it has more, and nowhere else", async () => {
   const engine = await Engine.open(source);
   const kindOf = (block, warp) => engine.opened.warps.kind[block * 8 + warp];
-  const curve = await engine.curve({ kind: kindOf(5, 0), than: kindOf(0, 0) }, "9.0");
+  const curve = await curveOfPair(engine, { kind: kindOf(5, 0), than: kindOf(0, 0) });
   assert.equal(curve.ops, 9 + 9 * 7);
-  const differing = [...Array(curve.ops).keys()].filter((i) => curve.total[i + 1] > curve.total[i]);
+  const total = sums(curve, "total");
+  const differing = [...Array(curve.ops).keys()].filter((i) => total[i + 1] > total[i]);
   assert.equal(differing.length, 3 * 7); // three passes of seven instructions
-  const same = await engine.curve({ kind: kindOf(1, 2), than: kindOf(0, 0) }, "9.0");
-  assert.equal(same.total[same.ops], 0);
+  const same = await curveOfPair(engine, { kind: kindOf(1, 2), than: kindOf(0, 0) });
+  assert.equal(sumTo(same, "total", same.ops), 0);
 });
 
 test("curves for which there is no room are left out, and so are paths that nobody asks for", async () => {
   const engine = await Engine.open(source);
   const n = engine.opened.kinds.length;
   const curves = [...Array(n).keys()].map((kind) => ({ kind, than: 0 }));
-  const whole = asks.unpacked(await asks.reply(engine, { curves, arch: "9.0", room: Number.MAX_SAFE_INTEGER }));
-  assert.ok(n > 2 && whole.every((curve) => curve.ops > 0));
-  const room = whole[0].ops + 1; // the second one still begins in it
-  const some = asks.unpacked(await asks.reply(engine, { curves, arch: "9.0", room }));
-  assert.deepEqual(some, whole.map((curve, i) => (i < 2 ? curve : undefined)));
-  const none = asks.unpacked(await asks.reply(engine, { curves, arch: "9.0", room: 0 }));
-  assert.deepEqual(none, whole.map(() => undefined));
-  const { paths } = await asks.reply(engine, { paths: [1] });
-  assert.deepEqual([paths.from[1], paths.from[2], paths.from[n]], [0, whole[1].ops, whole[1].ops]);
+  const ask = async (room) => {
+    const reply = await asks.reply(engine, { curves, arch: "9.0", room });
+    return asks.unpacked(reply.curves).map((c) => c && PLANES.map((plane) => sums(c, plane)));
+  };
+  const whole = await ask(Number.MAX_SAFE_INTEGER);
+  assert.ok(n > 2 && whole.every((planes) => planes[0].length > 1));
+  assert.deepEqual(await ask(1), whole.map((curve, i) => (i < 1 ? curve : undefined))); // it still begins in it
+  assert.deepEqual(await ask(0), whole.map(() => undefined));
+  const { paths: p } = await asks.reply(engine, { paths: [1] });
+  const found = [];
+  for (const kind of [0, 1, 2])
+    asks.eachVisit(p, kind, 10, 20, (visit, at) => found.push([kind, p.pc[visit], at]));
+  assert.deepEqual(found, [[1, 30, 9], [1, 30, 16]]);
 });
 
 /* ---- tiles ---- */
@@ -306,7 +396,8 @@ test("sizes of bundles are 1, 2, 5, 10 ...", () => {
 const curveFrom = (values) => {
   const total = new Float64Array(values.length + 1);
   for (const [i, v] of values.entries()) total[i + 1] = total[i] + v;
-  return { ops: values.length, total };
+  const pool = { total, from: Uint32Array.of(0, values.length + 1) };
+  return { ops: values.length, pool, start: [0], piece: [0], before: { total: [0] }, tail: 0 };
 };
 
 /** The codes of a tile as `draw` puts them, at 0, 0. */
@@ -321,7 +412,7 @@ test("a tile's pixels are the means of its cells", () => {
   const random = randoms(3);
   const curves = [24, 17, 24].map((n) => curveFrom(Array.from({ length: n }, () => random(101) / 100)));
   const pairs = [0, 1, 2, 0, -1, -2, 1, 2];
-  const mean = (pair, from, to) => meanOf(curves[pair].total, curves[pair].ops, from, to);
+  const mean = (pair, from, to) => meanOf(curves[pair], "total", from, to);
   // cells of 5 x 4 pixels: one pixel of them is a gap
   let at = drawn({ warps: 8, bundles: 6, bundle: 4, width: 40, height: 24 }, curves, pairs);
   for (let w = 0; w < 8; w++)

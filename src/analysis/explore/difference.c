@@ -67,18 +67,34 @@ static void pair_requests(const pairing *p, const explore_visit *a, const explor
                             .each = explore_difference_of(&x, &y, EXPLORE_EXCLUSIVE)});
 }
 
+/* NULL: there is none before `end`. */
 static const explore_request *request_at(const explore_path *path, const explore_visit *v,
-                                         uint32_t i)
+                                         uint32_t i, uint32_t end)
 {
-    return i < v->nrequests ? &path->requests.data[v->first + i] : NULL;
+    const explore_request *r = i < v->nrequests ? &path->requests.data[v->first + i] : NULL;
+    return r && r->pc < end ? r : NULL;
+}
+
+/* Of the instructions from `pc` on that only the longer of the two blocks has. */
+static void pair_rest(const pairing *p, const explore_visit *v, uint32_t pc, bool first)
+{
+    if (v->pc + v->ninsns > pc)
+        p->each(p->ctx, &(explore_pair){.a = first ? v : NULL,
+                                        .b = first ? NULL : v,
+                                        .pc = pc,
+                                        .count = v->pc + v->ninsns - pc,
+                                        .times = p->times,
+                                        .each = {.ins = 1}});
 }
 
 /* Both run through the same instructions; `end`: the first that one of them does not have. */
 static void pair_visits(const pairing *p, const explore_visit *a, const explore_visit *b)
 {
     uint32_t pc = a->pc, i = 0, k = 0, end = pc + (a->ninsns < b->ninsns ? a->ninsns : b->ninsns);
-    while (i < a->nrequests || k < b->nrequests) {
-        const explore_request *ra = request_at(p->a, a, i), *rb = request_at(p->b, b, k);
+    for (;;) {
+        const explore_request *ra = request_at(p->a, a, i, end), *rb = request_at(p->b, b, k, end);
+        if (!ra && !rb)
+            break;
         uint32_t next = !ra ? rb->pc : !rb || ra->pc < rb->pc ? ra->pc : rb->pc;
         ra = ra && ra->pc == next ? ra : NULL;
         rb = rb && rb->pc == next ? rb : NULL;
@@ -89,6 +105,8 @@ static void pair_visits(const pairing *p, const explore_visit *a, const explore_
         pc = next + 1;
     }
     pair_plain(p, a, b, pc, end);
+    pair_rest(p, a, end, true);
+    pair_rest(p, b, end, false);
 }
 
 /* ---- what repeats ---- */

@@ -1,94 +1,174 @@
 /** What the worker of a launch is asked, and what it answers; one worker a launch. */
-import type { Costs } from "./cost";
-import type { Curve } from "./difference";
+import { type Curve, type Drawn, PLANES, type Plane, type Pool, PoolMaker } from "./difference";
 import { Engine, type Pair, type Source } from "./engine";
+import type { Path } from "./path";
 import type { Opened } from "./table";
 
 export type Ask =
   | { open: Source }
   | { costs: number[]; arch: string } // kinds
   | { paths: number[] } // kinds
-  | { curves: Pair[]; arch: string; room: number; than?: Costs[] }; // than: by Pair.than; room: operations that are compared
+  | { curves: Pair[]; arch: string; room: number; than?: Path[] }; // than: by Pair.than; room: work that is done at most
 
-export type Reply =
-  | { opened: Opened }
-  | { costs: Costs[] }
-  | { paths: Paths }
-  | { curves: Float64Array; ops: Uint32Array };
+export type Reply = { opened: Opened } | { costs: Path[] } | { paths: Paths } | { curves: Packed };
 
-/** What the warps of each kind executed, one after another. */
+/** What the warps of each kind executed: visits of basic blocks, of which those of a part come `times` times. */
 export interface Paths {
-  from: Uint32Array; // by kind: its first operation in `pc`; one more at the end
-  pc: Uint32Array;
-  barriersFrom: Uint32Array; // likewise in `barriers`
-  barriers: Uint32Array; // operations that are some
+  kind: Uint32Array; // by kind: its first part; one more at the end
+  first: Uint32Array; // by part: its first visit in `list`; one more at the end
+  times: Uint32Array;
+  ops: Float64Array; // by part: operations of the kind before it
+  list: Uint32Array; // of visits
+  pc: Uint32Array; // by visit: its first instruction
+  insns: Uint32Array;
+  barrier: Uint32Array; // by visit: the operation that is a barrier, from 1; 0: none
 }
 
-const PLANES = ["total", "threads", "shared", "global"] as const;
+const LEFT_OUT = 0xffffffff; // in place of a number of segments
 
-const LEFT_OUT = 0xffffffff; // in place of a number of operations
+/** Curves in a few arrays, which a worker can hand over as they are. */
+export interface Packed {
+  segments: Uint32Array; // by curve
+  ops: Float64Array; // by curve
+  tail: Float64Array;
+  start: Float64Array; // by segment
+  piece: Uint32Array;
+  before: Record<Plane, Float64Array>;
+  pool: Pool;
+  work: number;
+}
 
-/** Curves in one array, which a worker can hand over as it is. */
-function packed(curves: (Curve | undefined)[]): { curves: Float64Array; ops: Uint32Array } {
-  const ops = Uint32Array.from(curves, (c) => c?.ops ?? LEFT_OUT);
-  const rows = curves.reduce((sum, c) => sum + (c ? c.ops + 1 : 0), 0);
-  const all = new Float64Array(PLANES.length * rows);
+function joinedFloats(parts: Float64Array[]): Float64Array {
+  const all = new Float64Array(parts.reduce((n, p) => n + p.length, 0));
   let at = 0;
-  for (const c of curves)
-    for (const plane of c ? PLANES : []) {
-      all.set((c as Curve)[plane], at);
-      at += (c as Curve).ops + 1;
-    }
-  return { curves: all, ops };
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+function packed(curves: (Drawn | undefined)[], pool: PoolMaker): Packed {
+  const there = curves.filter((c): c is Drawn => c !== undefined);
+  const of = (plane: Plane) => joinedFloats(there.map((c) => c.before[plane]));
+  const piece = new Uint32Array(there.reduce((n, c) => n + c.piece.length, 0));
+  let at = 0;
+  for (const c of there) {
+    piece.set(c.piece, at);
+    at += c.piece.length;
+  }
+  return {
+    segments: Uint32Array.from(curves, (c) => c?.piece.length ?? LEFT_OUT),
+    ops: Float64Array.from(curves, (c) => c?.ops ?? 0),
+    tail: Float64Array.from(curves, (c) => c?.tail ?? 0),
+    start: joinedFloats(there.map((c) => c.start)),
+    piece,
+    before: {
+      total: of("total"),
+      threads: of("threads"),
+      shared: of("shared"),
+      global: of("global"),
+    },
+    pool: pool.pool(),
+    work: there.reduce((n, c) => n + c.work, 0),
+  };
 }
 
 /** Undefined where the room did not suffice. */
-export function unpacked({
-  curves,
-  ops,
-}: {
-  curves: Float64Array;
-  ops: Uint32Array;
-}): (Curve | undefined)[] {
+export function unpacked(p: Packed): (Curve | undefined)[] {
   let at = 0;
-  return Array.from(ops, (n) => {
+  return Array.from(p.segments, (n, i) => {
     if (n === LEFT_OUT) return undefined;
-    const of = (plane: number) => curves.subarray(at + plane * (n + 1), at + (plane + 1) * (n + 1));
-    const curve = { ops: n, total: of(0), threads: of(1), shared: of(2), global: of(3) };
-    at += PLANES.length * (n + 1);
+    const of = <T extends Float64Array | Uint32Array>(all: T) => all.subarray(at, at + n) as T;
+    const curve: Curve = {
+      ops: p.ops[i] as number,
+      pool: p.pool,
+      start: of(p.start),
+      piece: of(p.piece),
+      before: {
+        total: of(p.before.total),
+        threads: of(p.before.threads),
+        shared: of(p.before.shared),
+        global: of(p.before.global),
+      },
+      tail: p.tail[i] as number,
+    };
+    at += n;
     return curve;
   });
 }
 
-const NOTHING = { pc: new Uint32Array(0), barriers: new Uint32Array(0) };
-
 async function pathsOf(of: Engine, kinds: number[]): Promise<Paths> {
-  const costs: Pick<Costs, "pc" | "barriers">[] = of.opened.kinds.map(() => NOTHING);
-  for (const kind of kinds) costs[kind] = await of.costsOf(kind);
-  const starts = (length: (c: (typeof costs)[number]) => number) => {
-    const from = new Uint32Array(costs.length + 1);
-    for (const [i, c] of costs.entries()) from[i + 1] = (from[i] as number) + length(c);
-    return from;
-  };
-  const paths: Paths = {
-    from: starts((c) => c.pc.length),
-    pc: new Uint32Array(costs.reduce((n, c) => n + c.pc.length, 0)),
-    barriersFrom: starts((c) => c.barriers.length),
-    barriers: new Uint32Array(costs.reduce((n, c) => n + c.barriers.length, 0)),
-  };
-  for (const [i, c] of costs.entries()) {
-    paths.pc.set(c.pc, paths.from[i]);
-    paths.barriers.set(c.barriers, paths.barriersFrom[i]);
+  const wanted = new Set(kinds);
+  const [kind, first, times, ops, list] = [
+    [0],
+    [0],
+    [] as number[],
+    [] as number[],
+    [] as number[],
+  ];
+  for (let k = 0; k < of.opened.kinds.length; k++) {
+    const path = wanted.has(k) ? await of.pathOf(k) : undefined;
+    const base = list.length;
+    for (const number of path?.list ?? []) list.push(path?.visits[number]?.id as number);
+    for (let part = 0; part < (path?.times.length ?? 0); part++) {
+      times.push(path?.times[part] as number);
+      ops.push(path?.ops[part] as number);
+      first.push(base + (path?.first[part + 1] as number));
+    }
+    kind.push(times.length);
   }
-  return paths;
+  const { all } = of.visits;
+  return {
+    kind: Uint32Array.from(kind),
+    first: Uint32Array.from(first),
+    times: Uint32Array.from(times),
+    ops: Float64Array.from(ops),
+    list: Uint32Array.from(list),
+    pc: Uint32Array.from(all, (v) => v.pc),
+    insns: Uint32Array.from(all, (v) => v.insns),
+    barrier: Uint32Array.from(all, (v) => v.barrier),
+  };
+}
+
+/** Calls `each` for visits of the kind that have one of the operations from..to, with their first operation. */
+export function eachVisit(
+  p: Paths,
+  kind: number,
+  from: number,
+  to: number,
+  each: (visit: number, operation: number) => void,
+): void {
+  const [begin, end] = [p.kind[kind] as number, p.kind[kind + 1] as number];
+  let part = begin;
+  while (part + 1 < end && (p.ops[part + 1] as number) <= from) part++;
+  for (; part < end && (p.ops[part] as number) < to; part++) {
+    const list = p.list.subarray(p.first[part], p.first[part + 1]);
+    const round = list.reduce((n, v) => n + (p.insns[v] as number), 0);
+    const start = p.ops[part] as number;
+    let turn = Math.max(0, Math.floor((from - start) / round));
+    for (; turn < (p.times[part] as number); turn++) {
+      let at = start + turn * round;
+      if (at >= to) return;
+      for (const v of list) {
+        const next = at + (p.insns[v] as number);
+        if (next > from && at < to) each(v, at);
+        at = next;
+      }
+    }
+  }
 }
 
 /** What a reply may hand over rather than copy. */
 export function handedOver(r: Reply): Transferable[] {
-  if ("curves" in r) return [r.curves.buffer as ArrayBuffer, r.ops.buffer as ArrayBuffer];
-  if (!("paths" in r)) return [];
-  const { from, pc, barriersFrom, barriers } = r.paths;
-  return [from, pc, barriersFrom, barriers].map((a) => a.buffer as ArrayBuffer);
+  const buffers = (...arrays: { buffer: ArrayBufferLike }[]) =>
+    arrays.map((a) => a.buffer as ArrayBuffer);
+  if ("curves" in r) {
+    const { segments, ops, tail, start, piece, before, pool } = r.curves;
+    const planes = PLANES.flatMap((plane) => [before[plane], pool[plane]]);
+    return buffers(segments, ops, tail, start, piece, pool.from, ...planes);
+  }
+  return "paths" in r ? buffers(...Object.values(r.paths)) : [];
 }
 
 export interface Numbered<T> {
@@ -110,17 +190,18 @@ export async function answer(ask: Ask): Promise<Reply> {
 /** Answers in the page, where there is no worker. */
 export async function reply(of: Engine, ask: Exclude<Ask, { open: Source }>): Promise<Reply> {
   if ("costs" in ask) {
-    const costs: Costs[] = [];
-    for (const kind of ask.costs) costs.push(await of.costsOf(kind, ask.arch));
+    const costs: Path[] = [];
+    for (const kind of ask.costs) costs.push(await of.pathOf(kind, ask.arch));
     return { costs };
   }
   if ("paths" in ask) return { paths: await pathsOf(of, ask.paths) };
-  const curves: (Curve | undefined)[] = [];
+  const pool = new PoolMaker();
+  const curves: (Drawn | undefined)[] = [];
   let room = ask.room;
   for (const pair of ask.curves) {
     const fits = room > 0;
-    curves.push(fits ? await of.curve(pair, ask.arch, ask.than?.[pair.than]) : undefined);
-    room -= curves[curves.length - 1]?.ops ?? 0;
+    curves.push(fits ? await of.curve(pair, ask.arch, pool, ask.than?.[pair.than]) : undefined);
+    room -= curves[curves.length - 1]?.work ?? 0;
   }
-  return packed(curves);
+  return { curves: packed(curves, pool) };
 }

@@ -1,8 +1,11 @@
 /** What the operations of a warp cost in one architecture: what moves for its requests, and what collides. */
 
 import { type Moved, moved } from "./moved";
+import { type BasicBlocks, PathMaker } from "./operations";
+import type { Path, VisitTable } from "./path";
+import type { Mark, Unfolded } from "./steps";
 import type { Asked } from "./transactions";
-import type { Operation, Slot, Step } from "./types";
+import type { Slot, Step } from "./types";
 
 /** What the page knows of a kernel's memory instructions, by pc and space. */
 export type Access = Pick<Asked, "op" | "bytes" | "matrix" | "meeting">;
@@ -46,41 +49,61 @@ export function requestOf(step: Step, place: Place, accesses: Accesses, other = 
   };
 }
 
-/** Costs of a warp's operations, by operation. Numbers alone, as a worker makes them. */
-export interface Costs {
-  pc: Uint32Array;
-  mask: Uint32Array;
-  sizesFrom: Uint32Array; // of transactions in `sizes`; one more at the end
-  sizes: Uint16Array; // bytes, by address
-  conflicts: Uint16Array; // passes through shared memory beyond the first
-  barriers: Uint32Array; // operations that are some
+/** Bytes after which a request costs the same: more than all of the table's rows merge or share between banks. */
+const AGAIN = 256;
+
+/** What requests cost in one architecture; those of lanes that lie alike are computed once. */
+export class Prices {
+  private readonly known = new Map<string, Moved>();
+
+  constructor(
+    private readonly place: Place,
+    private readonly accesses: Accesses,
+    private readonly arch: string,
+  ) {}
+
+  /** Of an access whose lanes lie as `lanes` tells, the first of them `first` bytes from the warp's begin. */
+  of(mark: Mark, first: number, stride: number | undefined, lanes: () => number[]): Moved {
+    const { pc, mask, slot } = mark;
+    const cost = () => {
+      const step: Step = { kind: "access", pc, mask, slot, offsets: lanes() };
+      return moved(requestOf(step, this.place, this.accesses), this.arch);
+    };
+    if (stride === undefined) return cost();
+    const key = `${pc} ${mask} ${slot} ${stride} ${((first % AGAIN) + AGAIN) % AGAIN}`;
+    const known = this.known.get(key) ?? cost();
+    this.known.set(key, known);
+    return known;
+  }
 }
 
-export function costsOf(
-  operations: Operation[],
+/** What the warps of a kind did, folded, with what it costs. */
+export function pathOf(
+  pages: Unfolded[],
   place: Place,
-  accesses: Accesses,
-  arch: string,
-): Costs {
-  const n = operations.length;
-  const sizes: number[] = [];
-  const costs: Costs = {
-    pc: Uint32Array.from(operations, (o) => o.pc),
-    mask: Uint32Array.from(operations, (o) => o.mask),
-    sizesFrom: new Uint32Array(n + 1),
-    sizes: new Uint16Array(0),
-    conflicts: new Uint16Array(n),
-    barriers: Uint32Array.from(operations.flatMap((o, i) => (o.barrier ? [i] : []))),
-  };
-  operations.forEach((o, i) => {
-    for (const step of o.accesses) {
-      const request = requestOf(step, place, accesses);
-      const m: Moved = moved(request, arch);
-      sizes.push(...m.sizes);
-      costs.conflicts[i] = (costs.conflicts[i] as number) + m.conflicts;
+  prices: Prices,
+  blocks: BasicBlocks,
+  table: VisitTable,
+): Path {
+  const maker = new PathMaker(blocks, table);
+  for (const page of pages) {
+    const next = new Uint32Array(page.marks.length);
+    const offset = new Float64Array(page.marks.length);
+    for (const m of page.path) {
+      const mark = page.marks[m] as Mark;
+      const { kind, pc, mask, slot } = mark;
+      if (kind === "entry") maker.enter(pc, mask);
+      else if (kind === "barrier") maker.barrier(pc, mask);
+      else {
+        const at = mark.moves[next[m] as number] as number;
+        next[m] = (next[m] as number) + 1;
+        const { by, stride } = page.move(at);
+        const first = (offset[m] as number) + by;
+        offset[m] = first;
+        const costs = prices.of(mark, first, stride, () => page.lanes(mask, at, first));
+        maker.access(pc, mask, slot, place.slots[slot]?.space === "shared", costs);
+      }
     }
-    costs.sizesFrom[i + 1] = sizes.length;
-  });
-  costs.sizes = Uint16Array.from(sizes);
-  return costs;
+  }
+  return maker.done();
 }

@@ -1,15 +1,26 @@
-/** How much two warps differ, operation by operation (paper's formula, with active lanes compared as sets). */
+/** How much two warps differ, operation by operation (paper's formula, with active lanes compared as sets), as
+ * src/analysis/explore/difference.c has it. Where both repeat, one round stands for all. */
 import { popcount } from "../heat";
-import { align } from "./align";
-import type { Costs } from "./cost";
+import { alignPaths, commonRound, type Run } from "./align";
+import { Cursor, lastUpTo, type Path, type Request, type Visit } from "./path";
 
-/** What each operation differs by, summed up: of operations a to b it is sum[b] - sum[a]. */
+export const PLANES = ["total", "threads", "shared", "global"] as const;
+export type Plane = (typeof PLANES)[number];
+
+/** What operations differ by, in pieces that curves share: of piece i the sums before each operation, and that of all,
+ * from `from[i]` on. */
+export interface Pool extends Record<Plane, Float64Array> {
+  from: Uint32Array; // one more at the end
+}
+
+/** What each operation differs by, summed up; each operation at most 1. */
 export interface Curve {
   ops: number;
-  total: Float64Array; // ops + 1; each operation at most 1
-  threads: Float64Array;
-  shared: Float64Array;
-  global: Float64Array;
+  pool: Pool;
+  start: Float64Array; // by segment, in which one piece comes again and again: operations before it
+  piece: Uint32Array; // by segment
+  before: Record<Plane, Float64Array>; // by segment: the sum of what comes before it
+  tail: number; // what is added to the total of the last operation, since the other warp goes on
 }
 
 const LANES = 32;
@@ -23,56 +34,246 @@ interface Parts {
 }
 
 /** |size of A's i-th transaction - size of B's|, summed up; both by address. */
-function sizesApart(a: Costs, i: number, b: Costs | undefined, j: number): number {
-  const [a0, a1] = [a.sizesFrom[i] as number, a.sizesFrom[i + 1] as number];
-  const [b0, b1] = b ? [b.sizesFrom[j] as number, b.sizesFrom[j + 1] as number] : [0, 0];
+function sizesApart(a: number[], b: number[]): number {
   let sum = 0;
-  for (let k = 0; k < Math.max(a1 - a0, b1 - b0); k++) {
-    const x = a0 + k < a1 ? (a.sizes[a0 + k] as number) : 0;
-    const y = b && b0 + k < b1 ? (b.sizes[b0 + k] as number) : 0;
-    sum += Math.abs(x - y);
-  }
+  for (let i = 0; i < Math.max(a.length, b.length); i++) sum += Math.abs((a[i] ?? 0) - (b[i] ?? 0));
   return sum;
 }
 
-/** Of operation i of A and j of B; B undefined: it has none there. */
-export function apart(a: Costs, i: number, b: Costs | undefined, j: number): Parts {
-  const other = b ? (b.mask[j] as number) : 0;
+const NOTHING: number[] = [];
+
+/** Of one operation of both, with the lanes of each. */
+export function apart(
+  mask: number,
+  a: Request | undefined,
+  other: number,
+  b: Request | undefined,
+): Parts {
   return {
-    threads: popcount((a.mask[i] as number) ^ other) / LANES,
-    shared: Math.abs((a.conflicts[i] as number) - (b ? (b.conflicts[j] as number) : 0)) / CONFLICTS,
-    global: sizesApart(a, i, b, j) / GLOBAL,
+    threads: popcount((mask ^ other) >>> 0) / LANES,
+    shared: Math.abs((a?.conflicts ?? 0) - (b?.conflicts ?? 0)) / CONFLICTS,
+    global: sizesApart(a?.sizes ?? NOTHING, b?.sizes ?? NOTHING) / GLOBAL,
   };
 }
 
 const clamp = (value: number): number => Math.min(1, value);
 
-/** A's operations as compared to B's. What only B has counts where A goes on without it. */
-export function curveOf(a: Costs, b: Costs): Curve {
-  const n = a.pc.length;
-  const { match, missed } = align(a.pc, b.pc);
-  const curve: Curve = {
-    ops: n,
-    total: new Float64Array(n + 1),
-    threads: new Float64Array(n + 1),
-    shared: new Float64Array(n + 1),
-    global: new Float64Array(n + 1),
+/** Makes pieces, each once. */
+export class PoolMaker {
+  private readonly from = [0];
+  private readonly sums: Record<Plane, number[]> = {
+    total: [],
+    threads: [],
+    shared: [],
+    global: [],
   };
-  for (let i = 0; i < n; i++) {
-    const j = match[i] as number;
-    const p = apart(a, i, j < 0 ? undefined : b, j);
-    const alone = j < 0 || (missed[i] as number) > 0 || (i === n - 1 && (missed[n] as number) > 0);
-    const all = (alone ? 1 : 0) + p.threads + p.global + p.shared;
-    curve.total[i + 1] = (curve.total[i] as number) + clamp(all);
-    curve.threads[i + 1] = (curve.threads[i] as number) + clamp(p.threads);
-    curve.shared[i + 1] = (curve.shared[i] as number) + clamp(p.shared);
-    curve.global[i + 1] = (curve.global[i] as number) + clamp(p.global);
+  private readonly known = new Map<string, number>();
+  readonly ops: number[] = []; // by piece
+
+  private put(plane: Plane, value: number): void {
+    const sums = this.sums[plane];
+    sums.push((sums[sums.length - 1] as number) + clamp(value));
   }
-  return curve;
+
+  /** The operations of A's visit, with those of B's, if it has a partner. `behind`: B did something alone before it. */
+  piece(a: Visit, b: Visit | undefined, behind: boolean): number {
+    const key = `${a.id} ${b ? b.id : ""} ${behind}`;
+    const before = this.known.get(key);
+    if (before !== undefined) return before;
+    const piece = this.ops.push(a.insns) - 1;
+    this.known.set(key, piece);
+    for (const plane of PLANES) this.sums[plane].push(0);
+    let [i, k] = [0, 0];
+    for (let op = 0; op < a.insns; op++) {
+      const pc = a.pc + op;
+      const ra = a.requests[i]?.pc === pc ? a.requests[i++] : undefined;
+      while ((b?.requests[k]?.pc ?? pc) < pc) k++;
+      const rb = b?.requests[k]?.pc === pc ? b.requests[k++] : undefined;
+      // Of an instruction that accesses memory the lanes that do so; the other executes it with none.
+      const both = !!ra || !!rb;
+      const there = !!b && op < b.insns;
+      const other = there ? (both ? (rb?.mask ?? 0) : b.mask) : 0;
+      const p = apart(both ? (ra?.mask ?? 0) : a.mask, ra, other, rb);
+      const alone = !there || (behind && op === 0);
+      this.put("total", (alone ? 1 : 0) + p.threads + p.global + p.shared);
+      this.put("threads", p.threads);
+      this.put("shared", p.shared);
+      this.put("global", p.global);
+    }
+    this.from.push(this.sums.total.length);
+    return piece;
+  }
+
+  /** A piece of several, one after the other. */
+  joined(pieces: number[]): number {
+    if (pieces.length === 1) return pieces[0] as number;
+    const key = pieces.join();
+    const before = this.known.get(key);
+    if (before !== undefined) return before;
+    const piece = this.ops.push(pieces.reduce((n, p) => n + (this.ops[p] as number), 0)) - 1;
+    this.known.set(key, piece);
+    for (const plane of PLANES) {
+      const sums = this.sums[plane];
+      sums.push(0);
+      for (const p of pieces) {
+        const [from, base] = [this.from[p] as number, sums[sums.length - 1] as number];
+        for (let i = 1; i <= (this.ops[p] as number); i++)
+          sums.push(base + (sums[from + i] as number));
+      }
+    }
+    this.from.push(this.sums.total.length);
+    return piece;
+  }
+
+  whole(piece: number, plane: Plane): number {
+    return this.sums[plane][(this.from[piece + 1] as number) - 1] as number;
+  }
+
+  last(piece: number): number {
+    const end = (this.from[piece + 1] as number) - 1;
+    return this.whole(piece, "total") - (this.sums.total[end - 1] as number);
+  }
+
+  get size(): number {
+    return this.sums.total.length;
+  }
+
+  pool(): Pool {
+    const of = (plane: Plane) => Float64Array.from(this.sums[plane]);
+    return {
+      from: Uint32Array.from(this.from),
+      total: of("total"),
+      threads: of("threads"),
+      shared: of("shared"),
+      global: of("global"),
+    };
+  }
+}
+
+/** A curve whose pieces are still being made. */
+export interface Drawn extends Omit<Curve, "pool"> {
+  work: number; // visits and operations that were looked at
+}
+
+const MOST_JOINED = 4096; // operations of a piece of several visits
+
+class CurveMaker {
+  private readonly start: number[] = [];
+  private readonly piece: number[] = [];
+  private readonly before: Record<Plane, number[]> = {
+    total: [],
+    threads: [],
+    shared: [],
+    global: [],
+  };
+  private readonly sum: Record<Plane, number> = { total: 0, threads: 0, shared: 0, global: 0 };
+  private ops = 0;
+  private behind = false; // B did something alone since A's last operation
+  work = 0;
+
+  constructor(
+    private readonly pool: PoolMaker,
+    private readonly a: Path,
+    private readonly b: Path,
+  ) {}
+
+  private emit(piece: number, times: number): void {
+    this.work++;
+    if (this.piece[this.piece.length - 1] !== piece) {
+      this.start.push(this.ops);
+      this.piece.push(piece);
+      for (const plane of PLANES) this.before[plane].push(this.sum[plane]);
+    }
+    for (const plane of PLANES) this.sum[plane] += times * this.pool.whole(piece, plane);
+    this.ops += times * (this.pool.ops[piece] as number);
+  }
+
+  /** So many visits of A; `b`: with its partners. */
+  private visits(a: Cursor, b: Cursor | undefined, count: number): void {
+    while (count > 0) {
+      const left = Math.min(count, a.left, b ? b.left : count);
+      if (this.behind) {
+        this.emit(this.pool.piece(a.visit(0), b?.visit(0), true), 1);
+        this.behind = false;
+        a.goOn(1);
+        b?.goOn(1);
+        count--;
+        continue;
+      }
+      const length = Math.min(left, b ? commonRound(a, b) : a.round);
+      const times = Math.floor(left / length);
+      const pieces: number[] = [];
+      let ops = 0;
+      for (let i = 0; i < length; i++) {
+        pieces.push(this.pool.piece(a.visit(i), b?.visit(i), false));
+        ops += this.pool.ops[pieces[i] as number] as number;
+      }
+      this.work += length;
+      if (times === 1) for (const p of pieces) this.emit(p, 1);
+      else if (ops <= MOST_JOINED) this.emit(this.pool.joined(pieces), times);
+      else for (let t = 0; t < times; t++) for (const p of pieces) this.emit(p, 1);
+      a.goOn(length * times);
+      b?.goOn(length * times);
+      count -= length * times;
+    }
+  }
+
+  draw(runs: Run[]): Drawn {
+    for (const r of runs) {
+      if (r.na === 0) this.behind = true;
+      else
+        this.visits(new Cursor(this.a, r.a), r.nb > 0 ? new Cursor(this.b, r.b) : undefined, r.na);
+    }
+    const last = this.piece[this.piece.length - 1];
+    const of = (plane: Plane) => Float64Array.from(this.before[plane]);
+    return {
+      ops: this.ops,
+      start: Float64Array.from(this.start),
+      piece: Uint32Array.from(this.piece),
+      before: {
+        total: of("total"),
+        threads: of("threads"),
+        shared: of("shared"),
+        global: of("global"),
+      },
+      tail: this.behind && last !== undefined ? 1 - this.pool.last(last) : 0,
+      work: this.work,
+    };
+  }
+}
+
+/** A's operations as compared to B's. What only B has counts where A goes on without it; at the end where A ended. */
+export function drawCurve(pool: PoolMaker, a: Path, b: Path): Drawn {
+  const size = pool.size;
+  const drawn = new CurveMaker(pool, a, b).draw(alignPaths(a, b));
+  return { ...drawn, work: drawn.work + pool.size - size };
+}
+
+export function curveOf(a: Path, b: Path): Curve {
+  const maker = new PoolMaker();
+  const { work: _, ...drawn } = drawCurve(maker, a, b);
+  return { ...drawn, pool: maker.pool() };
+}
+
+/** The sum of the first operations. */
+export function sumTo(c: Curve, plane: Plane, operations: number): number {
+  const s = lastUpTo(c.start, operations);
+  if (s < 0) return 0;
+  const [from, end] = [c.pool.from[c.piece[s] as number], c.pool.from[(c.piece[s] as number) + 1]];
+  const length = (end as number) - (from as number) - 1;
+  const sums = c.pool[plane];
+  const inside = operations - (c.start[s] as number);
+  const rounds = Math.floor(inside / length);
+  return (
+    (c.before[plane][s] as number) +
+    rounds * (sums[(end as number) - 1] as number) +
+    (sums[(from as number) + inside - rounds * length] as number) +
+    (plane === "total" && operations >= c.ops ? c.tail : 0)
+  );
 }
 
 /** The mean of operations from..to that there are; NaN where there are none. */
-export function meanOf(sum: Float64Array, ops: number, from: number, to: number): number {
-  const end = Math.min(ops, to);
-  return end > from ? ((sum[end] as number) - (sum[from] as number)) / (end - from) : Number.NaN;
+export function meanOf(c: Curve, plane: Plane, from: number, to: number): number {
+  const end = Math.min(c.ops, to);
+  return end > from ? (sumTo(c, plane, end) - sumTo(c, plane, from)) / (end - from) : Number.NaN;
 }

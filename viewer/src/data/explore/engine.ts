@@ -1,10 +1,11 @@
 /** Unpacks what warps did, and compares them. Runs in a worker, or where there is none in the page. */
 import { unpack } from "../decode";
 import type { Explore } from "../payload";
-import { type Access, type Accesses, type Bases, type Costs, costsOf } from "./cost";
-import { type Curve, curveOf } from "./difference";
-import { type BasicBlocks, operationsOf } from "./operations";
-import { stepsOf } from "./steps";
+import { type Access, type Accesses, type Bases, Prices, pathOf } from "./cost";
+import { type Drawn, drawCurve, type PoolMaker } from "./difference";
+import type { BasicBlocks } from "./operations";
+import { type Path, VisitTable } from "./path";
+import { stepsOf, Unfolded } from "./steps";
 import { type Opened, openLaunch, type Page, type Table } from "./table";
 import type { Step } from "./types";
 
@@ -34,24 +35,35 @@ export class Steps {
     return part;
   }
 
-  private async page(page: Page): Promise<Step[]> {
+  private async page(page: Page): Promise<Uint8Array> {
     const part = await this.part(page.part);
     if (page.from + page.bytes > part.length) throw new Error("The report's steps end too early.");
-    return stepsOf(part.subarray(page.from, page.from + page.bytes));
+    return part.subarray(page.from, page.from + page.bytes);
   }
 
+  /** Unfolded, one by one. */
   async of(sequence: number): Promise<Step[]> {
     const pages = await Promise.all(
-      (this.table.sequences[sequence] ?? []).map((page) => this.page(page)),
+      (this.table.sequences[sequence] ?? []).map(async (page) =>
+        stepsOf(await this.page(page), page.steps),
+      ),
     );
     return pages.length === 1 ? (pages[0] as Step[]) : pages.flat();
+  }
+
+  async pagesOf(sequence: number): Promise<Unfolded[]> {
+    return Promise.all(
+      (this.table.sequences[sequence] ?? []).map(
+        async (page) => new Unfolded(await this.page(page), page.steps),
+      ),
+    );
   }
 }
 
 export const blocksOf = (table: Table): BasicBlocks =>
   new Map(Array.from(table.blockPc, (pc, i) => [pc, table.blockInsns[i] as number]));
 
-const KEPT_OPERATIONS = 1 << 21; // whose costs are kept
+const KEPT_VISITS = 1 << 21; // of paths that are kept
 
 /** A difference that is asked for: of a kind of this launch from a kind of `than`, or of itself. */
 export interface Pair {
@@ -64,7 +76,8 @@ export class Engine {
   private readonly blocks: BasicBlocks;
   private readonly accesses: Accesses;
   private readonly bases: Bases;
-  private readonly costs = new Map<string, Costs>();
+  private readonly paths = new Map<string, Path>();
+  readonly visits = new VisitTable();
   private kept = 0;
   private arch = "";
 
@@ -82,31 +95,33 @@ export class Engine {
     return new Engine(source, await openLaunch(source.row, source.columns, source.members));
   }
 
-  /** What the operations of a kind cost; whatever row of the table was asked for last, where none is named. */
-  async costsOf(kind: number, arch = this.arch): Promise<Costs> {
+  /** What a kind did, and what it costs; by the row of the table that was asked for last, where none is named. */
+  async pathOf(kind: number, arch = this.arch): Promise<Path> {
     this.arch = arch;
     const key = `${arch} ${kind}`;
-    const known = this.costs.get(key);
+    const known = this.paths.get(key);
     if (known) return known;
     const { table, warps, kinds } = this.opened;
     const { group, first } = kinds[kind] ?? { group: 0, first: 0 };
     const { sequence, slots } = table.groups[group] as Opened["table"]["groups"][number];
     const from = warps.beginAt[first] as number;
     const begins = Array.from(warps.begins.subarray(from, from + slots.length));
-    const operations = operationsOf(await this.steps.of(sequence), this.blocks);
-    const costs = costsOf(operations, { slots, begins, bases: this.bases }, this.accesses, arch);
-    if (this.kept > KEPT_OPERATIONS) {
-      this.costs.clear();
+    const place = { slots, begins, bases: this.bases };
+    const prices = new Prices(place, this.accesses, arch);
+    const pages = await this.steps.pagesOf(sequence);
+    const path = pathOf(pages, place, prices, this.blocks, this.visits);
+    if (this.kept > KEPT_VISITS) {
+      this.paths.clear();
       this.kept = 0;
     }
-    this.kept += costs.pc.length;
-    this.costs.set(key, costs);
-    return costs;
+    this.kept += path.list.length;
+    this.paths.set(key, path);
+    return path;
   }
 
-  /** `than`: costs of a warp of another launch; else of this one's kind. */
-  async curve(pair: Pair, arch: string, than?: Costs): Promise<Curve> {
-    const a = await this.costsOf(pair.kind, arch);
-    return curveOf(a, than ?? (await this.costsOf(pair.than, arch)));
+  /** `than`: what a warp of another launch did; else what this one's kind did. */
+  async curve(pair: Pair, arch: string, pool: PoolMaker, than?: Path): Promise<Drawn> {
+    const a = await this.pathOf(pair.kind, arch);
+    return drawCurve(pool, a, than ?? (await this.pathOf(pair.than, arch)));
   }
 }

@@ -3,14 +3,15 @@ import type { Model } from "../model";
 import type { Explore } from "../payload";
 import { startWorker } from "../worker";
 import type { Ask, Numbered, Reply } from "./ask";
-import { type Paths, reply, unpacked } from "./ask";
-import { type Access, accessKey, baseOf, type Costs } from "./cost";
+import { eachVisit, type Paths, reply, unpacked } from "./ask";
+import { type Access, accessKey, baseOf } from "./cost";
 import type { Curve } from "./difference";
 import { blocksOf, Engine, type Pair, type Source, Steps } from "./engine";
 import { accessOf } from "./insight";
 import { operationsOf } from "./operations";
+import type { Path } from "./path";
 import type { Opened } from "./table";
-import type { Operation, Step, WarpData } from "./types";
+import type { Operation, Slot, Step, WarpData } from "./types";
 
 export function sourceOf(m: Model, row: Explore): Source {
   const part = (number: number | undefined) => m.report.parts[number ?? -1] ?? "";
@@ -73,7 +74,7 @@ class Remote {
 }
 
 const BATCH = 1024; // curves that are asked for at once
-const ROOM = 4 << 20; // operations that are compared for one picture: what takes a few seconds
+const ROOM = 4 << 20; // visits and operations that are looked at for one picture, of rounds that are alike one: a few seconds
 const KEPT = 4; // sequences whose steps are kept
 
 export class LaunchData {
@@ -132,7 +133,7 @@ export class LaunchData {
     const group = table.groups[warps.group[i] as number];
     if (!group) return undefined;
     const from = warps.beginAt[i] as number;
-    const did = await this.did(group.sequence);
+    const did = await this.did(group.sequence, group.slots);
     return {
       block,
       warp: number,
@@ -144,11 +145,11 @@ export class LaunchData {
     };
   }
 
-  private async did(sequence: number) {
+  private async did(sequence: number, slots: Slot[]) {
     const known = this.kept.get(sequence);
     if (known) return known;
     const steps = await this.steps.of(sequence);
-    const did = { steps, operations: operationsOf(steps, blocksOf(this.opened.table)) };
+    const did = { steps, operations: operationsOf(steps, blocksOf(this.opened.table), slots) };
     if (this.kept.size >= KEPT) this.kept.delete([...this.kept.keys()][0] as number);
     this.kept.set(sequence, did);
     return did;
@@ -163,17 +164,29 @@ export class LaunchData {
     if ("paths" in r) this.known = r.paths;
   }
 
-  /** What the warps of the kind executed. */
-  pcsOf(kind: number): Uint32Array {
+  /** What the warps of the kind executed as operations from..from + n. */
+  pcsOf(kind: number, from: number, n: number): number[] {
+    const pcs: number[] = [];
     const p = this.known;
-    return p ? p.pc.subarray(p.from[kind], p.from[kind + 1]) : new Uint32Array(0);
+    if (p)
+      eachVisit(p, kind, from, from + n, (visit, at) => {
+        const [pc, insns] = [p.pc[visit] as number, p.insns[visit] as number];
+        for (let i = Math.max(0, from - at); i < Math.min(insns, from + n - at); i++)
+          pcs.push(pc + i);
+      });
+    return pcs;
   }
 
-  /** Their operations that are barriers, ascending. */
-  barriersOf(kind: number): Uint32Array {
+  /** Whether one of them is a barrier. */
+  hasBarrier(kind: number, from: number, to: number): boolean {
+    let has = false;
     const p = this.known;
-    if (!p) return new Uint32Array(0);
-    return p.barriers.subarray(p.barriersFrom[kind], p.barriersFrom[kind + 1]);
+    if (p)
+      eachVisit(p, kind, from, to, (visit, at) => {
+        const barrier = p.barrier[visit] as number;
+        has ||= barrier > 0 && at + barrier - 1 >= from && at + barrier - 1 < to;
+      });
+    return has;
   }
 
   /** -1 where nothing is known of it. */
@@ -182,7 +195,7 @@ export class LaunchData {
     return i === undefined ? -1 : (this.opened.warps.kind[i] as number);
   }
 
-  async costsOf(kinds: number[], arch: string): Promise<Costs[]> {
+  async costsOf(kinds: number[], arch: string): Promise<Path[]> {
     const r = await this.remote.ask({ costs: kinds, arch });
     return "costs" in r ? r.costs : [];
   }
@@ -192,7 +205,7 @@ export class LaunchData {
   async curvesOf(
     pairs: Pair[],
     arch: string,
-    than?: { name: string; costs: Costs[] },
+    than?: { name: string; costs: Path[] },
   ): Promise<(Curve | undefined)[]> {
     const key = (p: Pair) => `${arch} ${than?.name ?? ""} ${p.kind} ${p.than}`;
     const warps = (p: Pair) => this.opened.kinds[p.kind]?.warps ?? 0;
@@ -208,12 +221,12 @@ export class LaunchData {
         ...(than && { than: than.costs }),
       });
       if (!("curves" in r)) continue;
-      const curves = unpacked(r);
+      const curves = unpacked(r.curves);
       for (const [i, p] of some.entries()) {
         const curve = curves[i];
         if (curve) this.curves.set(key(p), curve);
-        room -= curve?.ops ?? 0;
       }
+      room -= r.curves.work;
     }
     return pairs.map((p) => this.curves.get(key(p)));
   }

@@ -1,5 +1,5 @@
-/** Decodes pages of steps and of warps, as src/base/steps.h has them: numbers of seven bits a byte, each relative to the
- * item before. */
+/** Decodes pages of steps, as src/base/fold.h has them, and of warps, as src/base/steps.h does: numbers of seven bits a byte. */
+import { popcount } from "../heat";
 import type { Step } from "./types";
 
 export const LANES = 32;
@@ -14,6 +14,14 @@ class Reader {
 
   get done(): boolean {
     return this.at >= this.page.length;
+  }
+
+  get place(): number {
+    return this.at;
+  }
+
+  goTo(place: number): void {
+    this.at = place;
   }
 
   /** A number of up to 53 bits. */
@@ -33,41 +41,123 @@ class Reader {
   }
 }
 
-/** What is the same for all lanes comes from the first one; `r` stands behind its offset. */
-function lanesOf(r: Reader, mask: number, first: number): number[] {
-  const offsets = new Array<number>(LANES).fill(Number.NaN);
-  const shape = r.number();
-  const stride = shape % 2 === 1 ? (shape - 1) / 2 : -shape / 2;
-  const lowest = 31 - Math.clz32(mask & -mask);
-  let last = first;
-  offsets[lowest] = first;
-  for (let lane = lowest + 1; lane < LANES; lane++) {
-    if (!((mask >>> lane) & 1)) continue;
-    last = shape === 0 ? last + r.signed() : first + stride * (lane - lowest);
-    offsets[lane] = last;
-  }
-  return offsets;
+/** What the steps of a page have in common: where, with which lanes, and what they are. */
+export interface Mark {
+  kind: Step["kind"];
+  pc: number;
+  mask: number;
+  slot: number; // of an access; else -1
+  moves: Uint32Array; // of an access: places in the page where it says how the lanes lie, by execution
 }
 
-/** The steps of a page. */
-export function stepsOf(page: Uint8Array): Step[] {
-  const r = new Reader(page);
-  const steps: Step[] = [];
-  let [pc, mask, offset] = [0, 0, 0];
-  while (!r.done) {
-    pc += r.signed();
-    mask = (mask ^ r.number()) >>> 0;
-    const what = r.number();
-    if (mask === 0 || pc < 0) throw new Error(DAMAGED);
-    if (what < FIRST_SLOT) {
-      steps.push({ kind: KINDS[what] ?? "barrier", pc, mask, slot: -1, offsets: [] });
-      continue;
+/** A list of `count` items, which `tell` reads where a new one comes; numbered in that order. */
+function listOf(r: Reader, count: number, tell: () => void): Uint32Array {
+  const list = new Uint32Array(count);
+  let told = 0;
+  const read = (from: number, to: number): void => {
+    for (let at = from; at < to; ) {
+      const number = r.number();
+      if (number % 2 === 0) {
+        if (number === 0) tell();
+        const item = number === 0 ? told++ : number / 2 - 1;
+        if (item >= told) throw new Error(DAMAGED);
+        list[at++] = item;
+        continue;
+      }
+      const length = (number - 1) / 2;
+      const times = r.number();
+      if (length === 0 || times < 2 || times * length > to - at) throw new Error(DAMAGED);
+      read(at, at + length);
+      for (let i = 1; i < times; i++) list.copyWithin(at + i * length, at, at + length);
+      at += length * times;
     }
-    offset += r.signed();
-    const offsets = lanesOf(r, mask, offset);
-    steps.push({ kind: "access", pc, mask, slot: what - FIRST_SLOT, offsets });
+  };
+  read(0, count);
+  return list;
+}
+
+function readMark(r: Reader, before: Mark | undefined): Mark {
+  const pc = (before?.pc ?? 0) + r.signed();
+  const mask = ((before?.mask ?? 0) ^ r.number()) >>> 0;
+  const what = r.number();
+  if (mask === 0 || pc < 0) throw new Error(DAMAGED);
+  const kind = KINDS[what] ?? "access";
+  return { kind, pc, mask, slot: what < FIRST_SLOT ? -1 : what - FIRST_SLOT, moves: NONE };
+}
+
+const NONE = new Uint32Array(0);
+
+function readMoves(r: Reader, mark: Mark, count: number): Uint32Array {
+  const places: number[] = [];
+  const list = listOf(r, count, () => {
+    places.push(r.place);
+    r.number();
+    let lanes = r.number() === 0 ? popcount(mark.mask) - 1 : 0;
+    while (lanes-- > 0) r.number();
+  });
+  return list.map((item) => places[item] as number);
+}
+
+/** A page with so many steps: what they are, one after the other, before where they access is looked at. */
+export class Unfolded {
+  readonly marks: Mark[] = [];
+  readonly path: Uint32Array; // of `marks`, by step
+  private readonly r: Reader;
+
+  constructor(page: Uint8Array, count: number) {
+    const r = new Reader(page);
+    this.r = r;
+    this.path = listOf(r, count, () => this.marks.push(readMark(r, this.marks.at(-1))));
+    const executions = new Uint32Array(this.marks.length);
+    for (const mark of this.path) executions[mark] = (executions[mark] as number) + 1;
+    this.marks.forEach((mark, i) => {
+      if (mark.kind === "access") mark.moves = readMoves(r, mark, executions[i] as number);
+    });
+    if (!r.done) throw new Error(DAMAGED);
   }
-  return steps;
+
+  /** What is told of a move: by how many bytes the first lane moves, and the bytes between lanes; undefined: they lie anyhow. */
+  move(place: number): { by: number; stride: number | undefined } {
+    const { r } = this;
+    r.goTo(place);
+    const by = r.signed();
+    const shape = r.number();
+    const stride = shape % 2 === 1 ? (shape - 1) / 2 : -shape / 2;
+    return { by, stride: shape === 0 ? undefined : stride };
+  }
+
+  /** Where each lane lies, of a move with its first lane at `first`. */
+  lanes(mask: number, place: number, first: number): number[] {
+    const { stride } = this.move(place);
+    const { r } = this; // stands behind the shape
+    const offsets = new Array<number>(LANES).fill(Number.NaN);
+    const lowest = 31 - Math.clz32(mask & -mask);
+    let last = first;
+    offsets[lowest] = first;
+    for (let lane = lowest + 1; lane < LANES; lane++) {
+      if (!((mask >>> lane) & 1)) continue;
+      last = stride === undefined ? last + r.signed() : first + stride * (lane - lowest);
+      offsets[lane] = last;
+    }
+    return offsets;
+  }
+}
+
+/** All steps of a page, unfolded. */
+export function stepsOf(page: Uint8Array, count: number): Step[] {
+  const unfolded = new Unfolded(page, count);
+  const next = new Uint32Array(unfolded.marks.length);
+  const offset = new Float64Array(unfolded.marks.length);
+  return Array.from(unfolded.path, (m): Step => {
+    const mark = unfolded.marks[m] as Mark;
+    const { kind, pc, mask, slot } = mark;
+    if (kind !== "access") return { kind, pc, mask, slot, offsets: [] };
+    const place = mark.moves[next[m] as number] as number;
+    next[m] = (next[m] as number) + 1;
+    const first = (offset[m] as number) + unfolded.move(place).by;
+    offset[m] = first;
+    return { kind, pc, mask, slot, offsets: unfolded.lanes(mask, place, first) };
+  });
 }
 
 /** The warps of a page: `each` is called with block, number and the begins in each slot, which it must copy. */

@@ -158,7 +158,7 @@ export class TileRaster {
     const column = Float32Array.from({ length: this.down }, (_, row) => {
       const from = Math.floor((row * all) / this.down);
       const to = Math.floor(((row + 1) * all) / this.down);
-      return meanOf(curve.total, curve.ops, from, Math.max(to, from + 1));
+      return meanOf(curve, "total", from, Math.max(to, from + 1));
     });
     this.columns.set(pair, column);
     return column;

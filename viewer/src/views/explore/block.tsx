@@ -118,31 +118,21 @@ function cells(
   const [curve, left] = [p.curves[warp], leftOf(s, warp)];
   c.globalAlpha = from > (p.where.until ?? from) ? 0.2 : 1; // not played yet
   COLUMNS.forEach(({ key }, k) => {
-    const mean = curve ? meanOf(curve[key], curve.ops, from, from + p.bundle) : Number.NaN;
+    const mean = curve ? meanOf(curve, key, from, from + p.bundle) : Number.NaN;
     const code = Number.isNaN(mean) ? (curve ? ENDED : UNKNOWN) : differenceCode(mean);
     c.fillStyle = cssOf(code);
     c.fillRect(left + k * s.cell, y, s.cell - 1, s.row - 1);
   });
-  if (curve && hasBarrier(barriersOf(p, warp), from, from + p.bundle)) {
+  if (curve && hasBarrier(p, warp, from, from + p.bundle)) {
     c.fillStyle = ink.text;
     c.fillRect(left - 3, y + s.row - 2, COLUMNS.length * s.cell + 5, 2);
   }
   c.globalAlpha = 1;
 }
 
-const barriersOf = (p: Props, warp: number): Uint32Array =>
-  p.side.data.barriersOf(p.kinds[warp] ?? -1);
-
-/** Whether an operation from..to is a barrier. */
-export function hasBarrier(barriers: Uint32Array, from: number, to: number): boolean {
-  let [low, high] = [0, barriers.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((barriers[middle] as number) < from) low = middle + 1;
-    else high = middle;
-  }
-  return (barriers[low] ?? Number.POSITIVE_INFINITY) < to;
-}
+/** Whether an operation from..to of the warp is a barrier. */
+const hasBarrier = (p: Props, warp: number, from: number, to: number): boolean =>
+  p.side.data.hasBarrier(p.kinds[warp] ?? -1, from, to);
 
 function head(
   c: CanvasRenderingContext2D,
@@ -179,10 +169,10 @@ export function cellText(p: Props, warp: number, bundle: number): string {
   const from = bundle * p.bundle;
   if (from >= curve.ops) return `warp ${warp}: has ended, after ${plural(curve.ops, "operation")}`;
   const of = COLUMNS.map(({ key, name }) => {
-    const mean = meanOf(curve[key], curve.ops, from, from + p.bundle);
+    const mean = meanOf(curve, key, from, from + p.bundle);
     return `${name} ${mean === 0 ? "as there" : mean.toFixed(2)}`;
   });
-  const barrier = hasBarrier(barriersOf(p, warp), from, from + p.bundle) ? "; with a barrier" : "";
+  const barrier = hasBarrier(p, warp, from, from + p.bundle) ? "; with a barrier" : "";
   const what = warp === p.than ? "the others are compared with it" : of.join(", ");
   return `warp ${warp}, ${bundleName(bundle, p.bundle, curve.ops)}: ${what}${barrier}`;
 }

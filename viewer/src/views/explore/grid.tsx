@@ -99,10 +99,8 @@ export function spotText(side: Side, spot: Spot, bundle: number): string {
   }
   const from = spot.bundle * bundle;
   if (from >= curve.ops) return `${who}: has ended, after ${plural(curve.ops, "operation")}`;
-  const mean = meanOf(curve.total, curve.ops, from, from + bundle);
-  const pcs = side.data
-    .pcsOf(side.data.kindOf(spot.block, spot.warp))
-    .subarray(from, from + bundle);
+  const mean = meanOf(curve, "total", from, from + bundle);
+  const pcs = side.data.pcsOf(side.data.kindOf(spot.block, spot.warp), from, bundle);
   const i = side.m.payload.instructions.find(
     (x) => x.kernel === side.row.kernel && x.line !== undefined && pcs.includes(x.pc),
   );

@@ -92,7 +92,7 @@ interface LevelProps {
 }
 
 const pcsOf = (side: Side, kind: number, from: number, n: number): number[] =>
-  kind < 0 ? [] : [...new Set(side.data.pcsOf(kind).subarray(from, from + n))];
+  kind < 0 ? [] : [...new Set(side.data.pcsOf(kind, from, n))];
 
 function BlockLevel({ side, where, bundle, arch, pointed }: LevelProps) {
   const block = where.block ?? 0;
