@@ -173,7 +173,7 @@ const PLACE = {
   bases: new Map(),
 };
 const table = new paths.VisitTable();
-const prices = new Prices(PLACE, ACCESSES, "9.0");
+const prices = new Prices(ACCESSES, "9.0");
 
 /** The path of such steps; an access costs what its lanes do. */
 function pathOf(steps, blocks = new Map()) {
@@ -181,7 +181,7 @@ function pathOf(steps, blocks = new Map()) {
   for (const s of steps) {
     if (s.kind === "entry") maker.enter(s.pc, s.mask);
     else if (s.kind === "barrier") maker.barrier(s.pc, s.mask);
-    else maker.access(s.pc, s.mask, s.slot, s.slot === 1, prices.of(s, 0, undefined, () => s.offsets));
+    else maker.access(s.pc, s.mask, s.slot, s.slot === 1, prices.of(s, PLACE, 0, undefined, () => s.offsets));
   }
   return maker.done();
 }
@@ -205,8 +205,8 @@ test("costs of requests are those of the architecture", () => {
 
 test("a request costs the same wherever it is moved to by 256 bytes, and else what it does there", () => {
   const steps = [0, 4, 260, 256, -252].map((first) => ({ ...access(1), offsets: access(1).offsets.map((o) => o + first) }));
-  const cost = (first, step, own) => own.of(step, first, 4, () => step.offsets).sizes.length;
-  const own = new Prices(PLACE, ACCESSES, "9.0");
+  const cost = (first, step, own) => own.of(step, PLACE, first, 4, () => step.offsets).sizes.length;
+  const own = new Prices(ACCESSES, "9.0");
   assert.deepEqual([0, 4, 260, 256, -252].map((first, i) => cost(first, steps[i], own)), [4, 5, 5, 4, 5]);
 });
 
@@ -272,7 +272,7 @@ test("warps differ as the C side says", { skip: !existsSync(writer) }, () => {
   let [folded, alone, apartInSome] = [0, 0, 0];
   for (const { warps, blocks, accesses, bases, runs, total, threads, shared, global } of lines) {
     const place = { slots: PLACE.slots, begins: [0, 0], bases: new Map(bases) };
-    const own = new Prices(place, new Map(accesses), "9.0");
+    const own = new Prices(new Map(accesses), "9.0");
     const [a, b] = warps.map(({ steps, page }) => {
       const bytes = Uint8Array.from(Buffer.from(page, "hex"));
       const path = costPaths.pathOf([new Unfolded(bytes, steps)], place, own, new Map(blocks), table);

@@ -57,23 +57,32 @@ export class Prices {
   private readonly known = new Map<string, Moved>();
 
   constructor(
-    private readonly place: Place,
     private readonly accesses: Accesses,
-    private readonly arch: string,
+    readonly arch: string,
   ) {}
 
   /** Of an access whose lanes lie as `lanes` tells, the first of them `first` bytes from the warp's begin. */
-  of(mark: Mark, first: number, stride: number | undefined, lanes: () => number[]): Moved {
+  of(
+    mark: Pick<Mark, "pc" | "mask" | "slot">,
+    place: Place,
+    first: number,
+    stride: number | undefined,
+    lanes: () => number[],
+  ): Moved {
     const { pc, mask, slot } = mark;
     const cost = () => {
       const step: Step = { kind: "access", pc, mask, slot, offsets: lanes() };
-      return moved(requestOf(step, this.place, this.accesses), this.arch);
+      return moved(requestOf(step, place, this.accesses), this.arch);
     };
     if (stride === undefined) return cost();
-    const key = `${pc} ${mask} ${slot} ${stride} ${((first % AGAIN) + AGAIN) % AGAIN}`;
-    const known = this.known.get(key) ?? cost();
-    this.known.set(key, known);
-    return known;
+    const { space, object } = place.slots[slot] ?? { space: "", object: 0 };
+    const at = first + (place.begins[slot] ?? 0) + (place.bases.get(object) ?? 0);
+    const key = `${pc} ${mask} ${space} ${stride} ${((at % AGAIN) + AGAIN) % AGAIN}`;
+    const before = this.known.get(key);
+    if (before) return before;
+    const costs = cost();
+    this.known.set(key, costs);
+    return costs;
   }
 }
 
@@ -100,7 +109,7 @@ export function pathOf(
         const { by, stride } = page.move(at);
         const first = (offset[m] as number) + by;
         offset[m] = first;
-        const costs = prices.of(mark, first, stride, () => page.lanes(mask, at, first));
+        const costs = prices.of(mark, place, first, stride, () => page.lanes(mask, at, first));
         maker.access(pc, mask, slot, place.slots[slot]?.space === "shared", costs);
       }
     }

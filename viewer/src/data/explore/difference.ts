@@ -58,6 +58,8 @@ export function apart(
 
 const clamp = (value: number): number => Math.min(1, value);
 
+const VISITS = 2 ** 26; // more than there are in an engine
+
 /** Makes pieces, each once. */
 export class PoolMaker {
   private readonly from = [0];
@@ -67,7 +69,8 @@ export class PoolMaker {
     shared: [],
     global: [],
   };
-  private readonly known = new Map<string, number>();
+  private readonly pairs = new Map<number, number>();
+  private readonly known = new Map<string, number>(); // of several
   readonly ops: number[] = []; // by piece
 
   private put(plane: Plane, value: number): void {
@@ -77,11 +80,11 @@ export class PoolMaker {
 
   /** The operations of A's visit, with those of B's, if it has a partner. `behind`: B did something alone before it. */
   piece(a: Visit, b: Visit | undefined, behind: boolean): number {
-    const key = `${a.id} ${b ? b.id : ""} ${behind}`;
-    const before = this.known.get(key);
+    const key = (a.id * VISITS + (b ? b.id + 1 : 0)) * 2 + (behind ? 1 : 0);
+    const before = this.pairs.get(key);
     if (before !== undefined) return before;
     const piece = this.ops.push(a.insns) - 1;
-    this.known.set(key, piece);
+    this.pairs.set(key, piece);
     for (const plane of PLANES) this.sums[plane].push(0);
     let [i, k] = [0, 0];
     for (let op = 0; op < a.insns; op++) {

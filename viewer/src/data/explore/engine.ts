@@ -78,6 +78,7 @@ export class Engine {
   private readonly bases: Bases;
   private readonly paths = new Map<string, Path>();
   readonly visits = new VisitTable();
+  private prices: Prices | undefined; // by the row of the table that was asked for last
   private kept = 0;
   private arch = "";
 
@@ -107,9 +108,9 @@ export class Engine {
     const from = warps.beginAt[first] as number;
     const begins = Array.from(warps.begins.subarray(from, from + slots.length));
     const place = { slots, begins, bases: this.bases };
-    const prices = new Prices(place, this.accesses, arch);
+    if (this.prices?.arch !== arch) this.prices = new Prices(this.accesses, arch);
     const pages = await this.steps.pagesOf(sequence);
-    const path = pathOf(pages, place, prices, this.blocks, this.visits);
+    const path = pathOf(pages, place, this.prices, this.blocks, this.visits);
     if (this.kept > KEPT_VISITS) {
       this.paths.clear();
       this.kept = 0;
