@@ -3,7 +3,8 @@
  *     bench_explore [--limits]
  *
  * With few kinds, as where all blocks do alike; with a kind for each warp, as where data decides how
- * long a loop goes on and what is accessed; and two long warps that have little in common. With
+ * long a loop goes on and what is accessed; two long warps that have little in common; and long loops,
+ * which fold. With
  * --limits the exit status is 1 where that takes longer than it may. */
 #include "../clock.h"
 #include "analysis/explore/outliers.h"
@@ -157,6 +158,21 @@ static double long_warps(bench *b)
     return run(b, 2, "two long warps");
 }
 
+/* As many as a launch of examples/series has: each makes more rounds than the one before, and all
+ * rounds cost the same. */
+static double long_loops(bench *b)
+{
+    enum { WARPS_OF_LOOPS = 512 };
+    for (uint32_t i = 0; i < WARPS_OF_LOOPS; i++) {
+        uint32_t npages;
+        wl_folded *pages = sequence(b, 8 * (i + 1), false, &npages);
+        if (!pages)
+            return 1e9;
+        b->warps[i] = warp_of(i, pages, npages);
+    }
+    return run(b, WARPS_OF_LOOPS, "long loops");
+}
+
 int main(int argc, char **argv)
 {
     bool limits = argc > 1 && strcmp(argv[1], "--limits") == 0;
@@ -165,8 +181,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "not enough memory\n");
         return 1;
     }
-    double few = few_kinds(&b), many = many_kinds(&b), two = long_warps(&b);
+    double few = few_kinds(&b), many = many_kinds(&b), two = long_warps(&b),
+           loops = long_loops(&b);
     wl_folder_free(b.folder);
     wl_arena_free(b.arena);
-    return limits && (few > 0.25 || many > 20 || two > 20);
+    return limits && (few > 0.25 || many > 20 || two > 20 || loops > 5);
 }

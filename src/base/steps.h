@@ -1,7 +1,7 @@
-/* What warps did, step by step, packed in pages. A sequence of steps is kept once: where its
- * accesses lie is told from where a warp begins in each of the objects that it touches (their
- * slots), so that warps that did the same elsewhere share it, and a warp is its block, its number
- * and these begins.
+/* What warps did, step by step, packed in pages, as they come and as a capture has them; base/fold.h
+ * has what a profile makes of them. A sequence of steps is kept once: where its accesses lie is told
+ * from where a warp begins in each of the objects that it touches (their slots), so that warps that
+ * did the same elsewhere share it, and a warp is its block, its number and these begins.
  *
  * A page can be read alone and holds WL_PAGE_ITEMS steps or warps at most. Its numbers have seven
  * bits a byte, the lowest first, bit 7 set in all but the last (LEB128); signed ones are 2 * n, or

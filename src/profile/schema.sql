@@ -450,8 +450,8 @@ CREATE TABLE spans (
 );
 
 -- What warps did, step by step, in pages that can be read alone (docs/profile-schema.md has their
--- layout; bytes: unpacked). Equal sequences of steps are kept once, over all launches; nslots: objects
--- that they access.
+-- layout; bytes: unpacked, but folded). Equal sequences of steps are kept once, over all launches;
+-- nslots: objects that they access.
 CREATE TABLE sequences (
   id INTEGER PRIMARY KEY, nsteps INTEGER NOT NULL, nslots INTEGER NOT NULL
 );

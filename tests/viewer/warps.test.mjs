@@ -14,7 +14,7 @@ const costPaths = await load("src/data/explore/cost.ts", folder);
 const { Prices } = costPaths;
 const { PathMaker } = await load("src/data/explore/operations.ts", folder);
 const paths = await load("src/data/explore/path.ts", folder);
-const { apart, curveOf, meanOf, PLANES, sumTo } = await load("src/data/explore/difference.ts", folder);
+const { apart, curveOf, drawCurve, meanOf, PLANES, PoolMaker, sumTo } = await load("src/data/explore/difference.ts", folder);
 const tiles = await load("src/data/explore/tiles.ts", folder);
 const tables = await load("src/data/explore/table.ts", folder);
 const { Engine } = await load("src/data/explore/engine.ts", folder);
@@ -259,6 +259,24 @@ test("means of bundles", () => {
   assert.equal(meanOf(curve, "total", 0, 2), 1);
   assert.equal(meanOf(curve, "total", 1, 9), 0.5);
   assert.ok(Number.isNaN(meanOf(curve, "total", 3, 5)));
+});
+
+test("rounds of a loop that cost the same are compared once", () => {
+  const blocks = new Map([[0, 7], [7, 23], [30, 4]]);
+  const loop = (rounds) => pathOf([entry(0), ...Array.from({ length: rounds }, () => entry(7)), entry(30, 1), entry(30)], blocks);
+  const than = loop(2056);
+  const pool = new PoolMaker();
+  let work = 0;
+  for (let rounds = 8; rounds <= 4096; rounds += 8) {
+    const path = loop(rounds);
+    const curve = drawCurve(pool, path, than);
+    assert.equal(curve.ops, 7 + 23 * rounds + 8);
+    work += curve.work;
+  }
+  assert.ok(work < 20_000, `${work}`); // of 24 million operations
+  const curve = curveOf(loop(2060), than);
+  assert.deepEqual([2055, 2056, 2057].map((round) => meanOf(curve, "total", 7 + 23 * round, 7 + 23 * (round + 1))), [0, 1, 1]);
+  assert.equal(sumTo(curve, "total", curve.ops), 4 * 23);
 });
 
 /* ---- against the C side ---- */

@@ -92,7 +92,7 @@ export function spotText(side: Side, spot: Spot, bundle: number): string {
   if (!curve) {
     const known = side.data.indexOf(spot.block, spot.warp) !== undefined;
     if (known && side.looks.pairs[side.looks.of.get(spot.block) ?? -1]?.[spot.warp] !== -2)
-      return `${who}: not compared here, since the warps' operations are too many; open the block`;
+      return `${who}: not compared here, since all warps together do too much that is unlike; open the block`;
     return known
       ? `${who}: the block that it is compared with has no warp of that number`
       : `${who}: not in the profile`;

@@ -62,7 +62,7 @@ export function Legend({ level, columns }: Props) {
           <Swatch
             code={ALONE}
             text="not compared"
-            help="The representative block has no warp of that number, or the warps' operations are too many to compare all at once"
+            help="The representative block has no warp of that number, or the warps do too much that is unlike to compare all at once"
           />
         )}
         {level === "block" && (

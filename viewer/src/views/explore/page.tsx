@@ -291,8 +291,10 @@ function Explorer({ m, row }: { m: Model; row: Explore }) {
         {(where.level === "warp" || where.level === "operation") && <WarpLevel {...level} />}
         {where.level === "grid" && side.leftOut > 0 && (
           <p class="muted">
-            {plural(side.leftOut, "warp")} of {exact(side.row.warps)} are not compared here: all
-            operations together are too many for one picture. Open a block to compare its warps.
+            {plural(side.leftOut, "warp")} of {exact(side.row.warps)} are not compared here: what
+            they did differs too much from round to round, or from warp to warp, to compare all of
+            it for one picture. Those whose paths most warps took came first. Open a block to
+            compare its warps.
           </p>
         )}
         <p class="pointed" aria-live="polite">

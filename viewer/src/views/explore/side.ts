@@ -14,7 +14,7 @@ export interface Side {
   repOf: number; // its launch
   chosen: boolean; // by hand
   looks: Looks;
-  curves: (Curve | undefined)[]; // of looks.wanted; undefined: not compared, since its operations are too many
+  curves: (Curve | undefined)[]; // of looks.wanted; undefined: not compared, since all together are too much work
   leftOut: number; // warps of these
   most: number; // operations of a warp
 }
