@@ -328,6 +328,8 @@ static void read_items(list_reader *r, uint32_t from, uint32_t to) // NOLINT(mis
             return;
         }
         uint32_t n = (uint32_t)length;
+        if (!r->of)
+            r->failed = !wl_push(&r->u->rounds, (wl_fold_round){from, n, (uint32_t)times});
         read_items(r, from, from + n);
         for (uint32_t i = 1; i < times && !r->failed; i++)
             memcpy(r->to + from + (size_t)i * n, r->to + from, n * sizeof *r->to);
@@ -366,7 +368,7 @@ static bool read_moves(list_reader *r)
 bool wl_unfold(const wl_folded *page, wl_unfolded *u)
 {
     u->at = u->nsteps = 0;
-    u->path.count = u->moves.count = u->marks.count = 0;
+    u->path.count = u->moves.count = u->marks.count = u->rounds.count = 0;
     if (page->nsteps > WL_FOLD_STEPS || page->size > UINT32_MAX || page->nslots > WL_MOST_SLOTS ||
         !wl_reserve(&u->path, page->nsteps + 1) || !wl_reserve(&u->moves, page->nsteps + 1))
         return false;
@@ -401,17 +403,45 @@ static void take_move(wl_unfolded *u, wl_fold_mark *m, wl_step *step)
     }
 }
 
-bool wl_unfold_step(wl_unfolded *u, wl_step *step)
+void wl_unfold_mark(wl_unfolded *u, uint32_t mark, wl_step *step)
 {
-    if (u->at >= u->nsteps)
-        return false;
-    wl_fold_mark *m = &u->marks.data[u->path.data[u->at++]];
+    wl_fold_mark *m = &u->marks.data[mark];
     step->pc = m->pc;
     step->mask = m->mask;
     step->slot = m->slot;
     if (m->slot < WL_STEP_ENTRY)
         take_move(u, m, step);
+}
+
+bool wl_unfold_step(wl_unfolded *u, wl_step *step)
+{
+    if (u->at >= u->nsteps)
+        return false;
+    wl_unfold_mark(u, u->path.data[u->at++], step);
     return true;
+}
+
+void wl_unfold_skip(wl_unfolded *u, uint32_t mark, uint32_t accesses, int64_t by)
+{
+    wl_fold_mark *m = &u->marks.data[mark];
+    m->next += accesses;
+    m->offset = (int64_t)((uint64_t)m->offset + (uint64_t)by);
+}
+
+int64_t wl_unfold_moves_by(const wl_unfolded *u, uint32_t mark, uint32_t after)
+{
+    const uint8_t *at = u->data + u->moves.data[u->marks.data[mark].next + after];
+    uint64_t number = 0;
+    wl_varint_get(&at, u->end, &number);
+    return moved_by(0, number);
+}
+
+bool wl_unfold_repeats(const wl_unfolded *u, uint32_t mark, uint32_t from, uint32_t to,
+                       uint32_t length)
+{
+    const uint32_t *moves = u->moves.data + u->marks.data[mark].next;
+    return from >= to ||
+           memcmp(moves + from, moves + from - length, (to - from) * sizeof *moves) == 0;
 }
 
 void wl_unfolded_free(wl_unfolded *u)
@@ -419,6 +449,7 @@ void wl_unfolded_free(wl_unfolded *u)
     wl_vec_free(&u->path);
     wl_vec_free(&u->moves);
     wl_vec_free(&u->marks);
+    wl_vec_free(&u->rounds);
     *u = (wl_unfolded){0};
 }
 

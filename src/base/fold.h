@@ -54,18 +54,34 @@ typedef struct wl_fold_mark {
     int64_t offset;              /* of the last access's first active lane */
 } wl_fold_mark;
 
+/* Items of the path that come several times in a row, the first time from step `from` on. */
+typedef struct wl_fold_round {
+    uint32_t from, length, times;
+} wl_fold_round;
+
 typedef struct wl_unfolded { /* all zero: an empty page. Its parts are its own. */
     const uint8_t *data, *end;
     uint32_t at, nsteps;
     wl_vec(uint32_t) path;      /* marks, by step */
     wl_vec(uint32_t) moves;     /* mark after mark, where in `data` each is told */
     wl_vec(wl_fold_mark) marks; /* in the order in which they come first */
+    /* By `from`, then from without to within; of those within others the ones in the first round. */
+    wl_vec(wl_fold_round) rounds;
 } wl_unfolded;
 
 /* Checks the page, and begins at its first step; memory is used again. False where it holds what no
  * folder wrote, or memory is exhausted. */
 bool wl_unfold(const wl_folded *page, wl_unfolded *out);
 bool wl_unfold_step(wl_unfolded *u, wl_step *step); /* the next one; false after the last */
+/* The next step of the mark, instead: whoever takes them so, takes all steps of the page so. */
+void wl_unfold_mark(wl_unfolded *u, uint32_t mark, wl_step *step);
+/* Leaves out so many accesses of the mark, after which its lanes are `by` bytes further on. */
+void wl_unfold_skip(wl_unfolded *u, uint32_t mark, uint32_t accesses, int64_t by);
+/* By how many bytes the mark's lanes move with the access that comes `after` others. */
+int64_t wl_unfold_moves_by(const wl_unfolded *u, uint32_t mark, uint32_t after);
+/* Whether the mark's accesses after the next `from`, up to `to`, move as those `length` before them do. */
+bool wl_unfold_repeats(const wl_unfolded *u, uint32_t mark, uint32_t from, uint32_t to,
+                       uint32_t length);
 void wl_unfolded_free(wl_unfolded *u);
 
 typedef struct wl_unfolding { /* of a warp's pages, one after the other; all zero but for these */

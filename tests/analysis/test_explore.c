@@ -418,6 +418,38 @@ static void random_steps(walk_steps *s, uint64_t *seed)
     walk_steps_end(s);
 }
 
+/* The visits are those of the steps, one after the other, and the counts their sums. */
+static void expect_visits(const prof_warp *warp, const explore_path *p)
+{
+    wl_unfolding steps = {.pages = warp->pages, .npages = warp->npages};
+    ana_warp_counts sum = {0};
+    const explore_visit *v = NULL;
+    uint32_t requests = 0;
+    for (wl_step step; wl_unfolding_step(&steps, &step);) {
+        if (step.slot != WL_STEP_ENTRY) {
+            assert_int_equal(p->requests.data[v->first + requests].pc, step.pc);
+            assert_int_equal(p->requests.data[v->first + requests++].mask, step.mask);
+            continue;
+        }
+        assert_true(!v || v->nrequests == requests);
+        v = visit_of(p, (uint32_t)sum.entries++);
+        assert_true(v->pc == step.pc && v->mask == step.mask);
+        sum.operations += v->ninsns;
+        for (requests = 0; requests < v->nrequests; requests++, sum.requests++) {
+            const explore_request *r = &p->requests.data[v->first + requests];
+            sum.wavefronts += r->passes;
+            sum.sectors += r->nsizes;
+        }
+        requests = 0;
+    }
+    assert_false(steps.failed);
+    wl_unfolding_free(&steps);
+    assert_int_equal(p->length, sum.entries);
+    assert_true(p->counts.entries == sum.entries && p->counts.operations == sum.operations);
+    assert_true(p->counts.requests == sum.requests && p->counts.sectors == sum.sectors);
+    assert_int_equal(p->counts.wavefronts, sum.wavefronts);
+}
+
 /* The runs of a diff of all visits, unfolded. */
 static void expect_runs_of_all(const explore_path *a, const explore_path *b,
                                const explore_runs *runs)
@@ -451,6 +483,7 @@ static void random_warps_differ_as_their_operations(void **state)
             random_steps(&s, &seed);
             prof_warp w = walk_warp(&s, 0, 0, 0);
             assert_true(explore_path_of(&kernel.facts, &w, &paths[k]));
+            expect_visits(&w, &paths[k]);
         }
         explore_comparison c;
         assert_true(explore_compare(&comparer, &paths[0], &paths[1], 256, &c));

@@ -49,6 +49,19 @@ static void add_visited(walk_steps *s, const visited *v, int64_t from)
     }
 }
 
+/* A loop of which each round has another in it. */
+static void random_nest(walk_steps *s)
+{
+    visited body[3] = {draw(), draw(), draw()};
+    uint32_t outer = 1 + below(20), inner = 1 + below(20), odd = below(3) ? UINT32_MAX : below(20);
+    int64_t by = 64 * (int64_t)below(5), far = 32 * (int64_t)below(9);
+    for (uint32_t i = 0; i < outer; i++) {
+        add_visited(s, &body[0], far * i);
+        for (uint32_t k = 0; k < inner + (i == odd); k++)
+            add_visited(s, &body[1 + k % 2], far * i + by * k);
+    }
+}
+
 /* Loops whose accesses move on from round to round, with another visit in some rounds. From the
  * loop `parts` on the numbers are others than those that follow from the seed. */
 static void random_warp(walk_steps *s, wl_arena *arena, uint32_t parts)
@@ -58,14 +71,17 @@ static void random_warp(walk_steps *s, wl_arena *arena, uint32_t parts)
         if (i == parts)
             seed += 12345;
         visited body[4];
-        uint32_t length = 1 + below(4), times = below(3) ? 1 : 1 + below(60);
+        uint32_t length = 1 + below(4), times = below(3) ? 1 : 1 + below(below(8) ? 60 : 600);
+        uint32_t odd = below(2) ? 90 : UINT32_MAX; /* one visit of so many is another */
         int64_t by = below(2) ? 128 * (int64_t)below(3) : 4 * (int64_t)below(9);
         for (uint32_t k = 0; k < length; k++)
             body[k] = draw();
         for (uint32_t k = 0; k < length * times; k++) {
             visited other = draw();
-            add_visited(s, below(90) ? &body[k % length] : &other, by * (k / length));
+            add_visited(s, below(odd) ? &body[k % length] : &other, by * (k / length));
         }
+        if (below(5) == 0)
+            random_nest(s);
     }
     walk_steps_end(s);
 }

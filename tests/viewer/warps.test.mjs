@@ -284,9 +284,9 @@ test("rounds of a loop that cost the same are compared once", () => {
 const writer = process.env.WARPLENS_COMPARISONS ?? "";
 
 test("warps differ as the C side says", { skip: !existsSync(writer) }, () => {
-  const text = execFileSync(writer, ["300"], { maxBuffer: 1 << 30, encoding: "utf8" });
+  const text = execFileSync(writer, ["200"], { maxBuffer: 1 << 30, encoding: "utf8" });
   const lines = text.trimEnd().split("\n").map((line) => JSON.parse(line));
-  assert.equal(lines.length, 300);
+  assert.equal(lines.length, 200);
   let [folded, alone, apartInSome] = [0, 0, 0];
   for (const { warps, blocks, accesses, bases, runs, total, threads, shared, global } of lines) {
     const place = { slots: PLACE.slots, begins: [0, 0], bases: new Map(bases) };
@@ -309,7 +309,7 @@ test("warps differ as the C side says", { skip: !existsSync(writer) }, () => {
       for (const [i, d] of wanted.entries()) assert.equal(got[i + 1], (sum += d), `${plane} ${i}`);
     }
   }
-  assert.ok(folded > 200 && alone > 150 && apartInSome > 250, `${folded} ${alone} ${apartInSome}`);
+  assert.ok(folded > 200 && alone > 100 && apartInSome > 180, `${folded} ${alone} ${apartInSome}`);
 });
 
 /* ---- a whole launch ---- */

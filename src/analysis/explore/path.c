@@ -1,6 +1,8 @@
 /* From the steps of a warp to its path. */
 #include "analysis/explore/path.h"
 
+#include "analysis/explore/rounds.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -386,14 +388,51 @@ static void take_access(walk *w, const wl_step *s)
         last_visit(w->path)->mask |= s->mask;
 }
 
-static void take_step_of_path(walk *w, const wl_step *s)
+static bool take_step_of_path(void *ctx, const wl_step *s)
 {
+    walk *w = ctx;
     if (s->slot == WL_STEP_ENTRY)
         take_entry(w, s);
     else if (s->slot == WL_STEP_BARRIER)
         take_barrier_step(w, s);
     else if (s->slot < w->warp->nslots)
         take_access(w, s);
+    return !w->failed;
+}
+
+static explore_since note_round(void *ctx)
+{
+    const walk *w = ctx;
+    return (explore_since){w->path->making.list.count, w->path->counts};
+}
+
+static void add_counts(ana_warp_counts *c, const ana_warp_counts *since, uint64_t times)
+{
+    c->entries += times * (c->entries - since->entries);
+    c->requests += times * (c->requests - since->requests);
+    c->sectors += times * (c->sectors - since->sectors);
+    c->wavefronts += times * (c->wavefronts - since->wavefronts);
+    c->wavefronts_extra += times * (c->wavefronts_extra - since->wavefronts_extra);
+    c->barriers += times * (c->barriers - since->barriers);
+}
+
+/* The visit at hand is as it was when the round began, so that those which the round ended are those
+ * which the next one ends. */
+static bool repeat_round(void *ctx, const explore_since *since, uint32_t times)
+{
+    walk *w = ctx;
+    explore_path *p = w->path;
+    size_t end = p->making.list.count, count = (end - since->visits) * times;
+    if (end + count > UINT32_MAX || !wl_reserve(&p->making.list, count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t visit = p->making.list.data[since->visits + i];
+        p->making.list.data[end + i] = visit;
+        p->like = mixed_hash(p->like, p->making.hashes.data[visit]);
+    }
+    p->making.list.count += count;
+    add_counts(&p->counts, &since->counts, times);
+    return true;
 }
 
 /* ---- folding ---- */
@@ -474,12 +513,9 @@ static void count_operations(explore_path *p)
 bool explore_path_of(const explore_facts *facts, const prof_warp *warp, explore_path *out)
 {
     walk w = {.facts = facts, .warp = warp, .path = out};
+    const explore_listener listener = {&w, take_step_of_path, note_round, repeat_round};
     empty_path(out);
-    wl_unfolding steps = {.pages = warp->pages, .npages = warp->npages};
-    for (wl_step step; !w.failed && wl_unfolding_step(&steps, &step);)
-        take_step_of_path(&w, &step);
-    w.failed |= steps.failed;
-    wl_unfolding_free(&steps);
+    w.failed |= !explore_each_step(warp, &listener);
     close_request(&w);
     close_visit(&w);
     w.failed = w.failed || !fold_path(out);
