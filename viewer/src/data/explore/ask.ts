@@ -120,11 +120,11 @@ async function pathsOf(of: Engine, kinds: number[]): Promise<Paths> {
   }
   const { all } = of.visits;
   return {
-    kind: Uint32Array.from(kind),
-    first: Uint32Array.from(first),
-    times: Uint32Array.from(times),
-    ops: Float64Array.from(ops),
-    list: Uint32Array.from(list),
+    kind: new Uint32Array(kind),
+    first: new Uint32Array(first),
+    times: new Uint32Array(times),
+    ops: new Float64Array(ops),
+    list: new Uint32Array(list),
     pc: Uint32Array.from(all, (v) => v.pc),
     insns: Uint32Array.from(all, (v) => v.insns),
     barrier: Uint32Array.from(all, (v) => v.barrier),

@@ -51,10 +51,13 @@ export function requestOf(step: Step, place: Place, accesses: Accesses, other = 
 
 /** Bytes after which a request costs the same: more than all of the table's rows merge or share between banks. */
 const AGAIN = 256;
+const MASKS = 2 ** 32;
 
 /** What requests cost in one architecture; those of lanes that lie alike are computed once. */
 export class Prices {
-  private readonly known = new Map<string, Moved>();
+  private readonly known = new Map<string, Map<number, Moved>>(); // by instruction and stride; then by place and lanes
+  private last: Map<number, Moved> | undefined;
+  private lastOf = { pc: -1, space: "", stride: 0 };
 
   constructor(
     private readonly accesses: Accesses,
@@ -77,12 +80,24 @@ export class Prices {
     if (stride === undefined) return cost();
     const { space, object } = place.slots[slot] ?? { space: "", object: 0 };
     const at = first + (place.begins[slot] ?? 0) + (place.bases.get(object) ?? 0);
-    const key = `${pc} ${mask} ${space} ${stride} ${((at % AGAIN) + AGAIN) % AGAIN}`;
-    const before = this.known.get(key);
+    const known = this.alike(pc, space, stride);
+    const key = (((at % AGAIN) + AGAIN) % AGAIN) * MASKS + mask;
+    const before = known.get(key);
     if (before) return before;
     const costs = cost();
-    this.known.set(key, costs);
+    known.set(key, costs);
     return costs;
+  }
+
+  private alike(pc: number, space: string, stride: number): Map<number, Moved> {
+    const { last, lastOf } = this;
+    if (last && lastOf.pc === pc && lastOf.space === space && lastOf.stride === stride) return last;
+    const key = `${pc} ${space} ${stride}`;
+    const known = this.known.get(key) ?? new Map<number, Moved>();
+    this.known.set(key, known);
+    this.last = known;
+    this.lastOf = { pc, space, stride };
+    return known;
   }
 }
 

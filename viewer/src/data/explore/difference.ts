@@ -87,8 +87,17 @@ export class PoolMaker {
     this.pairs.set(key, piece);
     for (const plane of PLANES) this.sums[plane].push(0);
     let [i, k] = [0, 0];
+    const plain = popcount((a.mask ^ (b?.mask ?? 0)) >>> 0) / LANES;
     for (let op = 0; op < a.insns; op++) {
       const pc = a.pc + op;
+      const asks = a.requests[i]?.pc === pc || (b?.requests[k]?.pc ?? pc + 1) <= pc;
+      if (!asks && b && op < b.insns && !(behind && op === 0)) {
+        this.put("total", plain); // most operations access no memory
+        this.put("threads", plain);
+        this.put("shared", 0);
+        this.put("global", 0);
+        continue;
+      }
       const ra = a.requests[i]?.pc === pc ? a.requests[i++] : undefined;
       while ((b?.requests[k]?.pc ?? pc) < pc) k++;
       const rb = b?.requests[k]?.pc === pc ? b.requests[k++] : undefined;
@@ -142,9 +151,9 @@ export class PoolMaker {
   }
 
   pool(): Pool {
-    const of = (plane: Plane) => Float64Array.from(this.sums[plane]);
+    const of = (plane: Plane) => new Float64Array(this.sums[plane]);
     return {
-      from: Uint32Array.from(this.from),
+      from: new Uint32Array(this.from),
       total: of("total"),
       threads: of("threads"),
       shared: of("shared"),
@@ -228,11 +237,11 @@ class CurveMaker {
         this.visits(new Cursor(this.a, r.a), r.nb > 0 ? new Cursor(this.b, r.b) : undefined, r.na);
     }
     const last = this.piece[this.piece.length - 1];
-    const of = (plane: Plane) => Float64Array.from(this.before[plane]);
+    const of = (plane: Plane) => new Float64Array(this.before[plane]);
     return {
       ops: this.ops,
-      start: Float64Array.from(this.start),
-      piece: Uint32Array.from(this.piece),
+      start: new Float64Array(this.start),
+      piece: new Uint32Array(this.piece),
       before: {
         total: of("total"),
         threads: of("threads"),
