@@ -14,7 +14,7 @@ const costPaths = await load("src/data/explore/cost.ts", folder);
 const { Prices } = costPaths;
 const { PathMaker } = await load("src/data/explore/operations.ts", folder);
 const paths = await load("src/data/explore/path.ts", folder);
-const { apart, curveOf, drawCurve, meanOf, PLANES, PoolMaker, sumTo } = await load("src/data/explore/difference.ts", folder);
+const { apart, curveOf, drawCurve, meanOf, PLANES, PoolMaker, Sums } = await load("src/data/explore/difference.ts", folder);
 const tiles = await load("src/data/explore/tiles.ts", folder);
 const tables = await load("src/data/explore/table.ts", folder);
 const { Engine } = await load("src/data/explore/engine.ts", folder);
@@ -191,6 +191,8 @@ const visitsOf = (path) =>
   [...path.times].flatMap((n, part) =>
     Array.from({ length: n }, () => [...path.list.subarray(path.first[part], path.first[part + 1])]).flat(),
   ).map((number) => path.visits[number]);
+
+const sumTo = (curve, plane, operations) => new Sums(curve, plane).to(operations);
 
 /** By operation, and the first and last sum. */
 const sums = (curve, plane) => Array.from({ length: curve.ops + 1 }, (_, i) => sumTo(curve, plane, i));

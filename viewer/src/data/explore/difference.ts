@@ -267,25 +267,62 @@ export function curveOf(a: Path, b: Path): Curve {
   return { ...drawn, pool: maker.pool() };
 }
 
-/** The sum of the first operations. */
-export function sumTo(c: Curve, plane: Plane, operations: number): number {
-  const s = lastUpTo(c.start, operations);
-  if (s < 0) return 0;
-  const [from, end] = [c.pool.from[c.piece[s] as number], c.pool.from[(c.piece[s] as number) + 1]];
-  const length = (end as number) - (from as number) - 1;
-  const sums = c.pool[plane];
-  const inside = operations - (c.start[s] as number);
-  const rounds = Math.floor(inside / length);
-  return (
-    (c.before[plane][s] as number) +
-    rounds * (sums[(end as number) - 1] as number) +
-    (sums[(from as number) + inside - rounds * length] as number) +
-    (plane === "total" && operations >= c.ops ? c.tail : 0)
-  );
+/** Sums of a curve, quickest where one asks for operations of one segment after the other. */
+export class Sums {
+  private readonly sums: Float64Array;
+  private readonly tail: number;
+  private from = 0; // operations before the segment at hand, and before the next
+  private until = -1;
+  private base = 0; // the sum of those
+  private first = 0; // of its piece in `sums`
+  private length = 1; // operations of the piece
+
+  constructor(
+    private readonly c: Curve,
+    private readonly plane: Plane,
+  ) {
+    this.sums = c.pool[plane];
+    this.tail = plane === "total" ? c.tail : 0;
+  }
+
+  private seek(operations: number): void {
+    const { start, piece, pool, before, ops } = this.c;
+    const s = lastUpTo(start, operations);
+    const last = s + 1 >= start.length;
+    this.from = start[s] ?? 0;
+    this.until = last ? ops + 1 : (start[s + 1] as number);
+    this.base = before[this.plane][s] ?? 0;
+    this.first = pool.from[piece[s] ?? 0] as number;
+    this.length = (pool.from[(piece[s] ?? 0) + 1] as number) - this.first - 1;
+  }
+
+  /** The sum of the first operations. */
+  to(operations: number): number {
+    if (this.c.ops === 0) return 0;
+    if (operations >= this.until || operations < this.from) this.seek(operations);
+    const { sums, first, length } = this;
+    const inside = operations - this.from;
+    let sum = this.base;
+    if (inside <= length) sum += sums[first + inside] as number;
+    else {
+      const rounds = Math.floor(inside / length);
+      sum += rounds * (sums[first + length] as number);
+      sum += sums[first + inside - rounds * length] as number;
+    }
+    return operations >= this.c.ops ? sum + this.tail : sum;
+  }
+
+  private between(from: number, to: number): number {
+    const before = this.to(from);
+    return this.to(to) - before;
+  }
+
+  /** The mean of operations from..to that there are; NaN where there are none. */
+  mean(from: number, to: number): number {
+    const end = Math.min(this.c.ops, to);
+    return end > from ? this.between(from, end) / (end - from) : Number.NaN;
+  }
 }
 
-/** The mean of operations from..to that there are; NaN where there are none. */
-export function meanOf(c: Curve, plane: Plane, from: number, to: number): number {
-  const end = Math.min(c.ops, to);
-  return end > from ? (sumTo(c, plane, end) - sumTo(c, plane, from)) / (end - from) : Number.NaN;
-}
+export const meanOf = (c: Curve, plane: Plane, from: number, to: number): number =>
+  new Sums(c, plane).mean(from, to);

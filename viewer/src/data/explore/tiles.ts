@@ -1,5 +1,5 @@
 /** The grid of a launch as tiles, one a block: where each lies, and what is in it, pixel by pixel. */
-import { type Curve, meanOf } from "./difference";
+import { type Curve, Sums } from "./difference";
 import type { Launched } from "./launch";
 
 /** Codes of pixels beyond those of differences, which are 0 .. DIFFERENCES - 1. */
@@ -155,10 +155,11 @@ export class TileRaster {
     const { bundles, bundle } = this.shape;
     const curve = this.curves[pair] as Curve; // `code` asks for no other
     const all = bundles * bundle;
+    const sums = new Sums(curve, "total");
     const column = Float32Array.from({ length: this.down }, (_, row) => {
       const from = Math.floor((row * all) / this.down);
       const to = Math.floor(((row + 1) * all) / this.down);
-      return meanOf(curve, "total", from, Math.max(to, from + 1));
+      return sums.mean(from, Math.max(to, from + 1));
     });
     this.columns.set(pair, column);
     return column;
