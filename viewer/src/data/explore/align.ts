@@ -128,7 +128,7 @@ function divisor(a: number, b: number): number {
 
 /** After how many visits the parts of both are where they were. */
 export const commonRound = (a: Cursor, b: Cursor): number =>
-  (a.round / divisor(a.round, b.round)) * b.round;
+  a.round === b.round ? a.round : (a.round / divisor(a.round, b.round)) * b.round;
 
 function commonBegin(a: Path, b: Path): number {
   const [x, y] = [new Cursor(a, 0), new Cursor(b, 0)];

@@ -58,18 +58,16 @@ export function apart(
 
 const clamp = (value: number): number => Math.min(1, value);
 
-const VISITS = 2 ** 26; // more than there are in an engine
-
 /** Makes pieces, each once. */
 export class PoolMaker {
   private readonly from = [0];
-  private readonly sums: Record<Plane, number[]> = {
+  readonly sums: Record<Plane, number[]> = {
     total: [],
     threads: [],
     shared: [],
     global: [],
   };
-  private readonly pairs = new Map<number, number>();
+  private readonly pairs: (Map<number, number> | undefined)[] = []; // by A's visit; then by B's
   private readonly known = new Map<string, number>(); // of several
   readonly ops: number[] = []; // by piece
 
@@ -80,11 +78,16 @@ export class PoolMaker {
 
   /** The operations of A's visit, with those of B's, if it has a partner. `behind`: B did something alone before it. */
   piece(a: Visit, b: Visit | undefined, behind: boolean): number {
-    const key = (a.id * VISITS + (b ? b.id + 1 : 0)) * 2 + (behind ? 1 : 0);
-    const before = this.pairs.get(key);
+    let known = this.pairs[a.id];
+    if (!known) {
+      known = new Map();
+      this.pairs[a.id] = known;
+    }
+    const key = (b ? b.id + 1 : 0) * 2 + (behind ? 1 : 0);
+    const before = known.get(key);
     if (before !== undefined) return before;
     const piece = this.ops.push(a.insns) - 1;
-    this.pairs.set(key, piece);
+    known.set(key, piece);
     for (const plane of PLANES) this.sums[plane].push(0);
     let [i, k] = [0, 0];
     const plain = popcount((a.mask ^ (b?.mask ?? 0)) >>> 0) / LANES;
@@ -137,13 +140,16 @@ export class PoolMaker {
     return piece;
   }
 
-  whole(piece: number, plane: Plane): number {
-    return this.sums[plane][(this.from[piece + 1] as number) - 1] as number;
+  /** Where in `sums` that of the whole piece stands. */
+  endOf(piece: number): number {
+    return (this.from[piece + 1] as number) - 1;
   }
 
+  /** What the piece's last operation differs by. */
   last(piece: number): number {
-    const end = (this.from[piece + 1] as number) - 1;
-    return this.whole(piece, "total") - (this.sums.total[end - 1] as number);
+    const { total } = this.sums;
+    const end = this.endOf(piece);
+    return (total[end] as number) - (total[end - 1] as number);
   }
 
   get size(): number {
@@ -189,15 +195,28 @@ class CurveMaker {
     private readonly b: Path,
   ) {}
 
+  private last = -1; // piece
+
+  // Called for each visit that is compared: written out, a third of the time that it takes by planes.
   private emit(piece: number, times: number): void {
+    const { before, sum, pool } = this;
     this.work++;
-    if (this.piece[this.piece.length - 1] !== piece) {
+    if (this.last !== piece) {
+      this.last = piece;
       this.start.push(this.ops);
       this.piece.push(piece);
-      for (const plane of PLANES) this.before[plane].push(this.sum[plane]);
+      before.total.push(sum.total);
+      before.threads.push(sum.threads);
+      before.shared.push(sum.shared);
+      before.global.push(sum.global);
     }
-    for (const plane of PLANES) this.sum[plane] += times * this.pool.whole(piece, plane);
-    this.ops += times * (this.pool.ops[piece] as number);
+    const { sums } = pool;
+    const end = pool.endOf(piece);
+    sum.total += times * (sums.total[end] as number);
+    sum.threads += times * (sums.threads[end] as number);
+    sum.shared += times * (sums.shared[end] as number);
+    sum.global += times * (sums.global[end] as number);
+    this.ops += times * (pool.ops[piece] as number);
   }
 
   /** So many visits of A; `b`: with its partners. */
@@ -236,7 +255,6 @@ class CurveMaker {
       else
         this.visits(new Cursor(this.a, r.a), r.nb > 0 ? new Cursor(this.b, r.b) : undefined, r.na);
     }
-    const last = this.piece[this.piece.length - 1];
     const of = (plane: Plane) => new Float64Array(this.before[plane]);
     return {
       ops: this.ops,
@@ -248,7 +266,7 @@ class CurveMaker {
         shared: of("shared"),
         global: of("global"),
       },
-      tail: this.behind && last !== undefined ? 1 - this.pool.last(last) : 0,
+      tail: this.behind && this.last >= 0 ? 1 - this.pool.last(this.last) : 0,
       work: this.work,
     };
   }

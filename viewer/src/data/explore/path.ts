@@ -84,6 +84,9 @@ export function lastUpTo(numbers: ArrayLike<number>, value: number): number {
 export class Cursor {
   part: number;
   at: number; // visits of the part before it
+  round = 1; // visits after which the part begins anew
+  left = 0; // visits from there to the end of the part; 0 at the path's end
+  private first = 0; // of the part in the list
 
   constructor(
     readonly path: Path,
@@ -91,32 +94,40 @@ export class Cursor {
   ) {
     this.part = index >= lengthOf(path) ? path.times.length : lastUpTo(path.start, index);
     this.at = index - (path.start[this.part] as number);
+    this.look();
   }
 
-  /** Visits after which the part begins anew. */
-  get round(): number {
-    return (this.path.first[this.part + 1] as number) - (this.path.first[this.part] as number);
-  }
-
-  /** Visits from there to the end of the part; 0 at the path's end. */
-  get left(): number {
-    if (this.part >= this.path.times.length) return 0;
-    const { start } = this.path;
-    return (start[this.part + 1] as number) - (start[this.part] as number) - this.at;
+  private look(): void {
+    const { first, start, times } = this.path;
+    const { part } = this;
+    if (part >= times.length) {
+      this.left = 0;
+      return;
+    }
+    this.first = first[part] as number;
+    this.round = (first[part + 1] as number) - this.first;
+    this.left = (start[part + 1] as number) - (start[part] as number) - this.at;
   }
 
   /** The visit that comes so many visits later, within the part. */
   visit(after: number): Visit {
-    const { first, list, visits } = this.path;
-    const at = (first[this.part] as number) + ((this.at + after) % this.round);
-    return visits[list[at] as number] as Visit;
+    const { list, visits } = this.path;
+    let at = this.at + after;
+    if (at >= this.round) at %= this.round;
+    return visits[list[this.first + at] as number] as Visit;
   }
 
   /** So many visits on, at most as many as are left of the part. */
   goOn(count: number): void {
-    const end = count === this.left;
-    this.at = end ? 0 : this.at + count;
-    if (end && count > 0) this.part++;
+    if (count === 0) return;
+    if (count < this.left) {
+      this.at += count;
+      this.left -= count;
+      return;
+    }
+    this.part++;
+    this.at = 0;
+    this.look();
   }
 }
 
