@@ -181,8 +181,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "not enough memory\n");
         return 1;
     }
-    double few = few_kinds(&b), many = many_kinds(&b), two = long_warps(&b),
-           loops = long_loops(&b);
+    double few = few_kinds(&b), many = many_kinds(&b), two = long_warps(&b), loops = long_loops(&b);
     wl_folder_free(b.folder);
     wl_arena_free(b.arena);
     return limits && (few > 0.25 || many > 20 || two > 20 || loops > 5);

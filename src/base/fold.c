@@ -158,8 +158,7 @@ bool wl_folder_put(wl_folder *f, const wl_step *s)
 {
     f->failed |= !f->arena && !(f->arena = wl_arena_new());
     told_mark *m = f->failed ? NULL : mark_of_step(f, s);
-    f->failed |= !m || !wl_push(&f->path, m->number) ||
-                 (wl_step_accesses(s) && !put_move(f, m, s));
+    f->failed |= !m || !wl_push(&f->path, m->number) || (wl_step_accesses(s) && !put_move(f, m, s));
     return !f->failed;
 }
 
@@ -255,9 +254,9 @@ typedef struct list_reader {
     wl_unfolded *u;
     const uint8_t *at;
     uint32_t nslots;
-    wl_fold_mark *of; /* whose moves are read; NULL: the marks are */
-    uint32_t *to;     /* the list's items */
-    uint32_t items;   /* that were told */
+    wl_fold_mark *of;        /* whose moves are read; NULL: the marks are */
+    uint32_t *to;            /* the list's items */
+    uint32_t items;          /* that were told */
     wl_vec(uint32_t) places; /* of moves that were told */
     bool failed;
 } list_reader;

@@ -27,7 +27,7 @@ static bool grow_places(wl_repeats *r, uint32_t count)
     return true;
 }
 
-static bool grow_seen(wl_repeats *r, uint32_t symbols)
+static bool grow_repeats_seen(wl_repeats *r, uint32_t symbols)
 {
     if (r->seen && symbols <= r->symbols)
         return true;
@@ -39,7 +39,7 @@ static bool grow_seen(wl_repeats *r, uint32_t symbols)
 
 bool wl_repeats_of(wl_repeats *r, const uint32_t *list, uint32_t count, uint32_t symbols)
 {
-    if (!grow_places(r, count) || !grow_seen(r, symbols))
+    if (!grow_places(r, count) || !grow_repeats_seen(r, symbols))
         return false;
     r->list = list;
     r->count = count;

@@ -18,8 +18,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/spans.h"
 #include "base/fold.h"
+#include "base/spans.h"
 #include "capture/capture.h"
 
 #include <stdbool.h>

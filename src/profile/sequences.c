@@ -86,9 +86,9 @@ static wl_status end_folded_page(folding *f)
     f->nsteps += count;
     const obs_page page = {count, (const char *)f->bytes.data, f->bytes.count};
     wl_status status = make_page(f->w, f->of, f->npages++, &page, &row);
-    return status == WL_OK ? table_insert_sequence_pages(
-                                 f->w->b->insert[TABLE_sequence_pages], &row, f->w->err)
-                           : status;
+    return status == WL_OK
+               ? table_insert_sequence_pages(f->w->b->insert[TABLE_sequence_pages], &row, f->w->err)
+               : status;
 }
 
 static wl_status fold_page(folding *f, const obs_page *page, uint32_t nslots)

@@ -32,7 +32,8 @@ typedef struct visited {
 
 static visited draw(void)
 {
-    visited v = {.block = below(5), .lanes = below(3) ? UINT32_MAX : (uint32_t)random_next(&seed) | 1};
+    visited v = {.block = below(5),
+                 .lanes = below(3) ? UINT32_MAX : (uint32_t)random_next(&seed) | 1};
     v.asking = v.lanes & (below(3) ? UINT32_MAX : (uint32_t)random_next(&seed) | 1u << below(32));
     v.stride = 4 * (int64_t)below(33);
     return v;
@@ -179,7 +180,8 @@ static void put_kernel(void)
     for (int i = 0; i < 5; i++)
         printf("%s[%" PRIu32 ",%" PRIu32 "]", i ? "," : "", blocks[i], lengths[i]);
     printf("],\"accesses\":[[\"6 global\",{\"op\":\"load\",\"bytes\":4}],"
-           "[\"10 shared\",{\"op\":\"load\",\"bytes\":4}],[\"12 global\",{\"op\":\"load\",\"bytes\":4}]],"
+           "[\"10 shared\",{\"op\":\"load\",\"bytes\":4}],[\"12 "
+           "global\",{\"op\":\"load\",\"bytes\":4}]],"
            "\"bases\":[],\"runs\":[");
 }
 
@@ -217,8 +219,8 @@ static bool put_pair(walk_kernel *kernel, explore_path paths[2], explore_runs *r
     if (!explore_align_paths(&paths[0], &paths[1], MOST_ALIKE, runs, &work))
         return false;
     for (size_t i = 0; i < runs->count; i++)
-        printf("%s[%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", i ? "," : "",
-               runs->data[i].a, runs->data[i].b, runs->data[i].na, runs->data[i].nb);
+        printf("%s[%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", i ? "," : "", runs->data[i].a,
+               runs->data[i].b, runs->data[i].na, runs->data[i].nb);
     printf("]");
     curve c = curve_of(&paths[0], &paths[1], runs, arena);
     put_curve(&c);

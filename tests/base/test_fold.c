@@ -68,12 +68,12 @@ static void test_bytes_of_a_loop(void **state)
     }
     steps[6] = step_at(9, 1, WL_STEP_BARRIER, 0, 0);
     fold_and_unfold(folder, steps, 7, &bytes);
-    static const char wanted[] = "\5\3"        /* two items, three times */
-                                 "\0\10\3\1"   /* new: pc 4; lanes 0 and 1; an entry */
-                                 "\0\4\0\3"    /* new: pc +2; the same lanes; slot 1 */
-                                 "\0\6\2\0"    /* new: pc +3; lane 0; a barrier */
-                                 "\0\0\x09"    /* moves of slot 1: at 0, lanes 4 apart */
-                                 "\3\2"        /* one item, twice */
+    static const char wanted[] = "\5\3"          /* two items, three times */
+                                 "\0\10\3\1"     /* new: pc 4; lanes 0 and 1; an entry */
+                                 "\0\4\0\3"      /* new: pc +2; the same lanes; slot 1 */
+                                 "\0\6\2\0"      /* new: pc +3; lane 0; a barrier */
+                                 "\0\0\x09"      /* moves of slot 1: at 0, lanes 4 apart */
+                                 "\3\2"          /* one item, twice */
                                  "\0\x80\2\x09"; /* new: +128, lanes 4 apart */
     assert_int_equal(bytes.count, sizeof wanted - 1);
     assert_memory_equal(bytes.data, wanted, bytes.count);
@@ -185,7 +185,8 @@ static void test_random_warps_come_back(void **state)
         fold_and_unfold(folder, steps, w.count, &bytes);
         fold_and_unfold(folder, steps, w.count, &again);
         assert_true(bytes.count == again.count);
-        assert_memory_equal(bytes.data ? bytes.data : (uint8_t *)"", again.data ? again.data : (uint8_t *)"", bytes.count);
+        assert_memory_equal(bytes.data ? bytes.data : (uint8_t *)"",
+                            again.data ? again.data : (uint8_t *)"", bytes.count);
     }
     free(steps);
     wl_vec_free(&bytes);
@@ -239,8 +240,9 @@ static void test_damaged_pages_are_refused(void **state)
     static const struct {
         size_t at;
         uint8_t byte;
-    } wrong[] = {{0, 1} /* no items */, {1, 1} /* once */,  {1, 4} /* beyond the end */,
-                 {4, 0} /* no lane */,  {9, 4} /* slot 2 */, {10, 6} /* an item that has not come */};
+    } wrong[] = {{0, 1} /* no items */,       {1, 1} /* once */,
+                 {1, 4} /* beyond the end */, {4, 0} /* no lane */,
+                 {9, 4} /* slot 2 */,         {10, 6} /* an item that has not come */};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         uint8_t before = bytes[wrong[i].at];
         bytes[wrong[i].at] = wrong[i].byte;

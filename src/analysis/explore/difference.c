@@ -56,15 +56,14 @@ static void pair_requests(const pairing *p, const explore_visit *a, const explor
         x.lanes = 0;
     if (!rb)
         y.lanes = 0;
-    p->each(p->ctx,
-            &(explore_pair){.a = a,
-                            .b = b,
-                            .asked = ra,
-                            .than = rb,
-                            .pc = pc,
-                            .count = 1,
-                            .times = p->times,
-                            .each = explore_difference_of(&x, &y, EXPLORE_EXCLUSIVE)});
+    p->each(p->ctx, &(explore_pair){.a = a,
+                                    .b = b,
+                                    .asked = ra,
+                                    .than = rb,
+                                    .pc = pc,
+                                    .count = 1,
+                                    .times = p->times,
+                                    .each = explore_difference_of(&x, &y, EXPLORE_EXCLUSIVE)});
 }
 
 /* NULL: there is none before `end`. */
@@ -275,6 +274,6 @@ bool explore_align_paths(const explore_path *a, const explore_path *b, uint32_t 
     }
     free(x);
     free(y);
-    return all && (end == 0 || wl_push(out, (explore_run){a->length - end, b->length - end, end,
-                                                           end}));
+    return all &&
+           (end == 0 || wl_push(out, (explore_run){a->length - end, b->length - end, end, end}));
 }

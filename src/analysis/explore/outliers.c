@@ -61,7 +61,7 @@ typedef struct finder {
     rough_class *order; /* of classes, most different first */
     explore_comparer comparer;
     explore_path path, than;
-    uint32_t than_row; /* whose path that is; UINT32_MAX: none */
+    uint32_t than_row;    /* whose path that is; UINT32_MAX: none */
     wl_vec(group) groups; /* the representative's first */
     group_entry *entries; /* of them, by what they differ in */
     uint32_t *first_of;   /* by group: its first warp, a row */

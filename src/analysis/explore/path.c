@@ -82,9 +82,9 @@ typedef struct walk {
     uint64_t addr[2][ACC_LANES];
     uint32_t slot, object; /* of it */
     uint32_t pc;
-    bool open;    /* a request is at hand */
+    bool open;     /* a request is at hand */
     bool visiting; /* a visit is at hand, the path's last one */
-    bool entered; /* the visit at hand is one that an entry began */
+    bool entered;  /* the visit at hand is one that an entry began */
     bool failed;
 } walk;
 
@@ -232,8 +232,8 @@ static bool same_requests(const explore_path *p, const explore_request *a, const
 {
     return a->pc == b->pc && a->mask == b->mask && a->object == b->object &&
            a->nsizes == b->nsizes && a->passes == b->passes && a->extra == b->extra &&
-           (!a->nsizes || memcmp(p->sizes.data + a->first_size, p->sizes.data + b->first_size,
-                                 a->nsizes) == 0);
+           (!a->nsizes ||
+            memcmp(p->sizes.data + a->first_size, p->sizes.data + b->first_size, a->nsizes) == 0);
 }
 
 static bool same_visits(const explore_path *p, const explore_visit *a, const explore_visit *b)
@@ -406,7 +406,7 @@ static explore_since note_round(void *ctx)
     return (explore_since){w->path->making.list.count, w->path->counts};
 }
 
-static void add_counts(ana_warp_counts *c, const ana_warp_counts *since, uint64_t times)
+static void add_path_counts(ana_warp_counts *c, const ana_warp_counts *since, uint64_t times)
 {
     c->entries += times * (c->entries - since->entries);
     c->requests += times * (c->requests - since->requests);
@@ -431,7 +431,7 @@ static bool repeat_round(void *ctx, const explore_since *since, uint32_t times)
         p->like = mixed_hash(p->like, p->making.hashes.data[visit]);
     }
     p->making.list.count += count;
-    add_counts(&p->counts, &since->counts, times);
+    add_path_counts(&p->counts, &since->counts, times);
     return true;
 }
 
@@ -449,7 +449,8 @@ static bool add_path_part(explore_path *p, uint32_t from, uint32_t length, uint3
         last->length += length;
         return true;
     }
-    return wl_push(&p->parts, (explore_part){(uint32_t)p->list.count - length, length, times, from});
+    return wl_push(&p->parts,
+                   (explore_part){(uint32_t)p->list.count - length, length, times, from});
 }
 
 /* Rounds of many visits are folded by their own loops only: what is compared at once stays short. */

@@ -50,7 +50,7 @@ typedef struct explore_part {
     uint32_t start; /* visits before it */
 } explore_part;
 
-typedef struct explore_path { /* all zero: empty, and of no warp */
+typedef struct explore_path {     /* all zero: empty, and of no warp */
     wl_vec(explore_visit) visits; /* those that differ, in the order in which they come first */
     wl_vec(explore_request) requests;
     wl_vec(uint8_t) sizes; /* bytes of transactions: 32, 64 or 128 */
