@@ -102,6 +102,7 @@ static told_mark *mark_of_step(wl_folder *f, const wl_step *s)
     const mark_key key = {s->pc, s->mask, s->slot};
     told_mark *m = f->last;
     if (!m || memcmp(&m->key, &key, sizeof key) != 0)
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): three numbers, no gaps */
         HASH_FIND(hh, f->marks, &key, sizeof key, m);
     return f->last = m ? m : new_mark(f, &key);
 }
@@ -412,7 +413,8 @@ void wl_unfold_mark(wl_unfolded *u, uint32_t mark, wl_step *step)
         take_move(u, m, step);
 }
 
-bool wl_unfold_step(wl_unfolded *u, wl_step *step)
+/* The next one; false after the last. */
+static bool next_unfolded_step(wl_unfolded *u, wl_step *step)
 {
     if (u->at >= u->nsteps)
         return false;
@@ -454,7 +456,7 @@ void wl_unfolded_free(wl_unfolded *u)
 
 bool wl_unfolding_step(wl_unfolding *u, wl_step *step)
 {
-    while (!wl_unfold_step(&u->page, step)) {
+    while (!next_unfolded_step(&u->page, step)) {
         if (u->failed || u->next == u->npages)
             return false;
         u->failed = !wl_unfold(&u->pages[u->next++], &u->page);

@@ -72,8 +72,8 @@ typedef struct wl_unfolded { /* all zero: an empty page. Its parts are its own. 
 /* Checks the page, and begins at its first step; memory is used again. False where it holds what no
  * folder wrote, or memory is exhausted. */
 bool wl_unfold(const wl_folded *page, wl_unfolded *out);
-bool wl_unfold_step(wl_unfolded *u, wl_step *step); /* the next one; false after the last */
-/* The next step of the mark, instead: whoever takes them so, takes all steps of the page so. */
+/* The next step of the mark. Whoever reads a page takes them in the order of its path, as wl_unfolding
+ * does. */
 void wl_unfold_mark(wl_unfolded *u, uint32_t mark, wl_step *step);
 /* Leaves out so many accesses of the mark, after which its lanes are `by` bytes further on. */
 void wl_unfold_skip(wl_unfolded *u, uint32_t mark, uint32_t accesses, int64_t by);

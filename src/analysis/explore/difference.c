@@ -135,11 +135,10 @@ static uint64_t common_round(const explore_cursor *a, const explore_cursor *b)
 /* So many visits of both that are partners, each the next of the one and of the other. */
 static void pair_run(pairing *p, explore_cursor a, explore_cursor b, uint32_t count)
 {
-    while (count) {
-        uint32_t n = less_of(count, less_of(explore_left(&a), explore_left(&b)));
+    for (uint32_t n; (n = less_of(count, less_of(explore_left(&a), explore_left(&b)))) > 0;) {
         uint64_t round = common_round(&a, &b);
         uint32_t length = round < n ? (uint32_t)round : n;
-        p->times = n / length;
+        p->times = length ? n / length : 1;
         for (uint32_t i = 0; i < length; i++)
             pair_visits(p, explore_visit_after(&a, i), explore_visit_after(&b, i));
         n = length * p->times;
@@ -152,10 +151,9 @@ static void pair_run(pairing *p, explore_cursor a, explore_cursor b, uint32_t co
 /* So many visits that only one of them has. */
 static void pair_none(pairing *p, explore_cursor c, uint32_t count, bool first)
 {
-    while (count) {
-        uint32_t n = less_of(count, explore_left(&c));
+    for (uint32_t n; (n = less_of(count, explore_left(&c))) > 0;) {
         uint32_t length = less_of(n, explore_part_of(&c)->length);
-        p->times = n / length;
+        p->times = length ? n / length : 1;
         for (uint32_t i = 0; i < length; i++)
             pair_alone(p, explore_visit_after(&c, i), first);
         n = length * p->times;
