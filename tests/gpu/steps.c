@@ -48,11 +48,14 @@ static void print_step(const prof_warp *w, const wl_step *s, uint32_t lane)
 static void print_lane(uint32_t launch, const prof_warp *w, uint32_t lane)
 {
     printf("%" PRIu32 " %" PRIu64 " %" PRIu32 " %" PRIu32 ":", launch, w->block, w->number, lane);
-    for (uint32_t p = 0; p < w->npages; p++) {
-        wl_page_reader page = w->pages[p];
-        for (wl_step step; wl_page_step(&page, &step);)
-            print_step(w, &step, lane);
+    wl_unfolding steps = {.pages = w->pages, .npages = w->npages};
+    for (wl_step step; wl_unfolding_step(&steps, &step);)
+        print_step(w, &step, lane);
+    if (steps.failed) {
+        fprintf(stderr, "The steps of a warp cannot be read.\n");
+        exit(1);
     }
+    wl_unfolding_free(&steps);
     putchar('\n');
 }
 

@@ -45,17 +45,28 @@ static uint32_t op_at(const explore_facts *f, uint32_t pc)
 }
 
 static void add_request(const explore_facts *f, const explore_path *p, const explore_request *r,
-                        asked *sum)
+                        uint64_t times, asked *sum)
 {
     enum { SECTOR = 32 };
     uint32_t op = op_at(f, r->pc);
     if (op > 1)
         return;
-    sum->requests[op] += r->nsizes > 0;
+    sum->requests[op] += times * (r->nsizes > 0);
     for (uint32_t i = 0; i < r->nsizes; i++)
-        sum->sectors[op] += p->sizes.data[r->first_size + i] / SECTOR;
-    sum->wavefronts[op] += r->passes;
-    sum->conflicts[op] += r->extra;
+        sum->sectors[op] += times * (p->sizes.data[r->first_size + i] / SECTOR);
+    sum->wavefronts[op] += times * r->passes;
+    sum->conflicts[op] += times * r->extra;
+}
+
+/* A part's visits come several times. */
+static void add_part(const explore_facts *f, const explore_path *p, const explore_part *part,
+                     asked *sum)
+{
+    for (uint32_t i = 0; i < part->length; i++) {
+        const explore_visit *v = &p->visits.data[p->list.data[part->first + i]];
+        for (uint32_t k = 0; k < v->nrequests; k++)
+            add_request(f, p, &p->requests.data[v->first + k], part->times, sum);
+    }
 }
 
 static asked sum_launch(prof_db *db, const prof_launch *l, wl_arena *arena)
@@ -68,8 +79,8 @@ static asked sum_launch(prof_db *db, const prof_launch *l, wl_arena *arena)
     for (uint32_t i = 0; i < warps.count; i++) {
         if (!explore_path_of(&facts, &warps.rows[i], &path))
             exit(1);
-        for (size_t k = 0; k < path.requests.count; k++)
-            add_request(&facts, &path, &path.requests.data[k], &sum);
+        for (size_t k = 0; k < path.parts.count; k++)
+            add_part(&facts, &path, &path.parts.data[k], &sum);
     }
     explore_path_free(&path);
     return sum;

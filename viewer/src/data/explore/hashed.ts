@@ -55,6 +55,20 @@ function kindsOf(warps: Opened["warps"], npaths: number): Kind[] {
   return kinds;
 }
 
+/** All operations differ by the same: one of them comes again and again. */
+function evenCurve(ops: number, difference: number): Curve {
+  const nothing = Float64Array.of(0, 0);
+  const others = { threads: nothing, shared: nothing, global: nothing };
+  return {
+    ops,
+    pool: { from: Uint32Array.of(0, 2), total: Float64Array.of(0, difference), ...others },
+    start: Float64Array.of(0),
+    piece: Uint32Array.of(0),
+    before: { total: nothing, ...others },
+    tail: 0,
+  };
+}
+
 export class HashedData implements Launched {
   readonly firstOf = new Map<number, number>();
   readonly blocks: number[] = [];
@@ -133,9 +147,7 @@ export class HashedData implements Launched {
     const key = `${ops} ${differenceOf(a, b)}`;
     const known = this.curves.get(key);
     if (known) return known;
-    const total = Float64Array.from({ length: ops + 1 }, (_, i) => i * differenceOf(a, b));
-    const nothing = new Float64Array(ops + 1);
-    const curve = { ops, total, threads: nothing, shared: nothing, global: nothing };
+    const curve = evenCurve(ops, differenceOf(a, b));
     this.curves.set(key, curve);
     return curve;
   }
@@ -147,8 +159,8 @@ export class HashedData implements Launched {
   /** Nothing is known of what they executed, nor of accesses. */
   warp = () => Promise.resolve(undefined);
   loadPaths = () => Promise.resolve();
-  pcsOf = () => NONE;
-  barriersOf = () => NONE;
+  pcsOf = () => [];
+  hasBarrier = () => false;
   costsOf = () => Promise.resolve([]);
 }
 

@@ -245,7 +245,7 @@ export type Launched = Pick<
   | "warp"
   | "loadPaths"
   | "pcsOf"
-  | "barriersOf"
+  | "hasBarrier"
   | "costsOf"
   | "curvesOf"
 >;
