@@ -1,0 +1,602 @@
+/* Walks the layouts of forms.def over the bits of an instruction. */
+#include "sass/operands.h"
+
+#include <string.h>
+
+typedef struct field {
+    unsigned first, count;
+} field;
+
+typedef struct reader {
+    uint64_t word[2], seen[2]; /* `seen`: the bits that the row has spoken of */
+    const char *at;            /* in the row's layout */
+    unsigned kind;             /* bits 9 to 11: where operands come from */
+    uint32_t index, sm;
+    bool failed;
+    sass_details *out;
+} reader;
+
+static const sass_form forms[] = {
+#define X(bits, kinds, since, before, name, layout) {bits, since, before, kinds, name, layout},
+#include "sass/forms.def"
+#undef X
+};
+
+/* ---- bits ---- */
+
+static uint64_t mask_of(unsigned count)
+{
+    return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+}
+
+static void mark_seen(reader *r, unsigned first, unsigned count)
+{
+    for (unsigned i = first; i < first + count; i++)
+        r->seen[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+static uint64_t peek_bits(const reader *r, unsigned first, unsigned count)
+{
+    uint64_t value = r->word[first / 64] >> first % 64;
+    if (first % 64 + count > 64)
+        value |= r->word[1] << (64 - first % 64);
+    return value & mask_of(count);
+}
+
+static uint64_t take_bits(reader *r, unsigned first, unsigned count)
+{
+    mark_seen(r, first, count);
+    return peek_bits(r, first, count);
+}
+
+static int64_t take_signed(reader *r, unsigned first, unsigned count)
+{
+    uint64_t value = take_bits(r, first, count);
+    return (int64_t)(value << (64 - count)) >> (64 - count);
+}
+
+/* ---- words of a layout ---- */
+
+static bool accept_char(reader *r, char c)
+{
+    bool there = *r->at == c;
+    r->at += there;
+    return there;
+}
+
+static unsigned take_decimal(reader *r)
+{
+    unsigned value = 0;
+    while (*r->at >= '0' && *r->at <= '9')
+        value = value * 10 + (unsigned)(*r->at++ - '0');
+    return value;
+}
+
+static field take_field(reader *r)
+{
+    field f = {take_decimal(r), 1};
+    if (accept_char(r, '+'))
+        f.count = take_decimal(r);
+    return f;
+}
+
+static bool ends_word(char c)
+{
+    return c == ' ' || c == ';' || c == '\0';
+}
+
+static void skip_word(reader *r)
+{
+    while (!ends_word(*r->at))
+        r->at++;
+}
+
+/* Of "a|b|c" the text number `value`. '?' and what is beyond the last is a mistake. '-' is nothing. */
+static sass_text take_choice(reader *r, uint64_t value)
+{
+    sass_text chosen = {NULL, 0};
+    for (uint64_t i = 0; !ends_word(*r->at); i++) {
+        const char *begin = r->at;
+        while (*r->at != '|' && !ends_word(*r->at))
+            r->at++;
+        if (i == value)
+            chosen = (sass_text){begin, (uint8_t)(r->at - begin)};
+        if (*r->at == '|')
+            r->at++;
+    }
+    if (!chosen.at || *chosen.at == '?')
+        r->failed = true;
+    return chosen.at && *chosen.at == '-' ? (sass_text){NULL, 0} : chosen;
+}
+
+static void add_modifier(reader *r, sass_text text)
+{
+    if (!text.length)
+        return;
+    if (r->out->modifiers < SASS_MAX_MODIFIERS)
+        r->out->modifier[r->out->modifiers++] = text;
+    else
+        r->failed = true;
+}
+
+/* ".NAME", or ".first+count=names by value". */
+static void read_modifier(reader *r)
+{
+    if (*r->at >= '0' && *r->at <= '9' && strchr(r->at, '=')) {
+        const char *begin = r->at;
+        field f = take_field(r);
+        if (accept_char(r, '=')) {
+            add_modifier(r, take_choice(r, take_bits(r, f.first, f.count)));
+            return;
+        }
+        r->at = begin;
+    }
+    const char *begin = r->at;
+    skip_word(r);
+    add_modifier(r, (sass_text){begin, (uint8_t)(r->at - begin)});
+}
+
+/* "first+count=value", "!value" where it must not be, or "<value", whose bits then count as seen. */
+static bool read_condition(reader *r)
+{
+    field f = take_field(r);
+    char test = *r->at++;
+    uint64_t wanted = take_decimal(r), value = take_bits(r, f.first, f.count);
+    switch (test) {
+    case '=': return value == wanted;
+    case '!': return value != wanted;
+    case '^': return value && !(value & (value - 1));
+    default: return false;
+    }
+}
+
+/* ---- operands ---- */
+
+static uint8_t uniform_number(const reader *r, uint64_t bits)
+{
+    return bits == (r->sm >= 100 ? 255 : 63) ? SASS_NO_REGISTER : (uint8_t)bits;
+}
+
+static uint8_t take_uniform(reader *r, unsigned first)
+{
+    return uniform_number(r, take_bits(r, first, r->sm >= 100 ? 8 : 6));
+}
+
+/* Marks after an operand: -bit |bit ~bit rbit, '{bits=suffixes' and '?value' to leave it out. */
+static void read_marks(reader *r, sass_operand *o, uint64_t bits, bool *absent)
+{
+    while (!ends_word(*r->at)) {
+        char mark = *r->at++;
+        unsigned bit = mark == '\'' ? 0 : take_decimal(r);
+        switch (mark) {
+        case '-':
+        case '!': o->flags |= take_bits(r, bit, 1) ? SASS_NEGATED : 0; break;
+        case '|': o->flags |= take_bits(r, bit, 1) ? SASS_ABSOLUTE : 0; break;
+        case '~': o->flags |= take_bits(r, bit, 1) ? SASS_INVERTED : 0; break;
+        case 'r': o->flags |= take_bits(r, bit, 1) ? SASS_REUSED : 0; break;
+        case '?':
+            *absent = (bits | (o->flags & SASS_NEGATED ? 8U : 0U)) == bit;
+            break;
+        case '{': {
+            unsigned count = accept_char(r, '+') ? take_decimal(r) : 1;
+            r->failed |= !accept_char(r, '=');
+            o->suffix = take_choice(r, take_bits(r, bit, count));
+            return;
+        }
+        case '\'': {
+            const char *begin = r->at;
+            skip_word(r);
+            o->suffix = (sass_text){begin, (uint8_t)(r->at - begin)};
+            return;
+        }
+        default: r->failed = true; return;
+        }
+    }
+}
+
+static void take_constant(reader *r, sass_operand *o)
+{
+    o->kind = SASS_CONSTANT;
+    if (take_bits(r, 91, 1)) {
+        o->flags |= SASS_WITH_UNIFORM;
+        o->uniform = take_uniform(r, 32);
+        o->value = (int64_t)take_bits(r, 40, 14) * 4;
+        return;
+    }
+    o->value = take_signed(r, 40, 14) * 4;
+    o->bank = (uint8_t)take_bits(r, 54, 5);
+}
+
+typedef struct slot_marks { /* that stand after a or b or c */
+    bool negated, absolute, inverted, reused, mark_low;
+    char number; /* how an immediate is printed */
+    const char *suffixes;
+} slot_marks;
+
+static void take_immediate(reader *r, sass_operand *o, char number)
+{
+    uint64_t bits = take_bits(r, 32, 32);
+    o->kind = number == 'f' ? SASS_FLOAT : number == 'd' ? SASS_DOUBLE : SASS_NUMBER;
+    o->value = (int64_t)bits;
+    if (number == 'i') {
+        o->kind = SASS_SIGNED;
+        o->value = (int32_t)bits;
+    }
+}
+
+/* A register, of rows of a whole warp a uniform one. */
+static void take_register(reader *r, unsigned first, sass_operand *o)
+{
+    bool uniform = r->out->guard_uniform;
+    *o = (sass_operand){.kind = uniform ? SASS_UNIFORM : SASS_REGISTER,
+                        .reg = uniform ? take_uniform(r, first) : (uint8_t)take_bits(r, first, 8)};
+}
+
+/* The operand whose bits begin at 32: by `kind` a register, number, constant or uniform register. */
+static void take_lower_slot(reader *r, unsigned kind, char number, sass_operand *o)
+{
+    switch (kind) {
+    case 1: take_register(r, 32, o); return;
+    case 2:
+    case 4: take_immediate(r, o, number); return;
+    case 3:
+    case 5: take_constant(r, o); return;
+    default:
+        *o = (sass_operand){.kind = SASS_UNIFORM, .reg = take_uniform(r, 32)};
+        r->failed |= !take_bits(r, 91, 1);
+    }
+}
+
+static bool is_number(const sass_operand *o)
+{
+    return o->kind == SASS_NUMBER || o->kind == SASS_SIGNED || o->kind == SASS_FLOAT ||
+           o->kind == SASS_DOUBLE;
+}
+
+/* The marks of b and c: '-' '|' '~' say what their bits of turning mean, a letter how a number is
+ * printed; '{lower,upper+count=suffixes' the suffixes of a register in either place. */
+static void read_slot_marks(reader *r, sass_operand *o, bool lower)
+{
+    unsigned turn = lower ? 63 : 75, size = lower ? 62 : 74;
+    for (; !ends_word(*r->at); r->at++)
+        switch (*r->at) {
+        case '-':
+            if (!is_number(o))
+                o->flags |= take_bits(r, turn, 1) ? SASS_NEGATED : 0;
+            break;
+        case '~':
+            if (!is_number(o))
+                o->flags |= take_bits(r, turn, 1) ? SASS_INVERTED : 0;
+            break;
+        case '|':
+            if (!is_number(o))
+                o->flags |= take_bits(r, size, 1) ? SASS_ABSOLUTE : 0;
+            break;
+        case '{': {
+            r->at++;
+            unsigned first = take_decimal(r);
+            (void)accept_char(r, ',');
+            unsigned second = take_decimal(r);
+            (void)accept_char(r, '+');
+            unsigned count = take_decimal(r);
+            (void)accept_char(r, '=');
+            if (is_number(o))
+                skip_word(r);
+            else
+                o->suffix = take_choice(r, take_bits(r, lower ? first : second, count));
+            return;
+        }
+        default: break; /* the letter of a number */
+        }
+}
+
+/* The operands b (the second) and c (the third): which of them stands at 32 depends on the kind; a
+ * register in the other place stands at 64. */
+static void read_slot(reader *r, char which, sass_operand *o)
+{
+    bool second_lower = r->kind != 2 && r->kind != 3 && r->kind != 7;
+    bool lower = which == 'e' || (which == 'b') == second_lower;
+    char number = *r->at;
+    if (lower)
+        take_lower_slot(r, r->kind, number, o);
+    else
+        take_register(r, 64, o);
+    if (o->kind == SASS_REGISTER && take_bits(r, lower ? 123 : 124, 1))
+        o->flags |= SASS_REUSED;
+    read_slot_marks(r, o, lower);
+}
+
+/* Two numbers of half precision in one word. */
+static void read_halves(reader *r, sass_operand *high, sass_operand *low)
+{
+    uint8_t kind = accept_char(r, 'b') ? SASS_BFLOAT : SASS_HALF;
+    *high = (sass_operand){.kind = kind, .value = (int64_t)take_bits(r, 48, 16)};
+    *low = (sass_operand){.kind = kind, .value = (int64_t)take_bits(r, 32, 16)};
+}
+
+/* "[base;offset;uniform;bit that it counts;marks": base a register (Rn, '{' for its suffixes), offset
+ * first+count, uniform its first bit, and the bit that says that it is there. */
+static void read_address(reader *r, sass_operand *o)
+{
+    o->kind = SASS_MEMORY;
+    while (*r->at != ' ' && *r->at) {
+        char part = *r->at++;
+        if (part == 'R') {
+            o->reg = (uint8_t)take_bits(r, take_decimal(r), 8);
+            o->flags |= SASS_WITH_REGISTER;
+        } else if (part == 'S') { /* offset */
+            field f = take_field(r);
+            o->value = take_signed(r, f.first, f.count);
+        } else if (part == 'U') { /* uniform, always there */
+            o->uniform = take_uniform(r, take_decimal(r));
+            o->flags |= SASS_WITH_UNIFORM;
+        } else if (part == 'u') { /* uniform, there if a bit is set */
+            unsigned first = take_decimal(r);
+            r->failed |= !accept_char(r, ',');
+            if (take_bits(r, take_decimal(r), 1)) {
+                o->uniform = take_uniform(r, first);
+                o->flags |= SASS_WITH_UNIFORM;
+            }
+        } else if (part == 'D') { /* descriptor if the bit is set */
+            if (take_bits(r, take_decimal(r), 1))
+                o->flags |= SASS_DESCRIBED;
+        } else if (part == 'd') { /* descriptor */
+            o->flags |= SASS_DESCRIBED;
+        } else if (part == '{') {
+            field f = take_field(r);
+            r->failed |= !accept_char(r, '=');
+            o->suffix = take_choice(r, take_bits(r, f.first, f.count));
+        } else if (part == 'r') {
+            o->flags |= take_bits(r, take_decimal(r), 1) ? SASS_REUSED : 0;
+        } else if (part != ';') {
+            r->failed = true;
+            return;
+        }
+    }
+}
+
+/* "c[...]" of loads from constant banks: offset 38+16, bank 54+5, register at 24. */
+static void read_bank(reader *r, sass_operand *o)
+{
+    char by = *r->at++;
+    o->kind = SASS_CONSTANT;
+    if (by == 'x') { /* cx[U32][...] */
+        o->uniform = take_uniform(r, 32);
+        o->flags |= SASS_WITH_UNIFORM;
+        by = 'R';
+    } else
+        o->bank = (uint8_t)take_bits(r, 54, 5);
+    if (by == 'L') { /* LDCU's */
+        o->value = take_signed(r, 37, 17);
+        o->reg = take_uniform(r, 24);
+        o->suffix = (sass_text){"U", 1};
+        o->flags |= o->reg != SASS_NO_REGISTER ? SASS_WITH_REGISTER : 0;
+        return;
+    }
+    if (by == 'R') {
+        o->reg = (uint8_t)take_bits(r, 24, 8);
+        o->flags |= o->reg != SASS_NO_REGISTER ? SASS_WITH_REGISTER : 0;
+    } else if (by == 'U') {
+        o->reg = take_uniform(r, 24);
+        o->suffix = (sass_text){"U", 1};
+        o->flags |= o->reg != SASS_NO_REGISTER ? SASS_WITH_REGISTER : 0;
+    }
+    o->value = take_signed(r, 38, 16);
+}
+
+/* Distances count from the next instruction, in words of four bytes. */
+static void read_target(reader *r, sass_operand *o)
+{
+    int64_t words = take_signed(r, 34, 48);
+    if (r->sm >= 90)
+        words = words * 256 + (int64_t)take_bits(r, 16, 8);
+    o->kind = SASS_TARGET;
+    o->value = ((int64_t)r->index + 1) * SASS_BYTES + words * 4;
+}
+
+static void read_predicate(reader *r, char kind, sass_operand *o, bool *absent)
+{
+    field f = take_field(r);
+    uint64_t bits = take_bits(r, f.first, 3);
+    if (kind == 'V') /* its bits are turned */
+        bits ^= 7;
+    o->kind = kind == 'Q' ? SASS_UNIFORM_PREDICATE : SASS_PREDICATE;
+    o->reg = (uint8_t)bits;
+    read_marks(r, o, bits, absent);
+}
+
+static void read_value(reader *r, char kind, sass_operand *o, bool *absent)
+{
+    field f = take_field(r);
+    if (kind == 'S') {
+        o->kind = SASS_SIGNED;
+        o->value = take_signed(r, f.first, f.count);
+    } else {
+        o->kind = kind == 'B' ? SASS_BARRIER : kind == 'K' ? SASS_SCOREBOARD : SASS_NUMBER;
+        o->value = (int64_t)take_bits(r, f.first, f.count);
+        o->reg = (uint8_t)o->value;
+    }
+    if (accept_char(r, '*'))
+        o->value *= (int64_t)take_decimal(r);
+    if (*r->at == '?') {
+        r->at++;
+        *absent = o->value == (int64_t)take_decimal(r);
+    }
+}
+
+static void read_name(reader *r, sass_operand *o)
+{
+    field f = take_field(r);
+    o->kind = SASS_NAME;
+    r->failed |= !accept_char(r, '=');
+    o->name = take_choice(r, take_bits(r, f.first, f.count));
+}
+
+static void read_literal(reader *r, sass_operand *o)
+{
+    const char *begin = r->at;
+    skip_word(r);
+    o->kind = SASS_NAME;
+    o->name = (sass_text){begin, (uint8_t)(r->at - begin)};
+}
+
+static void read_register(reader *r, char kind, sass_operand *o, bool *absent)
+{
+    unsigned first = take_decimal(r);
+    o->kind = kind == 'U' ? SASS_UNIFORM : SASS_REGISTER;
+    o->reg = kind == 'U' ? take_uniform(r, first) : (uint8_t)take_bits(r, first, 8);
+    read_marks(r, o, o->reg, absent);
+}
+
+/* The lookup table of PLOP3 is in two pieces. */
+static void read_split(reader *r, sass_operand *o)
+{
+    field low = take_field(r);
+    (void)accept_char(r, ',');
+    field high = take_field(r);
+    o->kind = SASS_NUMBER;
+    o->value = (int64_t)(take_bits(r, low.first, low.count) |
+                         take_bits(r, high.first, high.count) << low.count);
+}
+
+static void read_operand(reader *r)
+{
+    sass_details *out = r->out;
+    sass_operand o = {.reg = SASS_NO_REGISTER, .uniform = SASS_NO_REGISTER};
+    bool absent = false, written = accept_char(r, '>');
+    char kind = *r->at++;
+    if (out->operands >= SASS_MAX_OPERANDS - 1) {
+        r->failed = true;
+        return;
+    }
+    switch (kind) {
+    case 'd':
+        take_register(r, 16, &o);
+        written = true;
+        break;
+    case 'a':
+        take_register(r, 24, &o);
+        if (o.kind == SASS_REGISTER && take_bits(r, 122, 1))
+            o.flags |= SASS_REUSED;
+        read_marks(r, &o, o.reg, &absent);
+        break;
+    case 'b':
+    case 'c':
+    case 'e': read_slot(r, kind, &o); break;
+    case 'R':
+    case 'U': read_register(r, kind, &o, &absent); break;
+    case 'P':
+    case 'Q':
+    case 'V': read_predicate(r, kind, &o, &absent); break;
+    case 'I':
+    case 'S':
+    case 'B':
+    case 'K': read_value(r, kind, &o, &absent); break;
+    case 'W': read_split(r, &o); break;
+    case 'H': read_halves(r, &out->operand[out->operands++], &o); break;
+    case '[': read_address(r, &o); break;
+    case 'C': read_bank(r, &o); break;
+    case 'T': read_target(r, &o); break;
+    case 'N': read_name(r, &o); break;
+    case '\'': read_literal(r, &o); break;
+    case 'F': o = (sass_operand){.kind = SASS_FLOAT, .value = (int64_t)take_bits(r, 32, 32)}; break;
+    default: r->failed = true;
+    }
+    o.flags |= written ? SASS_WRITTEN : 0;
+    if (!absent)
+        out->operand[out->operands++] = o;
+}
+
+/* ---- rows ---- */
+
+/* False where a condition of the row does not hold, so that it is not the instruction's. */
+static bool read_word(reader *r)
+{
+    if (accept_char(r, '?'))
+        return read_condition(r);
+    if (accept_char(r, '_')) {
+        field f = take_field(r);
+        mark_seen(r, f.first, f.count);
+    } else if (accept_char(r, '@')) {
+        r->out->guard_uniform = true;
+    } else if (accept_char(r, '.')) {
+        read_modifier(r);
+    } else if (accept_char(r, '(')) { /* the rest of the word only where this holds */
+        bool holds = read_condition(r);
+        r->failed |= !accept_char(r, ')');
+        if (!holds)
+            skip_word(r);
+        else if (accept_char(r, '.'))
+            read_modifier(r);
+        else
+            read_operand(r);
+    } else
+        read_operand(r);
+    return true;
+}
+
+static bool is_all_seen(const reader *r)
+{
+    return !(r->word[0] & ~r->seen[0]) && !(r->word[1] & ~r->seen[1]);
+}
+
+static void read_control(reader *r)
+{
+    sass_details *out = r->out;
+    mark_seen(r, 0, 12);
+    out->guard = (uint8_t)take_bits(r, 12, 3);
+    out->guard_negated = take_bits(r, 15, 1);
+    out->stall = (uint8_t)take_bits(r, 105, 4);
+    out->yield = (uint8_t)take_bits(r, 109, 1);
+    out->write_barrier = (uint8_t)take_bits(r, 110, 3);
+    out->read_barrier = (uint8_t)take_bits(r, 113, 3);
+    out->wait = (uint8_t)take_bits(r, 116, 6);
+}
+
+static bool read_form(const sass_form *form, const reader *begin, sass_details *out)
+{
+    reader r = *begin;
+    *out = (sass_details){.form = form};
+    r.out = out;
+    r.at = form->layout;
+    read_control(&r);
+    while (*r.at && !r.failed) {
+        if (!read_word(&r))
+            return false;
+        if (!ends_word(*r.at))
+            r.failed = true;
+        while (*r.at == ' ')
+            r.at++;
+    }
+    return !r.failed && is_all_seen(&r);
+}
+
+static bool may_be(const sass_form *form, const reader *r)
+{
+    return form->bits == (r->word[0] & 0x1ff) && form->since <= r->sm && r->sm < form->before &&
+           strchr(form->kinds, '0' + (int)r->kind) != NULL;
+}
+
+bool sass_read(const unsigned char bytes[SASS_BYTES], uint32_t index, uint32_t sm,
+               sass_details *out)
+{
+    reader r = {.index = index, .sm = sm, .out = out};
+    memcpy(r.word, bytes, SASS_BYTES);
+    r.kind = (unsigned)peek_bits(&r, 9, 3);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (may_be(&forms[i], &r) && read_form(&forms[i], &r, out))
+            return true;
+    *out = (sass_details){0};
+    read_control(&r);
+    return false;
+}
+
+bool sass_has(const sass_details *insn, const char *modifier)
+{
+    size_t length = strlen(modifier);
+    for (unsigned i = 0; i < insn->modifiers; i++)
+        if (insn->modifier[i].length == length &&
+            strncmp(insn->modifier[i].at, modifier, length) == 0)
+            return true;
+    return false;
+}
