@@ -257,7 +257,8 @@ static bool is_number(const sass_operand *o)
  * printed; '{lower,upper+count=suffixes' the suffixes of a register in either place. */
 static void read_slot_marks(reader *r, sass_operand *o, bool lower)
 {
-    unsigned turn = lower ? 63 : 75, size = lower ? 62 : 74;
+    bool high = *r->at == 'u';
+    unsigned turn = lower ? 63 : high ? 84 : 75, size = lower ? 62 : high ? 83 : 74;
     for (; !ends_word(*r->at); r->at++)
         switch (*r->at) {
         case '-':
@@ -301,7 +302,7 @@ static void read_slot(reader *r, char which, sass_operand *o)
         take_lower_slot(r, r->kind, number, o);
     else
         take_register(r, 64, o);
-    if (o->kind == SASS_REGISTER && take_bits(r, lower ? 123 : 124, 1))
+    if (o->kind == SASS_REGISTER && take_bits(r, which == 'b' ? 123 : 124, 1))
         o->flags |= SASS_REUSED;
     read_slot_marks(r, o, lower);
 }
@@ -327,6 +328,8 @@ static void read_address(reader *r, sass_operand *o)
         } else if (part == 'S') { /* offset */
             field f = take_field(r);
             o->value = take_signed(r, f.first, f.count);
+            if (accept_char(r, '*'))
+                o->value *= (int64_t)take_decimal(r);
         } else if (part == 'U') { /* uniform, always there */
             o->uniform = take_uniform(r, take_decimal(r));
             o->flags |= SASS_WITH_UNIFORM;
@@ -384,6 +387,19 @@ static void read_bank(reader *r, sass_operand *o)
     o->value = take_signed(r, 38, 16);
 }
 
+/* Of BSSY: a shorter distance. */
+static void read_near_target(reader *r, sass_operand *o)
+{
+    o->kind = SASS_TARGET;
+    o->value = ((int64_t)r->index + 1) * SASS_BYTES + take_signed(r, 34, 30) * 4;
+}
+
+static void read_descriptor(reader *r, sass_operand *o)
+{
+    o->kind = SASS_DESCRIPTOR;
+    o->uniform = take_uniform(r, take_decimal(r));
+}
+
 /* Distances count from the next instruction, in words of four bytes. */
 static void read_target(reader *r, sass_operand *o)
 {
@@ -392,6 +408,13 @@ static void read_target(reader *r, sass_operand *o)
         words = words * 256 + (int64_t)take_bits(r, 16, 8);
     o->kind = SASS_TARGET;
     o->value = ((int64_t)r->index + 1) * SASS_BYTES + words * 4;
+    if (accept_char(r, 'R')) {
+        o->flags |= SASS_WITH_REGISTER;
+        o->reg = (uint8_t)take_bits(r, take_decimal(r), 8);
+    } else if (accept_char(r, 'U')) {
+        o->flags |= SASS_WITH_UNIFORM;
+        o->uniform = take_uniform(r, take_decimal(r));
+    }
 }
 
 static void read_predicate(reader *r, char kind, sass_operand *o, bool *absent)
@@ -496,6 +519,8 @@ static void read_operand(reader *r)
     case 'H': read_halves(r, &out->operand[out->operands++], &o); break;
     case '[': read_address(r, &o); break;
     case 'C': read_bank(r, &o); break;
+    case 't': read_near_target(r, &o); break;
+    case 'G': read_descriptor(r, &o); break;
     case 'T': read_target(r, &o); break;
     case 'N': read_name(r, &o); break;
     case '\'': read_literal(r, &o); break;

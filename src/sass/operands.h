@@ -23,7 +23,9 @@ typedef enum sass_kind {
     SASS_DOUBLE,   /* the upper 32 bits of a double */
     SASS_CONSTANT, /* c[bank][offset], or cx[uniform][offset] */
     SASS_MEMORY,   /* [reg + uniform + offset] */
-    SASS_TARGET,   /* an address of the code, in bytes from the begin of the section */
+    SASS_DESCRIPTOR, /* desc[uniform] */
+    SASS_TARGET,   /* an address of the code, in bytes from the begin of the section; with a register
+                    * added where the flags say so */
     SASS_NAME      /* a special register, and what else has a name */
 } sass_kind;
 

@@ -37,6 +37,8 @@ static void print_float(printer *p, double value, bool quiet)
 {
     if (isnan(value))
         print_text(p, "%c%sNAN", signbit(value) ? '-' : '+', quiet ? "Q" : "S");
+    else if (value == 0 && signbit(value))
+        print_text(p, "-0.0");
     else if (isinf(value))
         print_text(p, "%cINF", signbit(value) ? '-' : '+');
     else
@@ -119,7 +121,7 @@ static void print_constant(printer *p, const sass_operand *o)
         print_register(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
         print_text(p, "][");
     } else
-        print_text(p, "c[0x%x][", o->bank);
+        print_text(p, "c[0x%x]%s[", o->bank, o->suffix.length > 1 ? " " : "");
     if (indexed)
         print_register(p, o->suffix.length ? "UR" : "R", o->reg, SASS_NO_REGISTER, "RZ");
     print_offset(p, o->value, indexed);
@@ -162,6 +164,17 @@ static const char *sign_of(const sass_operand *o)
     return o->flags & SASS_NEGATED ? (predicate ? "!" : "-") : o->flags & SASS_INVERTED ? "~" : "";
 }
 
+static void print_target(printer *p, const sass_operand *o)
+{
+    if (o->flags & SASS_WITH_REGISTER)
+        print_register(p, "R", o->reg, SASS_NO_REGISTER, "RZ");
+    if (o->flags & SASS_WITH_UNIFORM)
+        print_register(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
+    if (o->flags & (SASS_WITH_REGISTER | SASS_WITH_UNIFORM))
+        print_text(p, " ");
+    print_offset(p, o->value, false);
+}
+
 static void print_value(printer *p, const sass_operand *o)
 {
     switch (o->kind) {
@@ -174,7 +187,12 @@ static void print_value(printer *p, const sass_operand *o)
     case SASS_CONSTANT: print_constant(p, o); break;
     case SASS_MEMORY: print_memory(p, o); break;
     case SASS_NAME: print_piece(p, "", o->name); break;
-    case SASS_TARGET: print_text(p, "0x%" PRIx64, (uint64_t)o->value); break;
+    case SASS_TARGET: print_target(p, o); break;
+    case SASS_DESCRIPTOR:
+        print_text(p, "desc[");
+        print_register(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
+        print_text(p, "]");
+        break;
     default: print_number(p, o);
     }
 }
@@ -182,7 +200,7 @@ static void print_value(printer *p, const sass_operand *o)
 static void print_operand(printer *p, const sass_operand *o)
 {
     const char *size = o->flags & SASS_ABSOLUTE ? "|" : "";
-    bool address = o->kind == SASS_MEMORY || o->kind == SASS_CONSTANT;
+    bool address = o->kind == SASS_MEMORY || (o->kind == SASS_CONSTANT && o->suffix.length <= 1);
     print_text(p, "%s%s", sign_of(o), size);
     print_value(p, o);
     print_text(p, "%s", size);
