@@ -400,14 +400,15 @@ static void read_descriptor(reader *r, sass_operand *o)
     o->uniform = take_uniform(r, take_decimal(r));
 }
 
-/* Distances count from the next instruction, in words of four bytes. */
-static void read_target(reader *r, sass_operand *o)
+/* Distances count from the next instruction, in words of four bytes; those of tables (J) are only
+ * told. */
+static void read_target(reader *r, bool from_here, sass_operand *o)
 {
     int64_t words = take_signed(r, 34, 48);
     if (r->sm >= 90)
         words = words * 256 + (int64_t)take_bits(r, 16, 8);
     o->kind = SASS_TARGET;
-    o->value = ((int64_t)r->index + 1) * SASS_BYTES + words * 4;
+    o->value = words * 4 + (from_here ? ((int64_t)r->index + 1) * SASS_BYTES : 0);
     if (accept_char(r, 'R')) {
         o->flags |= SASS_WITH_REGISTER;
         o->reg = (uint8_t)take_bits(r, take_decimal(r), 8);
@@ -471,6 +472,13 @@ static void read_register(reader *r, char kind, sass_operand *o, bool *absent)
     read_marks(r, o, o->reg, absent);
 }
 
+static void read_set(reader *r, sass_operand *o)
+{
+    field f = take_field(r);
+    o->kind = SASS_SET;
+    o->value = (int64_t)take_bits(r, f.first, f.count);
+}
+
 /* The lookup table of PLOP3 is in two pieces. */
 static void read_split(reader *r, sass_operand *o)
 {
@@ -515,13 +523,15 @@ static void read_operand(reader *r)
     case 'S':
     case 'B':
     case 'K': read_value(r, kind, &o, &absent); break;
+    case 'Z': read_set(r, &o); break;
     case 'W': read_split(r, &o); break;
     case 'H': read_halves(r, &out->operand[out->operands++], &o); break;
     case '[': read_address(r, &o); break;
     case 'C': read_bank(r, &o); break;
     case 't': read_near_target(r, &o); break;
     case 'G': read_descriptor(r, &o); break;
-    case 'T': read_target(r, &o); break;
+    case 'T':
+    case 'J': read_target(r, kind == 'T', &o); break;
     case 'N': read_name(r, &o); break;
     case '\'': read_literal(r, &o); break;
     case 'F': o = (sass_operand){.kind = SASS_FLOAT, .value = (int64_t)take_bits(r, 32, 32)}; break;

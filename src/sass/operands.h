@@ -23,6 +23,7 @@ typedef enum sass_kind {
     SASS_DOUBLE,   /* the upper 32 bits of a double */
     SASS_CONSTANT, /* c[bank][offset], or cx[uniform][offset] */
     SASS_MEMORY,   /* [reg + uniform + offset] */
+    SASS_SET,        /* of scoreboards, by bit */
     SASS_DESCRIPTOR, /* desc[uniform] */
     SASS_TARGET,   /* an address of the code, in bytes from the begin of the section; with a register
                     * added where the flags say so */

@@ -175,6 +175,17 @@ static void print_target(printer *p, const sass_operand *o)
     print_offset(p, o->value, false);
 }
 
+static void print_set(printer *p, uint64_t set)
+{
+    const char *before = "{";
+    for (int bit = 63; bit >= 0; bit--)
+        if (set >> bit & 1) {
+            print_text(p, "%s%d", before, bit);
+            before = ",";
+        }
+    print_text(p, "}");
+}
+
 static void print_value(printer *p, const sass_operand *o)
 {
     switch (o->kind) {
@@ -187,6 +198,7 @@ static void print_value(printer *p, const sass_operand *o)
     case SASS_CONSTANT: print_constant(p, o); break;
     case SASS_MEMORY: print_memory(p, o); break;
     case SASS_NAME: print_piece(p, "", o->name); break;
+    case SASS_SET: print_set(p, (uint64_t)o->value); break;
     case SASS_TARGET: print_target(p, o); break;
     case SASS_DESCRIPTOR:
         print_text(p, "desc[");
@@ -203,10 +215,12 @@ static void print_operand(printer *p, const sass_operand *o)
     bool address = o->kind == SASS_MEMORY || (o->kind == SASS_CONSTANT && o->suffix.length <= 1);
     print_text(p, "%s%s", sign_of(o), size);
     print_value(p, o);
+    if (o->kind == SASS_UNIFORM)
+        print_piece(p, ".", o->suffix);
     print_text(p, "%s", size);
     if (o->flags & SASS_REUSED)
         print_text(p, ".reuse");
-    if (!address)
+    if (!address && o->kind != SASS_UNIFORM)
         print_piece(p, ".", o->suffix);
 }
 
