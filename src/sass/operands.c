@@ -291,6 +291,12 @@ static void read_slot_marks(reader *r, sass_operand *o, bool lower)
         }
 }
 
+/* Instructions whose time is not fixed keep nothing for the next. */
+static bool may_reuse(const reader *r, const sass_operand *o)
+{
+    return o->kind == SASS_REGISTER && (r->word[0] & 0x1ff) < 0x100;
+}
+
 /* The operands b (the second) and c (the third): which of them stands at 32 depends on the kind; a
  * register in the other place stands at 64. */
 static void read_slot(reader *r, char which, sass_operand *o)
@@ -302,7 +308,7 @@ static void read_slot(reader *r, char which, sass_operand *o)
         take_lower_slot(r, r->kind, number, o);
     else
         take_register(r, 64, o);
-    if (o->kind == SASS_REGISTER && take_bits(r, which == 'b' ? 123 : 124, 1))
+    if (may_reuse(r, o) && take_bits(r, which == 'b' ? 123 : 124, 1))
         o->flags |= SASS_REUSED;
     read_slot_marks(r, o, lower);
 }
@@ -333,6 +339,9 @@ static void read_address(reader *r, sass_operand *o)
         } else if (part == 'U') { /* uniform, always there */
             o->uniform = take_uniform(r, take_decimal(r));
             o->flags |= SASS_WITH_UNIFORM;
+        } else if (part == 'v') { /* uniform, or none */
+            o->uniform = take_uniform(r, take_decimal(r));
+            o->flags |= o->uniform != SASS_NO_REGISTER ? SASS_WITH_UNIFORM : 0;
         } else if (part == 'u') { /* uniform, there if a bit is set */
             unsigned first = take_decimal(r);
             r->failed |= !accept_char(r, ',');
@@ -378,6 +387,7 @@ static void read_bank(reader *r, sass_operand *o)
     }
     if (by == 'R') {
         o->reg = (uint8_t)take_bits(r, 24, 8);
+        o->suffix = (sass_text){"R", 1};
         o->flags |= o->reg != SASS_NO_REGISTER ? SASS_WITH_REGISTER : 0;
     } else if (by == 'U') {
         o->reg = take_uniform(r, 24);
@@ -392,6 +402,14 @@ static void read_near_target(reader *r, sass_operand *o)
 {
     o->kind = SASS_TARGET;
     o->value = ((int64_t)r->index + 1) * SASS_BYTES + take_signed(r, 34, 30) * 4;
+}
+
+/* Of LEPC: a distance in bytes. */
+static void read_byte_target(reader *r, sass_operand *o)
+{
+    field f = take_field(r);
+    o->kind = SASS_TARGET;
+    o->value = ((int64_t)r->index + 1) * SASS_BYTES + take_signed(r, f.first, f.count);
 }
 
 static void read_descriptor(reader *r, sass_operand *o)
@@ -507,7 +525,7 @@ static void read_operand(reader *r)
         break;
     case 'a':
         take_register(r, 24, &o);
-        if (o.kind == SASS_REGISTER && take_bits(r, 122, 1))
+        if (may_reuse(r, &o) && take_bits(r, 122, 1))
             o.flags |= SASS_REUSED;
         read_marks(r, &o, o.reg, &absent);
         break;
@@ -529,6 +547,7 @@ static void read_operand(reader *r)
     case '[': read_address(r, &o); break;
     case 'C': read_bank(r, &o); break;
     case 't': read_near_target(r, &o); break;
+    case 'y': read_byte_target(r, &o); break;
     case 'G': read_descriptor(r, &o); break;
     case 'T':
     case 'J': read_target(r, kind == 'T', &o); break;

@@ -115,7 +115,7 @@ static void print_offset(printer *p, int64_t offset, bool after)
 
 static void print_constant(printer *p, const sass_operand *o)
 {
-    bool indexed = o->flags & SASS_WITH_REGISTER;
+    bool indexed = o->flags & SASS_WITH_REGISTER || (o->suffix.length == 1 && !o->value);
     if (o->flags & SASS_WITH_UNIFORM) {
         print_text(p, "cx[");
         print_register(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
@@ -123,7 +123,8 @@ static void print_constant(printer *p, const sass_operand *o)
     } else
         print_text(p, "c[0x%x]%s[", o->bank, o->suffix.length > 1 ? " " : "");
     if (indexed)
-        print_register(p, o->suffix.length ? "UR" : "R", o->reg, SASS_NO_REGISTER, "RZ");
+        print_register(p, *o->suffix.at == 'U' ? "UR" : "R", o->reg, SASS_NO_REGISTER,
+                       *o->suffix.at == 'U' ? "URZ" : "RZ");
     print_offset(p, o->value, indexed);
     print_text(p, "]");
 }
