@@ -29,16 +29,25 @@ static uint64_t mask_of(unsigned count)
     return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
 }
 
+static bool is_within(unsigned first, unsigned count)
+{
+    return first < 8 * SASS_BYTES && count <= 64 && first + count <= 8 * SASS_BYTES;
+}
+
 static void mark_seen(reader *r, unsigned first, unsigned count)
 {
+    if (!is_within(first, count))
+        return;
     for (unsigned i = first; i < first + count; i++)
         r->seen[i / 64] |= UINT64_C(1) << i % 64;
 }
 
 static uint64_t peek_bits(const reader *r, unsigned first, unsigned count)
 {
+    if (!is_within(first, count))
+        return 0;
     uint64_t value = r->word[first / 64] >> first % 64;
-    if (first % 64 + count > 64)
+    if (first < 64 && first + count > 64 && first > 0)
         value |= r->word[1] << (64 - first % 64);
     return value & mask_of(count);
 }
@@ -285,6 +294,8 @@ static void read_slot_marks(reader *r, sass_operand *o, bool lower)
                 skip_word(r);
             else
                 o->suffix = take_choice(r, take_bits(r, lower ? first : second, count));
+            if (!o->suffix.at)
+                o->suffix.at = ""; /* it could have one */
             return;
         }
         default: break; /* the letter of a number */
@@ -321,80 +332,69 @@ static void read_halves(reader *r, sass_operand *high, sass_operand *low)
     *low = (sass_operand){.kind = kind, .value = (int64_t)take_bits(r, 32, 16)};
 }
 
-/* "[base;offset;uniform;bit that it counts;marks": base a register (Rn, '{' for its suffixes), offset
- * first+count, uniform its first bit, and the bit that says that it is there. */
-static void read_address(reader *r, sass_operand *o)
+static void read_offset(reader *r, sass_operand *o)
 {
-    o->kind = SASS_MEMORY;
-    while (*r->at != ' ' && *r->at) {
-        char part = *r->at++;
-        if (part == 'R') {
-            o->reg = (uint8_t)take_bits(r, take_decimal(r), 8);
-            o->flags |= SASS_WITH_REGISTER;
-        } else if (part == 'S') { /* offset */
-            field f = take_field(r);
-            o->value = take_signed(r, f.first, f.count);
-            if (accept_char(r, '*'))
-                o->value *= (int64_t)take_decimal(r);
-        } else if (part == 'U') { /* uniform, always there */
-            o->uniform = take_uniform(r, take_decimal(r));
-            o->flags |= SASS_WITH_UNIFORM;
-        } else if (part == 'v') { /* uniform, or none */
-            o->uniform = take_uniform(r, take_decimal(r));
-            o->flags |= o->uniform != SASS_NO_REGISTER ? SASS_WITH_UNIFORM : 0;
-        } else if (part == 'u') { /* uniform, there if a bit is set */
-            unsigned first = take_decimal(r);
-            r->failed |= !accept_char(r, ',');
-            if (take_bits(r, take_decimal(r), 1)) {
-                o->uniform = take_uniform(r, first);
-                o->flags |= SASS_WITH_UNIFORM;
-            }
-        } else if (part == 'D') { /* descriptor if the bit is set */
-            if (take_bits(r, take_decimal(r), 1))
-                o->flags |= SASS_DESCRIBED;
-        } else if (part == 'd') { /* descriptor */
-            o->flags |= SASS_DESCRIBED;
-        } else if (part == '{') {
-            field f = take_field(r);
-            r->failed |= !accept_char(r, '=');
-            o->suffix = take_choice(r, take_bits(r, f.first, f.count));
-        } else if (part == 'r') {
-            o->flags |= take_bits(r, take_decimal(r), 1) ? SASS_REUSED : 0;
-        } else if (part != ';') {
-            r->failed = true;
-            return;
-        }
+    field f = take_field(r);
+    o->value = take_signed(r, f.first, f.count);
+    if (accept_char(r, '*'))
+        o->value *= (int64_t)take_decimal(r);
+}
+
+/* U: always there; u: where a bit is set; v: where it is a register. */
+static void read_added(reader *r, char part, sass_operand *o)
+{
+    unsigned first = take_decimal(r);
+    if (part == 'u' && accept_char(r, ',') && !take_bits(r, take_decimal(r), 1))
+        return;
+    o->uniform = take_uniform(r, first);
+    if (part != 'v' || o->uniform != SASS_NO_REGISTER)
+        o->flags |= SASS_WITH_UNIFORM;
+}
+
+static void read_address_part(reader *r, char part, sass_operand *o)
+{
+    field f;
+    switch (part) {
+    case 'R':
+        o->reg = (uint8_t)take_bits(r, take_decimal(r), 8);
+        o->flags |= SASS_WITH_REGISTER;
+        return;
+    case 'S': read_offset(r, o); return;
+    case 'U':
+    case 'u':
+    case 'v': read_added(r, part, o); return;
+    case 'D': o->flags |= take_bits(r, take_decimal(r), 1) ? SASS_DESCRIBED : 0; return;
+    case '{':
+        f = take_field(r);
+        r->failed |= !accept_char(r, '=');
+        o->suffix = take_choice(r, take_bits(r, f.first, f.count));
+        return;
+    case ';': return;
+    default: r->failed = true;
     }
 }
 
-/* "c[...]" of loads from constant banks: offset 38+16, bank 54+5, register at 24. */
+static void read_address(reader *r, sass_operand *o)
+{
+    o->kind = SASS_MEMORY;
+    while (*r->at != ' ' && *r->at && !r->failed)
+        read_address_part(r, *r->at++, o);
+}
+
+/* A place in a constant bank, at a register (R), a uniform register (U, and L, whose offset has
+ * another place) or none (0). */
 static void read_bank(reader *r, sass_operand *o)
 {
     char by = *r->at++;
+    bool uniform = by == 'U' || by == 'L';
     o->kind = SASS_CONSTANT;
-    if (by == 'x') { /* cx[U32][...] */
-        o->uniform = take_uniform(r, 32);
-        o->flags |= SASS_WITH_UNIFORM;
-        by = 'R';
-    } else
-        o->bank = (uint8_t)take_bits(r, 54, 5);
-    if (by == 'L') { /* LDCU's */
-        o->value = take_signed(r, 37, 17);
-        o->reg = take_uniform(r, 24);
-        o->suffix = (sass_text){"U", 1};
-        o->flags |= o->reg != SASS_NO_REGISTER ? SASS_WITH_REGISTER : 0;
+    o->bank = (uint8_t)take_bits(r, 54, 5);
+    o->value = by == 'L' ? take_signed(r, 37, 17) : take_signed(r, 38, 16);
+    if (by == '0')
         return;
-    }
-    if (by == 'R') {
-        o->reg = (uint8_t)take_bits(r, 24, 8);
-        o->suffix = (sass_text){"R", 1};
-        o->flags |= o->reg != SASS_NO_REGISTER ? SASS_WITH_REGISTER : 0;
-    } else if (by == 'U') {
-        o->reg = take_uniform(r, 24);
-        o->suffix = (sass_text){"U", 1};
-        o->flags |= o->reg != SASS_NO_REGISTER ? SASS_WITH_REGISTER : 0;
-    }
-    o->value = take_signed(r, 38, 16);
+    o->reg = uniform ? take_uniform(r, 24) : (uint8_t)take_bits(r, 24, 8);
+    o->suffix = (sass_text){uniform ? "U" : "R", 1};
+    o->flags |= o->reg != SASS_NO_REGISTER ? SASS_WITH_REGISTER : 0;
 }
 
 /* Of BSSY: a shorter distance. */

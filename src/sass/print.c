@@ -121,10 +121,10 @@ static void print_constant(printer *p, const sass_operand *o)
         print_register(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
         print_text(p, "][");
     } else
-        print_text(p, "c[0x%x]%s[", o->bank, o->suffix.length > 1 ? " " : "");
+        print_text(p, "c[0x%x]%s[", o->bank, o->suffix.at && o->suffix.length != 1 ? " " : "");
     if (indexed)
-        print_register(p, *o->suffix.at == 'U' ? "UR" : "R", o->reg, SASS_NO_REGISTER,
-                       *o->suffix.at == 'U' ? "URZ" : "RZ");
+        print_register(p, o->suffix.length && *o->suffix.at == 'U' ? "UR" : "R", o->reg, SASS_NO_REGISTER,
+                       o->suffix.length && *o->suffix.at == 'U' ? "URZ" : "RZ");
     print_offset(p, o->value, indexed);
     print_text(p, "]");
 }
@@ -214,14 +214,15 @@ static void print_operand(printer *p, const sass_operand *o)
 {
     const char *size = o->flags & SASS_ABSOLUTE ? "|" : "";
     bool address = o->kind == SASS_MEMORY || (o->kind == SASS_CONSTANT && o->suffix.length <= 1);
+    bool within = !address && (o->kind == SASS_UNIFORM || o->kind == SASS_CONSTANT);
     print_text(p, "%s%s", sign_of(o), size);
     print_value(p, o);
-    if (o->kind == SASS_UNIFORM)
+    if (within)
         print_piece(p, ".", o->suffix);
     print_text(p, "%s", size);
     if (o->flags & SASS_REUSED)
         print_text(p, ".reuse");
-    if (!address && o->kind != SASS_UNIFORM)
+    if (!address && !within)
         print_piece(p, ".", o->suffix);
 }
 
