@@ -47,6 +47,8 @@ static void hold_streams(void)
 
 static const command *find_command(const char *name)
 {
+    if (strcmp(name, "ptx") == 0) /* its name before it read machine code */
+        name = "code";
     for (int i = 0; i < COMMAND_COUNT; i++)
         if (strcmp(name, commands[i].name) == 0)
             return &commands[i];

@@ -23,7 +23,8 @@ enum {
     ATTRIBUTE_PARAM_BYTES = 0x19,
     ATTRIBUTE_PARAM_V2 = 0x45,
     PARAM_BYTES = 12,
-    MAX_NAME = 1 << 16
+    MAX_NAME = 1 << 16,
+    LATE_ABI = 8
 };
 
 typedef wl_vec(cuda_param) param_list;
@@ -72,6 +73,16 @@ size_t cuda_cubin_bytes(const void *cubin, size_t size)
     uint64_t end = end_of_sections(cubin, size, &h);
     end = later_end(end, h.e_phoff + (uint64_t)h.e_phnum * sizeof(Elf64_Phdr));
     return end <= size && end <= CUDA_MAX_CONTENT ? (size_t)end : 0;
+}
+
+/* Since version 8 of its ABI, CUDA 13's, the second byte of the flags, before it the first. */
+uint32_t cuda_cubin_sm(const void *cubin, size_t size)
+{
+    Elf64_Ehdr h;
+    if (!cuda_cubin_bytes(cubin, size))
+        return 0;
+    memcpy(&h, cubin, sizeof h);
+    return h.e_ident[EI_ABIVERSION] >= LATE_ABI ? h.e_flags >> 8 & 0xff : h.e_flags & 0xff;
 }
 
 /* ---- parameters ---- */

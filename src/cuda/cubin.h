@@ -13,6 +13,9 @@ enum { CUDA_MAX_PARAM_BYTES = 1 << 15 }; /* of all parameters of a kernel */
  * be CUDA_SIZE_UNKNOWN, for bytes that the driver takes as a cubin. */
 size_t cuda_cubin_bytes(const void *cubin, size_t size);
 
+/* Compute capability times ten that a cubin was made for, by its header; 0: it is none. */
+uint32_t cuda_cubin_sm(const void *cubin, size_t size);
+
 typedef struct cuda_param { /* bytes, from the begin of the kernel's parameters */
     uint32_t offset, bytes;
 } cuda_param;

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "sass/banks.h"
 #include "sass/decode.h"
 
 #include <stddef.h>
@@ -16,10 +17,12 @@ typedef struct sass_code {
     uint32_t sm;        /* compute capability times ten */
     uint32_t registers; /* of a thread, as ptxas gave them; 0: not told */
     uint32_t count;
-    sass_insn *insns; /* subroutines of ptxas follow what calls them */
+    const unsigned char *bytes; /* of all instructions, one after the other */
+    sass_insn *insns;           /* subroutines of ptxas follow what calls them */
     uint32_t lines;   /* of `insns`, those whose line is known */
     const char *ptx;  /* lines that end with '\0'; NULL: without line information */
     size_t ptx_bytes;
+    sass_places places;
 } sass_code;
 
 /* `cubin` may come from anywhere: what does not hold together is WL_CORRUPT, a kernel that is not in it
@@ -27,5 +30,8 @@ typedef struct sass_code {
  * lies in `arena`. */
 wl_status sass_code_read(const void *cubin, size_t size, uint32_t sm, const char *kernel,
                          wl_arena *arena, sass_code *out, wl_error *err);
+
+/* Of how many of its instructions operands and modifiers are known. */
+uint32_t sass_code_known(const sass_code *code);
 
 #endif

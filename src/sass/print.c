@@ -115,13 +115,14 @@ static void print_offset(printer *p, int64_t offset, bool after)
 
 static void print_constant(printer *p, const sass_operand *o)
 {
+    const char *apart = o->suffix.at && o->suffix.length != 1 ? " " : ""; /* could have a suffix */
     bool indexed = o->flags & SASS_WITH_REGISTER || (o->suffix.length == 1 && !o->value);
     if (o->flags & SASS_WITH_UNIFORM) {
         print_text(p, "cx[");
         print_register(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
-        print_text(p, "][");
+        print_text(p, "]%s[", apart);
     } else
-        print_text(p, "c[0x%x]%s[", o->bank, o->suffix.at && o->suffix.length != 1 ? " " : "");
+        print_text(p, "c[0x%x]%s[", o->bank, apart);
     if (indexed)
         print_register(p, o->suffix.length && *o->suffix.at == 'U' ? "UR" : "R", o->reg, SASS_NO_REGISTER,
                        o->suffix.length && *o->suffix.at == 'U' ? "URZ" : "RZ");
@@ -139,7 +140,7 @@ static void print_memory(printer *p, const sass_operand *o)
 {
     bool uniform = o->flags & SASS_WITH_UNIFORM, described = o->flags & SASS_DESCRIBED;
     bool base = o->flags & SASS_WITH_REGISTER &&
-                (o->reg != SASS_NO_REGISTER || (!uniform && !o->value) || described);
+                (o->reg != SASS_NO_REGISTER || o->suffix.length || (!uniform && !o->value) || described);
     if (described && uniform && p->sm >= 90) {
         print_text(p, "desc[");
         print_register(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");

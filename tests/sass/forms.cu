@@ -1,5 +1,4 @@
 // Kernels whose machine code has opcodes that the other programs of the test sass_forms have not.
-#include <cooperative_groups.h>
 #include <cstdint>
 #include <cstdio>
 #include <cuda_bf16.h>

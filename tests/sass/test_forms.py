@@ -23,7 +23,7 @@ import words
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 SKIPPED = 77
-PROGRAMS = ("examples/gemm/gemm_tiled.cu", "bench/model/programs/reduce.cu", "bench/model/programs/chains.cu",
+PROGRAMS = ("examples/gemm/gemm_tiled.cu", "bench/model/programs/reduce.cu",
             "tests/flow/kernels.cu", "tests/sass/forms.cu")
 ARCHITECTURES = (80, 90, 100)
 UNKNOWN = "UNKNOWN"

@@ -1,6 +1,7 @@
-/* `warplens ptx`: what of each kernel's accesses follows from its launch alone. */
+/* `warplens code`, also `warplens ptx`: what of each kernel's accesses follows from its launch alone. */
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/machine.h"
 #include "cli/ptx.h"
 #include "flow/dump.h"
 #include "profile/demangle.h"
@@ -12,11 +13,13 @@
 #include <string.h>
 
 typedef struct ptx_options {
+    const char *name; /* of the command, as it was called */
     char *format, *kernel, *dump, *rewrite;
     int summary, everything, alone;
     bool json;
     flow_pass pass;  /* of --dump */
     bool dumps_plan; /* --dump names a pass of the probes */
+    bool dumps_sass;
     uint32_t probes; /* of --rewrite */
 } ptx_options;
 
@@ -24,7 +27,8 @@ typedef struct ptx_run {
     const ptx_options *options;
     const char *file;
     ptx_totals totals;
-    json_t *files, *kernels; /* --format json; kernels of the file at hand */
+    machine_totals machine;
+    json_t *files, *kernels, *machine_code; /* --format json; the latter of the file at hand */
     uint64_t shown;
 } ptx_run;
 
@@ -196,12 +200,41 @@ static wl_status analyse_text(void *ctx, const char *name, const char *text, siz
     return status;
 }
 
+static wl_status list_machine_code(ptx_run *r, const char *path, wl_error *err)
+{
+    json_t *list = r->files ? json_array() : NULL;
+    uint64_t before = r->machine.kernels;
+    machine_request request = {.wants = is_named,
+                               .ctx = (void *)r->options,
+                               .instructions = r->options->dumps_sass,
+                               .summary = r->options->summary,
+                               .kernels = list};
+    wl_status status = machine_each(path, &request, &r->machine, err);
+    r->shown += r->machine.kernels - before;
+    if (status == WL_OK && list)
+        json_array_extend(r->machine_code, list);
+    json_decref(list);
+    return status;
+}
+
+/* Where there is no PTX, machine code is at least listed. */
+static wl_status analyse_any(ptx_run *r, const char *path, wl_error *err)
+{
+    if (r->options->dumps_sass)
+        return list_machine_code(r, path, err);
+    wl_status status = ptx_each(path, analyse_text, r, err);
+    wl_error none = {0};
+    bool lists = status == WL_NOENT && !r->options->dump && !r->options->rewrite;
+    return lists && list_machine_code(r, path, &none) == WL_OK ? WL_OK : status;
+}
+
 static bool analyse_file(ptx_run *r, const char *path)
 {
     wl_error err = {0};
     r->file = path;
     r->kernels = r->options->json ? json_array() : NULL;
-    wl_status status = ptx_each(path, analyse_text, r, &err);
+    r->machine_code = r->files ? json_array() : NULL;
+    wl_status status = analyse_any(r, path, &err);
     r->totals.files++;
     if (status != WL_OK) {
         r->totals.unread++;
@@ -209,10 +242,19 @@ static bool analyse_file(ptx_run *r, const char *path)
     }
     if (r->files)
         json_array_append_new(r->files,
-                              json_pack("{s:s, s:o}", "file", path, "kernels", r->kernels));
+                              json_pack("{s:s, s:o, s:o}", "file", path, "kernels", r->kernels,
+                                        "machine_code", r->machine_code));
     else
         json_decref(r->kernels);
     return status == WL_OK;
+}
+
+static void print_code_totals(const ptx_run *r)
+{
+    if (r->machine.kernels)
+        machine_print_totals(&r->machine);
+    if (r->totals.kernels || !r->machine.kernels)
+        ptx_print_totals(&r->totals, stdout);
 }
 
 static int finish_ptx_run(ptx_run *r, bool failed)
@@ -223,11 +265,12 @@ static int finish_ptx_run(ptx_run *r, bool failed)
         if (r->files)
             json_object_set_new(all, "files", r->files);
         json_object_set_new(all, "totals", ptx_totals_json(&r->totals));
+        json_object_set_new(all, "machine_totals", machine_totals_json(&r->machine));
         json_dumpf(all, stdout, JSON_INDENT(1));
         putchar('\n');
         json_decref(all);
     } else if (!r->options->dump && !r->options->rewrite)
-        ptx_print_totals(&r->totals, stdout);
+        print_code_totals(r);
     wl_vec_free(&r->totals.seen);
     wl_error err = {0};
     int status = cli_finish(stdout, "the output", WL_OK, &err);
@@ -247,34 +290,35 @@ static int analyse_all(const char **paths, const ptx_options *options)
 static int check_ptx_options(ptx_options *o, const char **paths)
 {
     if (!paths || !*paths)
-        return cli_usage_error("ptx", "no file was given");
+        return cli_usage_error(o->name, "no file was given");
     if (o->format && strcmp(o->format, "text") != 0 && strcmp(o->format, "json") != 0)
-        return cli_usage_error("ptx", "--format is text or json, not '%s'", o->format);
+        return cli_usage_error(o->name, "--format is text or json, not '%s'", o->format);
     wl_error why = {0};
     if (o->kernel && prog_pattern_check(o->kernel, &why) != WL_OK)
-        return cli_usage_error("ptx", "-k %s: %s", o->kernel, why.text);
+        return cli_usage_error(o->name, "-k %s: %s", o->kernel, why.text);
     o->json = o->format && strcmp(o->format, "json") == 0;
     o->dumps_plan = o->dump && rewrite_has_pass(o->dump);
-    if (o->dump && !o->dumps_plan && !flow_pass_find(o->dump, &o->pass))
-        return cli_usage_error("ptx", "--dump: there is no pass '%s'", o->dump);
+    o->dumps_sass = o->dump && strcmp(o->dump, "sass") == 0;
+    if (o->dump && !o->dumps_plan && !o->dumps_sass && !flow_pass_find(o->dump, &o->pass))
+        return cli_usage_error(o->name, "--dump: there is no pass '%s'", o->dump);
     if (o->dump && o->json)
-        return cli_usage_error("ptx", "--dump is text only");
+        return cli_usage_error(o->name, "--dump is text only");
     if (o->rewrite && !rewrite_probes_parse(o->rewrite, &o->probes))
-        return cli_usage_error("ptx",
+        return cli_usage_error(o->name,
                                "--rewrite takes names of probes, separated by commas, not '%s'",
                                o->rewrite);
     if (o->rewrite && (o->json || (o->dump && !o->dumps_plan) || o->summary))
-        return cli_usage_error("ptx", "--rewrite prints PTX and nothing else");
+        return cli_usage_error(o->name, "--rewrite prints PTX and nothing else");
     if ((o->everything || o->alone) && !o->rewrite)
-        return cli_usage_error("ptx", "--everything and --alone have no effect without --rewrite");
+        return cli_usage_error(o->name, "--everything and --alone have no effect without --rewrite");
     if (o->summary && o->dump)
-        return cli_usage_error("ptx", "--summary has no effect with --dump");
+        return cli_usage_error(o->name, "--summary has no effect with --dump");
     return CLI_OK;
 }
 
-int cmd_ptx(int argc, const char **argv)
+int cmd_code(int argc, const char **argv)
 {
-    ptx_options o = {0};
+    ptx_options o = {.name = argv[0]};
     const struct poptOption options[] = {
         {"format", '\0', POPT_ARG_STRING, &o.format, 0, "text (default) or json", "FORMAT"},
         {"summary", 's', POPT_ARG_NONE, &o.summary, 0, "Only the totals over all files", NULL},
