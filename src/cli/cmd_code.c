@@ -241,9 +241,8 @@ static bool analyse_file(ptx_run *r, const char *path)
         wl_log(WL_LOG_ERROR, "%s", err.text);
     }
     if (r->files)
-        json_array_append_new(r->files,
-                              json_pack("{s:s, s:o, s:o}", "file", path, "kernels", r->kernels,
-                                        "machine_code", r->machine_code));
+        json_array_append_new(r->files, json_pack("{s:s, s:o, s:o}", "file", path, "kernels",
+                                                  r->kernels, "machine_code", r->machine_code));
     else
         json_decref(r->kernels);
     return status == WL_OK;
@@ -310,7 +309,8 @@ static int check_ptx_options(ptx_options *o, const char **paths)
     if (o->rewrite && (o->json || (o->dump && !o->dumps_plan) || o->summary))
         return cli_usage_error(o->name, "--rewrite prints PTX and nothing else");
     if ((o->everything || o->alone) && !o->rewrite)
-        return cli_usage_error(o->name, "--everything and --alone have no effect without --rewrite");
+        return cli_usage_error(o->name,
+                               "--everything and --alone have no effect without --rewrite");
     if (o->summary && o->dump)
         return cli_usage_error(o->name, "--summary has no effect with --dump");
     return CLI_OK;

@@ -28,7 +28,7 @@ typedef struct machine_kernel {
     uint32_t known;
 } machine_kernel;
 
-static double share_of(uint64_t known, uint64_t all)
+static double known_percent(uint64_t known, uint64_t all)
 {
     return all ? 100.0 * (double)known / (double)all : 100.0;
 }
@@ -53,7 +53,7 @@ static void print_machine_kernel(const machine_kernel *k)
     if (places->param_bytes)
         printf(" from c[0x0][0x%x] on", places->param_base);
     printf("), %" PRIu64 " bytes of shared memory, %u instructions, %.2f %% known\n",
-           places->shared, k->code->count, share_of(k->known, k->code->count));
+           places->shared, k->code->count, known_percent(k->known, k->code->count));
 }
 
 static json_t *machine_params_json(const cuda_layout *layout)
@@ -168,7 +168,7 @@ void machine_print_totals(const machine_totals *totals)
 {
     printf("%" PRIu64 " kernel%s of machine code, %" PRIu64 " instructions, %.2f %% known\n",
            totals->kernels, totals->kernels == 1 ? "" : "s", totals->instructions,
-           share_of(totals->known, totals->instructions));
+           known_percent(totals->known, totals->instructions));
 }
 
 json_t *machine_totals_json(const machine_totals *totals)

@@ -143,7 +143,8 @@ static bool take_places(place_reader *r)
     elf_links links[SASS_BANKS + 1];
     uint32_t counts[SASS_BANKS + 1], all = 0;
     for (unsigned i = 0; i <= SASS_BANKS; i++) {
-        elf_part part = i < SASS_BANKS ? find_bank(r, i) : elf_find_part(r->elf, ".text.", r->kernel);
+        elf_part part = i < SASS_BANKS ? find_bank(r, i)
+                                       : elf_find_part(r->elf, ".text.", r->kernel);
         if (i < SASS_BANKS)
             r->out->banks[i] = (sass_bank){part.bytes, part.bytes ? part.size : 0};
         links[i] = part.scn ? elf_find_links(r->elf, part.scn) : (elf_links){0};

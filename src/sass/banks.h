@@ -8,7 +8,7 @@
 
 enum { SASS_BANKS = 32 }; /* that an instruction can name */
 
-typedef struct sass_bank { /* .nv.constant<number>, of the kernel or of all of them */
+typedef struct sass_bank {      /* .nv.constant<number>, of the kernel or of all of them */
     const unsigned char *bytes; /* NULL: the cubin has none */
     size_t size;
 } sass_bank;

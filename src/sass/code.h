@@ -19,8 +19,8 @@ typedef struct sass_code {
     uint32_t count;
     const unsigned char *bytes; /* of all instructions, one after the other */
     sass_insn *insns;           /* subroutines of ptxas follow what calls them */
-    uint32_t lines;   /* of `insns`, those whose line is known */
-    const char *ptx;  /* lines that end with '\0'; NULL: without line information */
+    uint32_t lines;             /* of `insns`, those whose line is known */
+    const char *ptx;            /* lines that end with '\0'; NULL: without line information */
     size_t ptx_bytes;
     sass_places places;
 } sass_code;

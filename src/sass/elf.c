@@ -9,7 +9,7 @@ static bool is_part_name(const char *name, const char *prefix, const char *rest)
     return name && strncmp(name, prefix, length) == 0 && strcmp(name + length, rest) == 0;
 }
 
-static elf_part part_of(Elf_Scn *scn, const GElf_Shdr *header)
+static elf_part part_of_section(Elf_Scn *scn, const GElf_Shdr *header)
 {
     elf_part part = {.scn = scn, .size = header->sh_size};
     if (header->sh_type == SHT_NOBITS)
@@ -26,7 +26,7 @@ elf_part elf_find_part(const elf_sections *s, const char *prefix, const char *re
         GElf_Shdr header;
         if (gelf_getshdr(scn, &header) &&
             is_part_name(elf_strptr(s->elf, s->names, header.sh_name), prefix, rest))
-            return part_of(scn, &header);
+            return part_of_section(scn, &header);
     }
     return (elf_part){0};
 }

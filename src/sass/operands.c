@@ -24,7 +24,7 @@ static const sass_form forms[] = {
 
 /* ---- bits ---- */
 
-static uint64_t mask_of(unsigned count)
+static uint64_t low_ones(unsigned count)
 {
     return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
 }
@@ -34,7 +34,7 @@ static bool is_within(unsigned first, unsigned count)
     return first < 8 * SASS_BYTES && count <= 64 && first + count <= 8 * SASS_BYTES;
 }
 
-static void mark_seen(reader *r, unsigned first, unsigned count)
+static void mark_accounted(reader *r, unsigned first, unsigned count)
 {
     if (!is_within(first, count))
         return;
@@ -49,12 +49,12 @@ static uint64_t peek_bits(const reader *r, unsigned first, unsigned count)
     uint64_t value = r->word[first / 64] >> first % 64;
     if (first < 64 && first + count > 64 && first > 0)
         value |= r->word[1] << (64 - first % 64);
-    return value & mask_of(count);
+    return value & low_ones(count);
 }
 
 static uint64_t take_bits(reader *r, unsigned first, unsigned count)
 {
-    mark_seen(r, first, count);
+    mark_accounted(r, first, count);
     return peek_bits(r, first, count);
 }
 
@@ -183,9 +183,7 @@ static void read_marks(reader *r, sass_operand *o, uint64_t bits, bool *absent)
         case '|': o->flags |= take_bits(r, bit, 1) ? SASS_ABSOLUTE : 0; break;
         case '~': o->flags |= take_bits(r, bit, 1) ? SASS_INVERTED : 0; break;
         case 'r': o->flags |= take_bits(r, bit, 1) ? SASS_REUSED : 0; break;
-        case '?':
-            *absent = (bits | (o->flags & SASS_NEGATED ? 8U : 0U)) == bit;
-            break;
+        case '?': *absent = (bits | (o->flags & SASS_NEGATED ? 8U : 0U)) == bit; break;
         case '{': {
             unsigned count = accept_char(r, '+') ? take_decimal(r) : 1;
             r->failed |= !accept_char(r, '=');
@@ -256,7 +254,7 @@ static void take_lower_slot(reader *r, unsigned kind, char number, sass_operand 
     }
 }
 
-static bool is_number(const sass_operand *o)
+static bool is_literal_number(const sass_operand *o)
 {
     return o->kind == SASS_NUMBER || o->kind == SASS_SIGNED || o->kind == SASS_FLOAT ||
            o->kind == SASS_DOUBLE;
@@ -271,15 +269,15 @@ static void read_slot_marks(reader *r, sass_operand *o, bool lower)
     for (; !ends_word(*r->at); r->at++)
         switch (*r->at) {
         case '-':
-            if (!is_number(o))
+            if (!is_literal_number(o))
                 o->flags |= take_bits(r, turn, 1) ? SASS_NEGATED : 0;
             break;
         case '~':
-            if (!is_number(o))
+            if (!is_literal_number(o))
                 o->flags |= take_bits(r, turn, 1) ? SASS_INVERTED : 0;
             break;
         case '|':
-            if (!is_number(o))
+            if (!is_literal_number(o))
                 o->flags |= take_bits(r, size, 1) ? SASS_ABSOLUTE : 0;
             break;
         case '{': {
@@ -290,7 +288,7 @@ static void read_slot_marks(reader *r, sass_operand *o, bool lower)
             (void)accept_char(r, '+');
             unsigned count = take_decimal(r);
             (void)accept_char(r, '=');
-            if (is_number(o))
+            if (is_literal_number(o))
                 skip_word(r);
             else
                 o->suffix = take_choice(r, take_bits(r, lower ? first : second, count));
@@ -303,7 +301,7 @@ static void read_slot_marks(reader *r, sass_operand *o, bool lower)
 }
 
 /* Instructions whose time is not fixed keep nothing for the next. */
-static bool may_reuse(const reader *r, const sass_operand *o)
+static bool may_be_reused(const reader *r, const sass_operand *o)
 {
     return o->kind == SASS_REGISTER && (r->word[0] & 0x1ff) < 0x100;
 }
@@ -319,7 +317,7 @@ static void read_slot(reader *r, char which, sass_operand *o)
         take_lower_slot(r, r->kind, number, o);
     else
         take_register(r, 64, o);
-    if (may_reuse(r, o) && take_bits(r, which == 'b' ? 123 : 124, 1))
+    if (may_be_reused(r, o) && take_bits(r, which == 'b' ? 123 : 124, 1))
         o->flags |= SASS_REUSED;
     read_slot_marks(r, o, lower);
 }
@@ -374,7 +372,7 @@ static void read_address_part(reader *r, char part, sass_operand *o)
     }
 }
 
-static void read_address(reader *r, sass_operand *o)
+static void read_place(reader *r, sass_operand *o)
 {
     o->kind = SASS_MEMORY;
     while (*r->at != ' ' && *r->at && !r->failed)
@@ -466,7 +464,7 @@ static void read_value(reader *r, char kind, sass_operand *o, bool *absent)
     }
 }
 
-static void read_name(reader *r, sass_operand *o)
+static void read_named(reader *r, sass_operand *o)
 {
     field f = take_field(r);
     o->kind = SASS_NAME;
@@ -504,11 +502,11 @@ static void read_split(reader *r, sass_operand *o)
     (void)accept_char(r, ',');
     field high = take_field(r);
     o->kind = SASS_NUMBER;
-    o->value = (int64_t)(take_bits(r, low.first, low.count) |
-                         take_bits(r, high.first, high.count) << low.count);
+    o->value = (int64_t)(take_bits(r, low.first, low.count) | take_bits(r, high.first, high.count)
+                                                                  << low.count);
 }
 
-static void read_operand(reader *r)
+static void read_sass_operand(reader *r)
 {
     sass_details *out = r->out;
     sass_operand o = {.reg = SASS_NO_REGISTER, .uniform = SASS_NO_REGISTER};
@@ -525,7 +523,7 @@ static void read_operand(reader *r)
         break;
     case 'a':
         take_register(r, 24, &o);
-        if (may_reuse(r, &o) && take_bits(r, 122, 1))
+        if (may_be_reused(r, &o) && take_bits(r, 122, 1))
             o.flags |= SASS_REUSED;
         read_marks(r, &o, o.reg, &absent);
         break;
@@ -544,14 +542,14 @@ static void read_operand(reader *r)
     case 'Z': read_set(r, &o); break;
     case 'W': read_split(r, &o); break;
     case 'H': read_halves(r, &out->operand[out->operands++], &o); break;
-    case '[': read_address(r, &o); break;
+    case '[': read_place(r, &o); break;
     case 'C': read_bank(r, &o); break;
     case 't': read_near_target(r, &o); break;
     case 'y': read_byte_target(r, &o); break;
     case 'G': read_descriptor(r, &o); break;
     case 'T':
     case 'J': read_target(r, kind == 'T', &o); break;
-    case 'N': read_name(r, &o); break;
+    case 'N': read_named(r, &o); break;
     case '\'': read_literal(r, &o); break;
     case 'F': o = (sass_operand){.kind = SASS_FLOAT, .value = (int64_t)take_bits(r, 32, 32)}; break;
     default: r->failed = true;
@@ -564,13 +562,13 @@ static void read_operand(reader *r)
 /* ---- rows ---- */
 
 /* False where a condition of the row does not hold, so that it is not the instruction's. */
-static bool read_word(reader *r)
+static bool read_layout_word(reader *r)
 {
     if (accept_char(r, '?'))
         return read_condition(r);
     if (accept_char(r, '_')) {
         field f = take_field(r);
-        mark_seen(r, f.first, f.count);
+        mark_accounted(r, f.first, f.count);
     } else if (accept_char(r, '@')) {
         r->out->guard_uniform = true;
     } else if (accept_char(r, '.')) {
@@ -583,9 +581,9 @@ static bool read_word(reader *r)
         else if (accept_char(r, '.'))
             read_modifier(r);
         else
-            read_operand(r);
+            read_sass_operand(r);
     } else
-        read_operand(r);
+        read_sass_operand(r);
     return true;
 }
 
@@ -597,7 +595,7 @@ static bool is_all_seen(const reader *r)
 static void read_control(reader *r)
 {
     sass_details *out = r->out;
-    mark_seen(r, 0, 12);
+    mark_accounted(r, 0, 12);
     out->guard = (uint8_t)take_bits(r, 12, 3);
     out->guard_negated = take_bits(r, 15, 1);
     out->stall = (uint8_t)take_bits(r, 105, 4);
@@ -607,7 +605,7 @@ static void read_control(reader *r)
     out->wait = (uint8_t)take_bits(r, 116, 6);
 }
 
-static bool read_form(const sass_form *form, const reader *begin, sass_details *out)
+static bool read_row(const sass_form *form, const reader *begin, sass_details *out)
 {
     reader r = *begin;
     *out = (sass_details){.form = form};
@@ -615,7 +613,7 @@ static bool read_form(const sass_form *form, const reader *begin, sass_details *
     r.at = form->layout;
     read_control(&r);
     while (*r.at && !r.failed) {
-        if (!read_word(&r))
+        if (!read_layout_word(&r))
             return false;
         if (!ends_word(*r.at))
             r.failed = true;
@@ -638,7 +636,7 @@ bool sass_read(const unsigned char bytes[SASS_BYTES], uint32_t index, uint32_t s
     memcpy(r.word, bytes, SASS_BYTES);
     r.kind = (unsigned)peek_bits(&r, 9, 3);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (may_be(&forms[i], &r) && read_form(&forms[i], &r, out))
+        if (may_be(&forms[i], &r) && read_row(&forms[i], &r, out))
             return true;
     *out = (sass_details){0};
     read_control(&r);

@@ -17,30 +17,30 @@ typedef enum sass_kind {
     SASS_SCOREBOARD,
     SASS_NUMBER, /* printed without a sign */
     SASS_SIGNED,
-    SASS_FLOAT,    /* the 32 bits of a float */
-    SASS_HALF,     /* the 16 bits of one of half precision */
-    SASS_BFLOAT,   /* the 16 bits of a bfloat16 */
-    SASS_DOUBLE,   /* the upper 32 bits of a double */
-    SASS_CONSTANT, /* c[bank][offset], or cx[uniform][offset] */
-    SASS_MEMORY,   /* [reg + uniform + offset] */
+    SASS_FLOAT,      /* the 32 bits of a float */
+    SASS_HALF,       /* the 16 bits of one of half precision */
+    SASS_BFLOAT,     /* the 16 bits of a bfloat16 */
+    SASS_DOUBLE,     /* the upper 32 bits of a double */
+    SASS_CONSTANT,   /* c[bank][offset], or cx[uniform][offset] */
+    SASS_MEMORY,     /* [reg + uniform + offset] */
     SASS_SET,        /* of scoreboards, by bit */
     SASS_DESCRIPTOR, /* desc[uniform] */
-    SASS_TARGET,   /* an address of the code, in bytes from the begin of the section; with a register
+    SASS_TARGET, /* an address of the code, in bytes from the begin of the section; with a register
                     * added where the flags say so */
-    SASS_NAME      /* a special register, and what else has a name */
+    SASS_NAME    /* a special register, and what else has a name */
 } sass_kind;
 
 enum {
-    SASS_NO_REGISTER = 255,   /* RZ, of sm_100 URZ also */
-    SASS_ALWAYS = 7,          /* PT */
-    SASS_NEGATED = 1,         /* -, of predicates ! */
-    SASS_ABSOLUTE = 2,        /* | | */
-    SASS_INVERTED = 4,        /* ~ */
-    SASS_REUSED = 8,          /* its value is kept for the next instruction */
-    SASS_WRITTEN = 16,        /* a result */
-    SASS_WITH_REGISTER = 32,  /* of memory and constants: `reg` is part of the address */
-    SASS_WITH_UNIFORM = 64,   /* likewise `uniform` */
-    SASS_DESCRIBED = 128,     /* desc[uniform][...]: `uniform` is a descriptor, no part of it */
+    SASS_NO_REGISTER = 255,  /* RZ, of sm_100 URZ also */
+    SASS_ALWAYS = 7,         /* PT */
+    SASS_NEGATED = 1,        /* -, of predicates ! */
+    SASS_ABSOLUTE = 2,       /* | | */
+    SASS_INVERTED = 4,       /* ~ */
+    SASS_REUSED = 8,         /* its value is kept for the next instruction */
+    SASS_WRITTEN = 16,       /* a result */
+    SASS_WITH_REGISTER = 32, /* of memory and constants: `reg` is part of the address */
+    SASS_WITH_UNIFORM = 64,  /* likewise `uniform` */
+    SASS_DESCRIBED = 128,    /* desc[uniform][...]: `uniform` is a descriptor, no part of it */
     SASS_MAX_OPERANDS = 12,
     SASS_MAX_MODIFIERS = 16
 };
@@ -52,9 +52,9 @@ typedef struct sass_text { /* a piece of the table */
 
 typedef struct sass_operand {
     uint8_t kind, flags;
-    uint8_t reg;      /* number of a register, predicate or barrier; 255 and 7: that which is none */
-    uint8_t uniform;  /* of an address */
-    uint8_t bank;     /* of constants */
+    uint8_t reg;     /* number of a register, predicate or barrier; 255 and 7: that which is none */
+    uint8_t uniform; /* of an address */
+    uint8_t bank;    /* of constants */
     sass_text suffix; /* printed after the register: .64, .X4, .H0_H0 */
     sass_text name;   /* of SASS_NAME */
     int64_t value;    /* a number, or the offset of an address */

@@ -61,7 +61,7 @@ static double float_value(uint32_t bits)
     return copysign((double)value, bits >> 31 ? -1 : 1);
 }
 
-static double double_value(uint64_t bits)
+static double value_of_double(uint64_t bits)
 {
     double value;
     memcpy(&value, &bits, sizeof value);
@@ -75,7 +75,7 @@ static void print_number(printer *p, const sass_operand *o)
     case SASS_FLOAT: print_float(p, float_value(bits), bits >> 22 & 1); return;
     case SASS_HALF: print_float(p, half_value((uint16_t)bits), bits >> 9 & 1); return;
     case SASS_BFLOAT: print_float(p, float_value(bits << 16), bits >> 6 & 1); return;
-    case SASS_DOUBLE: print_float(p, double_value((uint64_t)bits << 32), bits >> 19 & 1); return;
+    case SASS_DOUBLE: print_float(p, value_of_double((uint64_t)bits << 32), bits >> 19 & 1); return;
     case SASS_SIGNED:
         print_text(p, "%s0x%" PRIx64, o->value < 0 ? "-" : "",
                    (uint64_t)(o->value < 0 ? -o->value : o->value));
@@ -86,7 +86,7 @@ static void print_number(printer *p, const sass_operand *o)
 
 /* ---- registers and addresses ---- */
 
-static void print_register(printer *p, const char *name, uint8_t number, uint8_t none,
+static void print_numbered(printer *p, const char *name, uint8_t number, uint8_t none,
                            const char *none_name)
 {
     if (number == none)
@@ -99,62 +99,62 @@ static void print_any_register(printer *p, const sass_operand *o)
 {
     bool predicate = o->kind == SASS_PREDICATE || o->kind == SASS_UNIFORM_PREDICATE;
     if (predicate)
-        print_register(p, o->kind == SASS_PREDICATE ? "P" : "UP", o->reg, SASS_ALWAYS,
+        print_numbered(p, o->kind == SASS_PREDICATE ? "P" : "UP", o->reg, SASS_ALWAYS,
                        o->kind == SASS_PREDICATE ? "PT" : "UPT");
     else
-        print_register(p, o->kind == SASS_REGISTER ? "R" : "UR", o->reg, SASS_NO_REGISTER,
+        print_numbered(p, o->kind == SASS_REGISTER ? "R" : "UR", o->reg, SASS_NO_REGISTER,
                        o->kind == SASS_REGISTER ? "RZ" : "URZ");
 }
 
-static void print_offset(printer *p, int64_t offset, bool after)
+static void print_distance(printer *p, int64_t offset, bool after)
 {
     if (offset || !after)
         print_text(p, "%s%s0x%" PRIx64, after ? "+" : "", offset < 0 ? "-" : "",
                    (uint64_t)(offset < 0 ? -offset : offset));
 }
 
-static void print_constant(printer *p, const sass_operand *o)
+static void print_bank_place(printer *p, const sass_operand *o)
 {
     const char *apart = o->suffix.at && o->suffix.length != 1 ? " " : ""; /* could have a suffix */
     bool indexed = o->flags & SASS_WITH_REGISTER || (o->suffix.length == 1 && !o->value);
     if (o->flags & SASS_WITH_UNIFORM) {
         print_text(p, "cx[");
-        print_register(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
+        print_numbered(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
         print_text(p, "]%s[", apart);
     } else
         print_text(p, "c[0x%x]%s[", o->bank, apart);
     if (indexed)
-        print_register(p, o->suffix.length && *o->suffix.at == 'U' ? "UR" : "R", o->reg, SASS_NO_REGISTER,
-                       o->suffix.length && *o->suffix.at == 'U' ? "URZ" : "RZ");
-    print_offset(p, o->value, indexed);
+        print_numbered(p, o->suffix.length && *o->suffix.at == 'U' ? "UR" : "R", o->reg,
+                       SASS_NO_REGISTER, o->suffix.length && *o->suffix.at == 'U' ? "URZ" : "RZ");
+    print_distance(p, o->value, indexed);
     print_text(p, "]");
 }
 
-static void print_base(printer *p, const sass_operand *o)
+static void print_base_register(printer *p, const sass_operand *o)
 {
-    print_register(p, "R", o->reg, SASS_NO_REGISTER, "RZ");
+    print_numbered(p, "R", o->reg, SASS_NO_REGISTER, "RZ");
     print_piece(p, ".", o->suffix);
 }
 
 static void print_memory(printer *p, const sass_operand *o)
 {
     bool uniform = o->flags & SASS_WITH_UNIFORM, described = o->flags & SASS_DESCRIBED;
-    bool base = o->flags & SASS_WITH_REGISTER &&
-                (o->reg != SASS_NO_REGISTER || o->suffix.length || (!uniform && !o->value) || described);
+    bool base = o->flags & SASS_WITH_REGISTER && (o->reg != SASS_NO_REGISTER || o->suffix.length ||
+                                                  (!uniform && !o->value) || described);
     if (described && uniform && p->sm >= 90) {
         print_text(p, "desc[");
-        print_register(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
+        print_numbered(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
         print_text(p, "]");
     }
     print_text(p, "[");
     if (base)
-        print_base(p, o);
+        print_base_register(p, o);
     if (uniform && !described) {
         print_text(p, "%s", base ? "+" : "");
-        print_register(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
+        print_numbered(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
         base = true;
     }
-    print_offset(p, o->value, base);
+    print_distance(p, o->value, base);
     print_text(p, "]");
 }
 
@@ -169,12 +169,12 @@ static const char *sign_of(const sass_operand *o)
 static void print_target(printer *p, const sass_operand *o)
 {
     if (o->flags & SASS_WITH_REGISTER)
-        print_register(p, "R", o->reg, SASS_NO_REGISTER, "RZ");
+        print_numbered(p, "R", o->reg, SASS_NO_REGISTER, "RZ");
     if (o->flags & SASS_WITH_UNIFORM)
-        print_register(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
+        print_numbered(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
     if (o->flags & (SASS_WITH_REGISTER | SASS_WITH_UNIFORM))
         print_text(p, " ");
-    print_offset(p, o->value, false);
+    print_distance(p, o->value, false);
 }
 
 static void print_set(printer *p, uint64_t set)
@@ -197,21 +197,21 @@ static void print_value(printer *p, const sass_operand *o)
     case SASS_UNIFORM_PREDICATE: print_any_register(p, o); break;
     case SASS_BARRIER: print_text(p, "B%u", o->reg); break;
     case SASS_SCOREBOARD: print_text(p, "SB%u", o->reg); break;
-    case SASS_CONSTANT: print_constant(p, o); break;
+    case SASS_CONSTANT: print_bank_place(p, o); break;
     case SASS_MEMORY: print_memory(p, o); break;
     case SASS_NAME: print_piece(p, "", o->name); break;
     case SASS_SET: print_set(p, (uint64_t)o->value); break;
     case SASS_TARGET: print_target(p, o); break;
     case SASS_DESCRIPTOR:
         print_text(p, "desc[");
-        print_register(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
+        print_numbered(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
         print_text(p, "]");
         break;
     default: print_number(p, o);
     }
 }
 
-static void print_operand(printer *p, const sass_operand *o)
+static void print_sass_operand(printer *p, const sass_operand *o)
 {
     const char *size = o->flags & SASS_ABSOLUTE ? "|" : "";
     bool address = o->kind == SASS_MEMORY || (o->kind == SASS_CONSTANT && o->suffix.length <= 1);
@@ -227,12 +227,12 @@ static void print_operand(printer *p, const sass_operand *o)
         print_piece(p, ".", o->suffix);
 }
 
-static void print_guard(printer *p, const sass_details *insn)
+static void print_guarding(printer *p, const sass_details *insn)
 {
     if (insn->guard == SASS_ALWAYS && !insn->guard_negated)
         return;
     print_text(p, "@%s", insn->guard_negated ? "!" : "");
-    print_register(p, insn->guard_uniform ? "UP" : "P", insn->guard, SASS_ALWAYS,
+    print_numbered(p, insn->guard_uniform ? "UP" : "P", insn->guard, SASS_ALWAYS,
                    insn->guard_uniform ? "UPT" : "PT");
     print_text(p, " ");
 }
@@ -244,13 +244,13 @@ size_t sass_print(const sass_details *insn, uint32_t sm, char *text, size_t size
         print_text(&p, "UNKNOWN");
         return p.length;
     }
-    print_guard(&p, insn);
+    print_guarding(&p, insn);
     print_text(&p, "%s", insn->form->name);
     for (unsigned i = 0; i < insn->modifiers; i++)
         print_piece(&p, ".", insn->modifier[i]);
     for (unsigned i = 0; i < insn->operands; i++) {
         print_text(&p, "%s", i == 0 ? " " : ", ");
-        print_operand(&p, &insn->operand[i]);
+        print_sass_operand(&p, &insn->operand[i]);
     }
     return p.length;
 }

@@ -29,7 +29,8 @@ def with_usual_control(word):
 
 
 class Disassembler:
-    """nvdisasm over raw words. It stops at the first that it does not know, so that these are looked for by halves."""
+    """nvdisasm over raw words. It stops at the first that it does not know, which is looked for by
+    halves."""
 
     def __init__(self, nvdisasm, sm):
         self.command = [nvdisasm, "-ndf", "-b", f"SM{sm}a" if sm >= 90 else f"SM{sm}"]
