@@ -68,7 +68,7 @@ static json_t *machine_params_json(const cuda_layout *layout)
 static json_t *machine_kernel_json(const machine_kernel *k)
 {
     const sass_places *places = &k->code->places;
-    return json_pack("{s:s, s:s, s:i, s:i, s:o, s:i, s:I, s:i, s:i}", "kernel", k->name, "mangled",
+    return json_pack("{s:s, s:s, s:i, s:i, s:o, s:i, s:I, s:i, s:i}", "kernel", k->name, "symbol",
                      k->layout->kernel, "sm", (int)k->code->sm, "registers",
                      (int)k->code->registers, "parameters", machine_params_json(k->layout),
                      "parameter_base", (int)places->param_base, "shared_bytes",

@@ -506,57 +506,77 @@ static void read_split(reader *r, sass_operand *o)
                                                                   << low.count);
 }
 
+/* Registers and predicates; false where the letter stands for something else. */
+static bool read_numbered(reader *r, char kind, sass_operand *o, bool *absent)
+{
+    switch (kind) {
+    case 'd': take_register(r, 16, o); return true;
+    case 'a':
+        take_register(r, 24, o);
+        if (may_be_reused(r, o) && take_bits(r, 122, 1))
+            o->flags |= SASS_REUSED;
+        read_marks(r, o, o->reg, absent);
+        return true;
+    case 'b':
+    case 'c':
+    case 'e': read_slot(r, kind, o); return true;
+    case 'R':
+    case 'U': read_register(r, kind, o, absent); return true;
+    case 'P':
+    case 'Q':
+    case 'V': read_predicate(r, kind, o, absent); return true;
+    default: return false;
+    }
+}
+
+static bool read_targets(reader *r, char kind, sass_operand *o)
+{
+    switch (kind) {
+    case 't': read_near_target(r, o); return true;
+    case 'y': read_byte_target(r, o); return true;
+    case 'T':
+    case 'J': read_target(r, kind == 'T', o); return true;
+    default: return false;
+    }
+}
+
+static void read_other(reader *r, char kind, sass_operand *o, bool *absent)
+{
+    switch (kind) {
+    case 'I':
+    case 'S':
+    case 'B':
+    case 'K': read_value(r, kind, o, absent); return;
+    case 'Z': read_set(r, o); return;
+    case 'W': read_split(r, o); return;
+    case 'H': read_halves(r, &r->out->operand[r->out->operands++], o); return;
+    case '[': read_place(r, o); return;
+    case 'C': read_bank(r, o); return;
+    case 'G': read_descriptor(r, o); return;
+    case 'N': read_named(r, o); return;
+    case '\'': read_literal(r, o); return;
+    default: r->failed = true;
+    }
+}
+
+/* An operand that nvdisasm leaves out is there all the same, so that each has its place. */
 static void read_sass_operand(reader *r)
 {
     sass_details *out = r->out;
     sass_operand o = {.reg = SASS_NO_REGISTER, .uniform = SASS_NO_REGISTER};
-    bool absent = false, written = accept_char(r, '>');
+    bool absent = false, written = accept_char(r, '>') || *r->at == 'd';
     char kind = *r->at++;
     if (out->operands >= SASS_MAX_OPERANDS - 1) {
         r->failed = true;
         return;
     }
-    switch (kind) {
-    case 'd':
-        take_register(r, 16, &o);
-        written = true;
-        break;
-    case 'a':
-        take_register(r, 24, &o);
-        if (may_be_reused(r, &o) && take_bits(r, 122, 1))
-            o.flags |= SASS_REUSED;
-        read_marks(r, &o, o.reg, &absent);
-        break;
-    case 'b':
-    case 'c':
-    case 'e': read_slot(r, kind, &o); break;
-    case 'R':
-    case 'U': read_register(r, kind, &o, &absent); break;
-    case 'P':
-    case 'Q':
-    case 'V': read_predicate(r, kind, &o, &absent); break;
-    case 'I':
-    case 'S':
-    case 'B':
-    case 'K': read_value(r, kind, &o, &absent); break;
-    case 'Z': read_set(r, &o); break;
-    case 'W': read_split(r, &o); break;
-    case 'H': read_halves(r, &out->operand[out->operands++], &o); break;
-    case '[': read_place(r, &o); break;
-    case 'C': read_bank(r, &o); break;
-    case 't': read_near_target(r, &o); break;
-    case 'y': read_byte_target(r, &o); break;
-    case 'G': read_descriptor(r, &o); break;
-    case 'T':
-    case 'J': read_target(r, kind == 'T', &o); break;
-    case 'N': read_named(r, &o); break;
-    case '\'': read_literal(r, &o); break;
-    case 'F': o = (sass_operand){.kind = SASS_FLOAT, .value = (int64_t)take_bits(r, 32, 32)}; break;
-    default: r->failed = true;
-    }
-    o.flags |= written ? SASS_WRITTEN : 0;
-    if (!absent)
-        out->operand[out->operands++] = o;
+    if (!read_numbered(r, kind, &o, &absent) && !read_targets(r, kind, &o))
+        read_other(r, kind, &o, &absent);
+    if (written)
+        o.flags |= SASS_WRITTEN;
+    if (absent)
+        o.flags |= SASS_HIDDEN;
+    out->operand[out->operands++] = o;
 }
 
 /* ---- rows ---- */

@@ -41,6 +41,7 @@ enum {
     SASS_WITH_REGISTER = 32, /* of memory and constants: `reg` is part of the address */
     SASS_WITH_UNIFORM = 64,  /* likewise `uniform` */
     SASS_DESCRIBED = 128,    /* desc[uniform][...]: `uniform` is a descriptor, no part of it */
+    SASS_HIDDEN = 256,        /* not printed, since it says nothing: PT, a mask of all */
     SASS_MAX_OPERANDS = 12,
     SASS_MAX_MODIFIERS = 16
 };
@@ -51,7 +52,8 @@ typedef struct sass_text { /* a piece of the table */
 } sass_text;
 
 typedef struct sass_operand {
-    uint8_t kind, flags;
+    uint8_t kind;
+    uint16_t flags;
     uint8_t reg;     /* number of a register, predicate or barrier; 255 and 7: that which is none */
     uint8_t uniform; /* of an address */
     uint8_t bank;    /* of constants */

@@ -248,9 +248,12 @@ size_t sass_print(const sass_details *insn, uint32_t sm, char *text, size_t size
     print_text(&p, "%s", insn->form->name);
     for (unsigned i = 0; i < insn->modifiers; i++)
         print_piece(&p, ".", insn->modifier[i]);
-    for (unsigned i = 0; i < insn->operands; i++) {
-        print_text(&p, "%s", i == 0 ? " " : ", ");
-        print_sass_operand(&p, &insn->operand[i]);
-    }
+    const char *before = " ";
+    for (unsigned i = 0; i < insn->operands; i++)
+        if (!(insn->operand[i].flags & SASS_HIDDEN)) {
+            print_text(&p, "%s", before);
+            print_sass_operand(&p, &insn->operand[i]);
+            before = ", ";
+        }
     return p.length;
 }

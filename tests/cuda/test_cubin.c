@@ -51,6 +51,30 @@ static void parameters_are_by_position(void **state)
     free(cubin);
 }
 
+static uint32_t made_for(unsigned char abi, uint32_t flags)
+{
+    size_t size;
+    unsigned char *cubin = cubin_make(good, 3, &size);
+    Elf64_Ehdr header;
+    memcpy(&header, cubin, sizeof header);
+    header.e_ident[EI_ABIVERSION] = abi;
+    header.e_flags = flags;
+    memcpy(cubin, &header, sizeof header);
+    uint32_t sm = cuda_cubin_sm(cubin, size);
+    free(cubin);
+    return sm;
+}
+
+/* The flags of what nvcc 12 makes for sm_80, and nvcc 13 for sm_90 and sm_100. */
+static void the_header_names_the_device(void **state)
+{
+    (void)state;
+    assert_int_equal(made_for(7, 0x00500550), 80);
+    assert_int_equal(made_for(8, 0x06005a04), 90);
+    assert_int_equal(made_for(8, 0x06006404), 100);
+    assert_int_equal(cuda_cubin_sm("no cubin", 8), 0);
+}
+
 /* Beside a good kernel, which keeps its parameters. */
 static void impossible_parameters_are_left_out(void **state)
 {
@@ -129,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_by_position),
+        cmocka_unit_test(the_header_names_the_device),
         cmocka_unit_test(impossible_parameters_are_left_out),
         cmocka_unit_test(sections_over_each_other_are_bounded),
         cmocka_unit_test(damage_is_survived),
