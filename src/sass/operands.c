@@ -662,13 +662,3 @@ bool sass_read(const unsigned char bytes[SASS_BYTES], uint32_t index, uint32_t s
     read_control(&r);
     return false;
 }
-
-bool sass_has(const sass_details *insn, const char *modifier)
-{
-    size_t length = strlen(modifier);
-    for (unsigned i = 0; i < insn->modifiers; i++)
-        if (insn->modifier[i].length == length &&
-            strncmp(insn->modifier[i].at, modifier, length) == 0)
-            return true;
-    return false;
-}

@@ -41,7 +41,7 @@ enum {
     SASS_WITH_REGISTER = 32, /* of memory and constants: `reg` is part of the address */
     SASS_WITH_UNIFORM = 64,  /* likewise `uniform` */
     SASS_DESCRIBED = 128,    /* desc[uniform][...]: `uniform` is a descriptor, no part of it */
-    SASS_HIDDEN = 256,        /* not printed, since it says nothing: PT, a mask of all */
+    SASS_HIDDEN = 256,       /* not printed, since it says nothing: PT, a mask of all */
     SASS_MAX_OPERANDS = 12,
     SASS_MAX_MODIFIERS = 16
 };
@@ -57,9 +57,11 @@ typedef struct sass_operand {
     uint8_t reg;     /* number of a register, predicate or barrier; 255 and 7: that which is none */
     uint8_t uniform; /* of an address */
     uint8_t bank;    /* of constants */
-    sass_text suffix; /* printed after the register: .64, .X4, .H0_H0 */
-    sass_text name;   /* of SASS_NAME */
-    int64_t value;    /* a number, or the offset of an address */
+    sass_text
+        suffix;     /* printed after the register: .64, .X4, .H0_H0; of constants in loads, R or U:
+                       * `reg` is a register, or a uniform one */
+    sass_text name; /* of SASS_NAME */
+    int64_t value;  /* a number, or the offset of an address */
 } sass_operand;
 
 typedef struct sass_form { /* a row of forms.def */
@@ -82,8 +84,6 @@ typedef struct sass_details {
  * known; then `out->form` is NULL, and only the guard and the fields of control count. */
 bool sass_read(const unsigned char bytes[SASS_BYTES], uint32_t index, uint32_t sm,
                sass_details *out);
-
-bool sass_has(const sass_details *insn, const char *modifier);
 
 /* As nvdisasm prints it, without the closing semicolon. Returns the length, or what it would be
  * where `size` is too small, as snprintf(). */

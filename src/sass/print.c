@@ -123,9 +123,10 @@ static void print_bank_place(printer *p, const sass_operand *o)
         print_text(p, "]%s[", apart);
     } else
         print_text(p, "c[0x%x]%s[", o->bank, apart);
+    bool by_uniform = o->suffix.at && *o->suffix.at == 'U';
     if (indexed)
-        print_numbered(p, o->suffix.length && *o->suffix.at == 'U' ? "UR" : "R", o->reg,
-                       SASS_NO_REGISTER, o->suffix.length && *o->suffix.at == 'U' ? "URZ" : "RZ");
+        print_numbered(p, by_uniform ? "UR" : "R", o->reg, SASS_NO_REGISTER,
+                       by_uniform ? "URZ" : "RZ");
     print_distance(p, o->value, indexed);
     print_text(p, "]");
 }
