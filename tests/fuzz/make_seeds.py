@@ -12,6 +12,9 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../sass"))
+import words  # noqa: E402
+
 PREFIX = os.path.abspath(sys.argv[2])
 CUDA = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[1])))
 
@@ -23,6 +26,7 @@ FATBINS = {
     "cubin": ["-gencode", "arch=compute_80,code=sm_80", "-Xfatbin", "-compress-all"],
 }
 LAUNCH, BY_HAND = 8, (29, 24, 25, 26)  # types of records: the latter INDIRECT, GRAPH, GRAPH_RUN, STARTS
+SASS = {1: 80, 4: 90, 5: 100}  # by their numbers in fuzz_sass.c
 PTX = {"lines": ["-arch=compute_90", "-lineinfo"], "plain": ["-arch=compute_75", "-O1"]}
 
 
@@ -42,6 +46,13 @@ def compiled(kind, flags, scratch):
     nvcc(scratch, kind, *flags, "-o", target)
     with open(target, "rb") as f:
         return f.read()
+
+
+def machine_code(flags, scratch):
+    """All words of a cubin's kernels."""
+    target = os.path.join(scratch, "out.cubin")
+    nvcc(scratch, *flags, "-o", target)
+    return b"".join(word.to_bytes(words.BYTES, "little") for section in words.of_cubin(target) for word in section)
 
 
 def capture(scratch):
@@ -103,6 +114,8 @@ def main():
         for name, flags in FATBINS.items():
             write("fatbin", name, compiled("-fatbin", flags, scratch))
         write("fatbin", "lines", compiled("-cubin", ["-arch=sm_90", "-lineinfo"], scratch))
+        for number, sm in SASS.items():
+            write("sass", f"sm{sm}", bytes([number]) + machine_code(["-cubin", f"-arch=sm_{sm}"], scratch))
         for name, flags in PTX.items():
             write("ptx", name, compiled("-ptx", flags, scratch))
         whole = capture(scratch)
