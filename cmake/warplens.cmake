@@ -39,7 +39,7 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
 foreach(pair SQLITE=sqlite3 ZSTD=libzstd LZ4=liblz4 DW=libdw ELF=libelf UNWIND=libunwind
-        JANSSON=jansson POPT=popt XXHASH=libxxhash Z=zlib)
+        JANSSON=jansson MICROHTTPD=libmicrohttpd POPT=popt XXHASH=libxxhash Z=zlib)
     string(REPLACE "=" ";" pair "${pair}")
     list(GET pair 0 name)
     list(GET pair 1 module)

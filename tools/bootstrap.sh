@@ -17,9 +17,9 @@ build | check) ;;
 *) echo "usage: tools/bootstrap.sh build|check" >&2; exit 2 ;;
 esac
 
-libraries="sqlite3 libzstd liblz4 libdw libelf libunwind jansson popt libxxhash zlib cmocka"
+libraries="sqlite3 libzstd liblz4 libdw libelf libunwind jansson libmicrohttpd popt libxxhash zlib cmocka"
 packages="build-essential git python3 libcmocka-dev libsqlite3-dev libzstd-dev liblz4-dev libdw-dev libelf-dev
-    libunwind-dev libjansson-dev uthash-dev libpopt-dev libxxhash-dev zlib1g-dev"
+    libunwind-dev libjansson-dev libmicrohttpd-dev uthash-dev libpopt-dev libxxhash-dev zlib1g-dev"
 commands="cc c++ cmake ninja pkg-config git python3 node npm"
 if [ "$level" = check ]; then
     packages="$packages mandoc shellcheck"

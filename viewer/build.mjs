@@ -8,6 +8,7 @@ import { glossary } from "./glossary.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const PAYLOAD_MARK = "@PAYLOAD@";
+const CONNECTS = "connect-src 'none'"; // src/report/html.c has it say 'self' where a server gives the page
 const MOST_BYTES = 480_000;
 
 async function bundle(entry, options) {
@@ -49,6 +50,7 @@ export async function page() {
   html = place(html, "@STYLE_HASH@", hash(style));
   html = place(html, "@STYLE@", style);
   html = place(html, "@SCRIPT@", script);
+  if (html.split(CONNECTS).length !== 2) throw new Error(`${CONNECTS} is not there exactly once`);
   if (html.length > MOST_BYTES)
     throw new Error(`the page has ${html.length} bytes: more than ${MOST_BYTES}`);
   return html;

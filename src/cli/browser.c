@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "cli/cli.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -23,14 +24,17 @@ bool cli_has_page(void)
     return rep_html_available();
 }
 
-void cli_open_in_browser(const char *path)
+void cli_open_in_browser(const char *path, const char *by_hand)
 {
     pid_t child = fork();
     if (child == 0) {
+        sigset_t none; /* the browser is none of ours: signals that wait here do not there */
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
         execlp("xdg-open", "xdg-open", path, (char *)NULL);
         _exit(127);
     }
     int status;
     if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
-        wl_log(WL_LOG_WARN, "cannot start a browser here; open %s by hand", path);
+        wl_log(WL_LOG_WARN, "cannot start a browser here; open %s by hand", by_hand);
 }

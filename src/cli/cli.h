@@ -103,12 +103,15 @@ FILE *cli_create(const char *path, bool force, wl_error *err);
 /* Flushes, closes and publishes; returns an exit status, having said what went wrong. */
 int cli_finish(FILE *file, const char *path, wl_status status, wl_error *err);
 
+/* What was begun by cli_create is not wanted. */
+void cli_discard(FILE *file);
+
 /* "a/b.wlprof" with another end: "a/b.html"; malloc'ed, NULL without memory. */
 char *cli_html_path(const char *profile, const char *end);
 /* Whether HTML can be written; else says what is missing. */
 bool cli_has_page(void);
-/* Where that fails it says so. */
-void cli_open_in_browser(const char *path);
+/* Where that fails it says so, and what can be opened by hand. */
+void cli_open_in_browser(const char *path, const char *by_hand);
 
 /* ---- profiles ---- */
 

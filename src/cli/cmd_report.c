@@ -68,7 +68,7 @@ int cmd_report(int argc, const char **argv)
         if (status == CLI_OK && strcmp(output, "-") != 0)
             wl_log(WL_LOG_INFO, "report: %s", output);
         if (status == CLI_OK && view)
-            cli_open_in_browser(output);
+            cli_open_in_browser(output, output);
     }
     poptFreeContext(context);
     free(output), free(maps);

@@ -136,6 +136,21 @@ static wl_status close_output(FILE *file, const char *path, wl_error *err)
     return failed ? WL_IO : WL_OK;
 }
 
+void cli_discard(FILE *file)
+{
+    bool unpublished = file == unfinished.file;
+    if (file != stdout)
+        fclose(file);
+    if (!unpublished)
+        return;
+    sigset_t before;
+    hold_interrupts(&before);
+    unfinished.file = NULL;
+    publish_discard(unfinished.temp);
+    on_interrupt(SIG_DFL);
+    release_interrupts(&before);
+}
+
 int cli_finish(FILE *file, const char *path, wl_status status, wl_error *err)
 {
     bool publish = file == unfinished.file;

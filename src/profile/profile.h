@@ -851,6 +851,8 @@ wl_status prof_load_uses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_use
 /* Of the first launch of each kind, by object, kernel, launch, origin, accesses. */
 wl_status prof_load_live_ranges(prof_db *db, uint32_t kernel, wl_arena *arena,
                                 prof_live_ranges_rows *out, wl_error *err);
+/* Bytes that the steps of the launch's warps, each sequence once, take in the file. */
+wl_status prof_count_step_bytes(prof_db *db, uint32_t launch, uint64_t *out, wl_error *err);
 /* Of a launch with rows of its own (prof_launch.id == rows_of), by block, number. */
 wl_status prof_load_warps(prof_db *db, uint32_t launch, wl_arena *arena, prof_warp_rows *out,
                           wl_error *err);

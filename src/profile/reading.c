@@ -20,6 +20,17 @@ wl_status prof_count_kinds(prof_db *db, uint64_t *out, wl_error *err)
                    fill_count, take_count, out, err);
 }
 
+wl_status prof_count_step_bytes(prof_db *db, uint32_t launch, uint64_t *out, wl_error *err)
+{
+    const db_value key = db_int(launch);
+    uint64_t count;
+    *out = 0;
+    return db_each(db->sql,
+                   "SELECT coalesce(sum(length(data)), 0) FROM sequence_pages WHERE sequence IN "
+                   "(SELECT sequence FROM warp_groups WHERE launch = ?)",
+                   &key, 1, &count, sizeof count, fill_count, take_count, out, err);
+}
+
 wl_status prof_read_launches(prof_db *db, wl_error *err)
 {
     static const struct {

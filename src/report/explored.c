@@ -6,11 +6,13 @@ enum {
     MOST_LAUNCHES = 4 /* of a kernel: two are compared, and the first is often unlike the rest */
 };
 
+/* Bytes of steps in a profile, of which no file has room: they shrink to about two thirds. */
+#define MOST_STORED (UINT64_C(64) << 20)
+
 typedef struct explored_loading {
     prof_db *db;
     wl_arena *arena;
     rep_data *d;
-    prof_launch_rows kinds;
     wl_vec(ana_explore) steps;
     wl_vec(rep_paths) paths;
     wl_error *err;
@@ -21,12 +23,17 @@ static wl_status fail_explored(wl_error *err)
     return wl_fail(err, WL_NOMEM, "not enough memory for what the warps of the profile did");
 }
 
-static const prof_launch *kind_of_launch(const explored_loading *l, uint32_t launch)
+wl_status rep_load_paths(prof_db *db, uint32_t launch, wl_arena *arena, rep_paths *out,
+                         wl_error *err)
 {
-    for (uint32_t i = 0; i < l->kinds.count; i++)
-        if (l->kinds.rows[i].id == launch)
-            return &l->kinds.rows[i];
-    return NULL;
+    prof_launch_rows kinds;
+    *out = (rep_paths){0};
+    wl_status status = prof_load_launch_kinds(db, PROF_ALL, arena, &kinds, err);
+    for (uint32_t i = 0; status == WL_OK && i < kinds.count; i++)
+        if (kinds.rows[i].id == launch)
+            return ana_hashed_launch(db, &kinds.rows[i], arena, &out->hashed, &out->paths,
+                                     &out->runs, err);
+    return status;
 }
 
 static wl_status load_explored_steps(explored_loading *l, uint32_t launch)
@@ -40,12 +47,8 @@ static wl_status load_explored_steps(explored_loading *l, uint32_t launch)
 
 static wl_status load_explored_paths(explored_loading *l, uint32_t launch)
 {
-    rep_paths row = {0};
-    const prof_launch *of = kind_of_launch(l, launch);
-    if (!of)
-        return WL_OK;
-    wl_status status = ana_hashed_launch(l->db, of, l->arena, &row.hashed, &row.paths, &row.runs,
-                                         l->err);
+    rep_paths row;
+    wl_status status = rep_load_paths(l->db, launch, l->arena, &row, l->err);
     if (status == WL_OK && row.hashed.npaths && !wl_push(&l->paths, row))
         status = fail_explored(l->err);
     return status;
@@ -82,7 +85,7 @@ static wl_status load_explored_kernel(explored_loading *l, uint32_t kernel)
     return status;
 }
 
-static bool is_wanted_kernel(const uint32_t *kernels, uint32_t nkernels, uint32_t kernel)
+bool rep_is_wanted_kernel(const uint32_t *kernels, uint32_t nkernels, uint32_t kernel)
 {
     bool wanted = !kernels;
     for (uint32_t i = 0; kernels && i < nkernels; i++)
@@ -94,9 +97,9 @@ wl_status rep_load_explored(prof_db *db, const uint32_t *kernels, uint32_t nkern
                             wl_arena *arena, rep_data *d, wl_error *err)
 {
     explored_loading l = {.db = db, .arena = arena, .d = d, .err = err};
-    wl_status status = prof_load_launch_kinds(db, PROF_ALL, arena, &l.kinds, err);
+    wl_status status = WL_OK;
     for (uint32_t i = 0; i < d->kernel_table.count && status == WL_OK; i++)
-        if (is_wanted_kernel(kernels, nkernels, d->kernel_table.rows[i].kernel))
+        if (rep_is_wanted_kernel(kernels, nkernels, d->kernel_table.rows[i].kernel))
             status = load_explored_kernel(&l, d->kernel_table.rows[i].kernel);
     d->warps.count = (uint32_t)l.steps.count;
     d->warps.rows = wl_arena_copy(arena, l.steps.data, l.steps.count * sizeof *l.steps.data);
@@ -105,4 +108,31 @@ wl_status rep_load_explored(prof_db *db, const uint32_t *kernels, uint32_t nkern
     wl_vec_free(&l.steps);
     wl_vec_free(&l.paths);
     return status == WL_OK && (!d->warps.rows || !d->paths) ? fail_explored(err) : status;
+}
+
+static wl_status add_stored_bytes(prof_db *db, uint32_t kernel, wl_arena *arena, uint64_t *bytes,
+                                  wl_error *err)
+{
+    uint32_t count = 0, *launches = NULL;
+    wl_status status = prof_load_warp_launches(db, kernel, arena, &count, &launches, err);
+    for (uint32_t i = 0; i < count && i < MOST_LAUNCHES && status == WL_OK; i++) {
+        uint64_t of_launch = 0;
+        status = prof_count_step_bytes(db, launches[i], &of_launch, err);
+        *bytes += of_launch;
+    }
+    return status;
+}
+
+wl_status rep_explored_fits(prof_db *db, const uint32_t *kernels, uint32_t nkernels,
+                            const rep_data *d, bool *fits, wl_error *err)
+{
+    uint64_t bytes = 0;
+    wl_arena *arena = wl_arena_new();
+    wl_status status = arena ? WL_OK : fail_explored(err);
+    for (uint32_t i = 0; i < d->kernel_table.count && status == WL_OK; i++)
+        if (rep_is_wanted_kernel(kernels, nkernels, d->kernel_table.rows[i].kernel))
+            status = add_stored_bytes(db, d->kernel_table.rows[i].kernel, arena, &bytes, err);
+    wl_arena_free(arena);
+    *fits = bytes <= MOST_STORED;
+    return status;
 }

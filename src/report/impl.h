@@ -248,10 +248,11 @@ typedef struct rep_part { /* compressed by gzip, which a browser undoes by itsel
 typedef struct rep_parts { /* the JSON text's part first, then those of kernels and heat maps */
     uint32_t count, capacity;
     rep_part *rows;
-    uint64_t room;         /* bytes that the heat maps may still take */
-    uint64_t code_room;    /* likewise the kernels' instructions */
-    uint64_t phase_room;   /* likewise the phases of shared arrays */
-    uint64_t explore_room; /* likewise what warps did */
+    uint64_t room;             /* bytes that the heat maps may still take */
+    uint64_t code_room;        /* likewise the kernels' instructions */
+    uint64_t phase_room;       /* likewise the phases of shared arrays */
+    uint64_t explore_room;     /* likewise what warps did */
+    uint32_t explore_left_out; /* launches of which that found none */
     bool failed;
 } rep_parts;
 
@@ -292,19 +293,32 @@ json_t *rep_pack_course(const rep_data *data, const ana_course *course, wl_arena
  * are left out. NULL where none finds any, or without memory. */
 json_t *rep_pack_phases(const ana_phases *phases, rep_parts *parts);
 
-/* A row of the payload's "explore" (explorepack.c), whose steps and warps become parts; where these find
- * no room the row says so. NULL without memory. */
-/* A row of `explore` of a launch of which no steps are known (explorepack.c). */
+enum { REP_MOST_HASHED_WARPS = 4 << 20 /* of a launch, that a browser is given one by one */ };
+
+/* A row of the payload's "explore" (payload.c), of a launch of which steps are known, or paths (the other
+ * is NULL), or both. What it holds becomes parts; where these find no room the row says so. NULL without
+ * memory. */
+json_t *rep_explored_row(const rep_data *data, const ana_explore *steps, const rep_paths *paths,
+                         rep_parts *parts);
+/* Of that: a row with steps (explorepack.c), one without, and the paths of either (pathpack.c). */
+json_t *rep_pack_explored(const rep_data *data, const ana_explore *explored, rep_parts *parts);
 json_t *rep_hashed_row_json(const ana_hashed *hashed);
+json_t *rep_pack_paths(const rep_paths *paths, const ana_explore *steps, rep_parts *parts);
 /* How many launches the kernel has, and of how many of them the warps are known (warps.c). */
 void rep_put_known_launches(json_t *row, const rep_data *data, uint32_t kernel);
-json_t *rep_pack_paths(const rep_paths *paths, const ana_explore *steps, rep_parts *parts);
-json_t *rep_pack_explored(const rep_data *data, const ana_explore *explored, rep_parts *parts);
+/* The paths of a launch's warps (explored.c); out->hashed.npaths is 0 where nothing is known of them. */
+wl_status rep_load_paths(prof_db *profile, uint32_t launch, wl_arena *arena, rep_paths *out,
+                         wl_error *err);
+/* Whether it is one of these; NULL: of all. */
+bool rep_is_wanted_kernel(const uint32_t *kernels, uint32_t nkernels, uint32_t kernel);
+/* The payload's "served"; NULL where no launch is. */
+json_t *rep_served_json(const rep_data *data);
 /* The index of a kernel's first instruction; the code is sorted by kernel. */
 uint32_t rep_first_code_of(const rep_data *data, uint32_t kernel);
 
-/* Caller frees with rep_free_parts, also after an error. */
-wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err);
+/* `reports` are put into one file, and share its room. Caller frees with rep_free_parts, also after an
+ * error. */
+wl_status rep_payload_parts(const rep_data *data, uint32_t reports, rep_parts *out, wl_error *err);
 
 /* The page with a mark in the place of its data; NULL where warplens was built without it
  * (page.c). */

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-enum { MOST_WARPS = 4 << 20 /* that a browser is given one by one */ };
-
 #define PATH_COLUMN(to, name, count, width, expression)       \
     do {                                                      \
         for (size_t i = 0; i < (count); i++)                  \
@@ -46,7 +44,7 @@ json_t *rep_pack_paths(const rep_paths *p, const ana_explore *steps, rep_parts *
         return NULL;
     }
     rep_put(row, K(page_paths, compared), rep_hashes_json(&p->hashed, steps));
-    if (part.size > parts->explore_room || p->hashed.warps > MOST_WARPS) {
+    if (part.size > parts->explore_room || p->hashed.warps > REP_MOST_HASHED_WARPS) {
         rep_put_count(row, K(page_paths, left_out), part.size);
         json_decref(columns);
         free(part.data);

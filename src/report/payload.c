@@ -354,16 +354,23 @@ static int by_launch(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The launches that a finding or a map refers to, ascending. NULL without memory. */
+/* The launches that a finding, a map or the explorer refers to, ascending. NULL without memory. */
 static uint32_t *example_launches(const rep_data *d, wl_arena *arena, uint32_t *count)
 {
-    uint32_t *launches = wl_new_array(arena, uint32_t, (size_t)d->findings->count + d->nheats + 1);
+    size_t most = (size_t)d->findings->count + d->nheats + d->warps.count + d->npaths + d->nserved;
+    uint32_t *launches = wl_new_array(arena, uint32_t, most + 1);
     *count = 0;
     for (uint32_t i = 0; launches && i < d->findings->count; i++)
         if (d->findings->rows[i].access)
             launches[(*count)++] = d->findings->rows[i].access->example_launch;
     for (uint32_t i = 0; launches && i < d->nheats; i++)
         launches[(*count)++] = d->heats[i].info.launch;
+    for (uint32_t i = 0; launches && i < d->warps.count; i++)
+        launches[(*count)++] = d->warps.rows[i].launch;
+    for (uint32_t i = 0; launches && i < d->npaths; i++)
+        launches[(*count)++] = d->paths[i].hashed.launch;
+    for (uint32_t i = 0; launches && i < d->nserved; i++)
+        launches[(*count)++] = d->served[i].launch;
     if (launches)
         qsort(launches, *count, sizeof *launches, by_launch);
     return launches;
@@ -814,34 +821,61 @@ static const rep_paths *paths_of_launch(const rep_data *d, uint32_t launch)
     return NULL;
 }
 
-/* A row of `explore`, with the launch's paths where these are known. */
-static void put_explored_row(rep_json_out *j, json_t *row, const rep_paths *paths,
-                             const ana_explore *steps, uint32_t kernel, const rep_data *d,
-                             rep_parts *parts)
+/* Paths of which a server has more; it has not, where they are too many for any page. */
+static bool lack_room(const rep_paths *p, const json_t *packed)
 {
-    json_t *packed = row && paths ? rep_pack_paths(paths, steps, parts) : NULL;
-    parts->failed |= !row || (paths && !packed);
-    if (packed)
-        rep_put(row, K(page_explore, hashed), packed);
-    if (row) {
-        rep_put_known_launches(row, d, kernel);
-        rep_json_row(j, row);
+    return p->hashed.warps <= REP_MOST_HASHED_WARPS && !json_object_get(packed, "part");
+}
+
+static json_t *add_paths(json_t *row, const rep_paths *paths, const ana_explore *steps,
+                         uint32_t left_out, rep_parts *parts)
+{
+    json_t *packed = rep_pack_paths(paths, steps, parts);
+    if (!packed) {
+        json_decref(row);
+        return NULL;
     }
+    if (lack_room(paths, packed))
+        parts->explore_left_out = left_out + 1;
+    rep_put(row, K(page_explore, hashed), packed);
+    return row;
+}
+
+json_t *rep_explored_row(const rep_data *d, const ana_explore *steps, const rep_paths *paths,
+                         rep_parts *parts)
+{
+    uint32_t left_out = parts->explore_left_out; /* a launch is counted once */
+    json_t *row = NULL;
+    if (steps)
+        row = rep_pack_explored(d, steps, parts);
+    else if (paths)
+        row = rep_hashed_row_json(&paths->hashed);
+    uint32_t kernel = steps ? steps->kernel : paths ? paths->hashed.kernel : 0;
+    if (row && paths)
+        row = add_paths(row, paths, steps, left_out, parts);
+    if (row)
+        rep_put_known_launches(row, d, kernel);
+    return row;
+}
+
+static void put_explored_row(rep_json_out *j, const rep_data *d, const ana_explore *steps,
+                             const rep_paths *paths, rep_parts *parts)
+{
+    json_t *row = rep_explored_row(d, steps, paths, parts);
+    parts->failed |= !row;
+    if (row)
+        rep_json_row(j, row);
 }
 
 static void put_explored(rep_json_out *j, const rep_data *d, rep_parts *parts)
 {
     rep_json_array(j, K(page, explore));
-    for (uint32_t i = 0; i < d->warps.count; i++) {
-        const ana_explore *e = &d->warps.rows[i];
-        put_explored_row(j, rep_pack_explored(d, e, parts), paths_of_launch(d, e->launch), e,
-                         e->kernel, d, parts);
-    }
-    for (uint32_t i = 0; i < d->npaths; i++) {
-        const ana_hashed *h = &d->paths[i].hashed;
-        if (!rep_explored_launch(d, h->launch))
-            put_explored_row(j, rep_hashed_row_json(h), &d->paths[i], NULL, h->kernel, d, parts);
-    }
+    for (uint32_t i = 0; i < d->warps.count; i++)
+        put_explored_row(j, d, &d->warps.rows[i], paths_of_launch(d, d->warps.rows[i].launch),
+                         parts);
+    for (uint32_t i = 0; i < d->npaths; i++)
+        if (!rep_explored_launch(d, d->paths[i].hashed.launch))
+            put_explored_row(j, d, NULL, &d->paths[i], parts);
     rep_json_array_end(j);
 }
 
@@ -893,6 +927,10 @@ static bool put_document(const rep_data *d, rep_parts *parts, wl_arena *arena, F
         rep_json_value(&j, K(page, device), page_device_json(d));
     if (d->explorer)
         rep_json_value(&j, K(page, explorer), json_true());
+    if (d->profile)
+        rep_json_value(&j, K(page, profile), rep_text_json(d->profile));
+    if (d->nserved)
+        rep_json_value(&j, K(page, served), rep_served_json(d));
     put_tables(&j, d, parts);
     uint64_t launches_left_out = put_page_launches(&j, d, arena);
     uint64_t maps_left_out = d->heats_left_out + put_maps(&j, d, parts);
@@ -903,7 +941,7 @@ static bool put_document(const rep_data *d, rep_parts *parts, wl_arena *arena, F
     return !j.failed && !parts->failed;
 }
 
-wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err)
+wl_status rep_payload_parts(const rep_data *data, uint32_t reports, rep_parts *out, wl_error *err)
 {
     char *text = NULL;
     size_t length = 0;
@@ -912,7 +950,7 @@ wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err)
     *out = (rep_parts){.room = data->all_heats ? UINT64_MAX : MAPS_BYTES,
                        .code_room = CODE_BYTES,
                        .phase_room = PHASES_BYTES,
-                       .explore_room = EXPLORE_BYTES + (data->nheats ? 0 : MAPS_BYTES)};
+                       .explore_room = (EXPLORE_BYTES + (data->nheats ? 0 : MAPS_BYTES)) / reports};
     rep_add_part(out, (rep_part){0}); /* the text's, which names the others */
     bool done = stream && put_document(data, out, arena, stream);
     done = stream && fclose(stream) == 0 && done;

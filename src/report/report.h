@@ -34,14 +34,20 @@ typedef struct rep_failure {
     uint32_t line;
 } rep_failure;
 
-/* Everything that the reporters draw. Rows lie in the arena given to rep_load; `findings` is the
- * caller's. */
+/* A launch that a server gives the explorer's page when it asks for it. */
+typedef struct rep_served {
+    uint32_t launch, kernel;
+    bool hashed; /* no steps of it are known, but which paths its warps took */
+} rep_served;
+
 typedef struct rep_paths { /* of a launch: which path each of its warps took */
     ana_hashed hashed;
     prof_path_rows paths;
     prof_path_run_rows runs;
 } rep_paths;
 
+/* Everything that the reporters draw. Rows lie in the arena given to rep_load; `findings` is the
+ * caller's. */
 typedef struct rep_data {
     prof_info info;
     prof_coverage coverage;
@@ -88,8 +94,11 @@ typedef struct rep_data {
     ana_phases_rows phases;  /* of shared arrays; this and the next: none without REP_PART_HEATS */
     ana_strips strips;       /* of what was counted by element */
     bool explorer;           /* rep_html: the report opens there */
-    ana_explore_rows warps;  /* compared, of launches; none without REP_PART_COMPARED or _WARPS */
-    uint32_t npaths;         /* of launches; none without REP_PART_WARPS */
+    const char *profile;     /* rep_explorer: the profile's name, to tell it from another one */
+    uint32_t nserved;        /* rep_explorer: launches that a server gives */
+    const rep_served *served;
+    ana_explore_rows warps; /* compared, of launches; none without REP_PART_COMPARED or _WARPS */
+    uint32_t npaths;        /* of launches; none without REP_PART_WARPS */
     rep_paths *paths;
 } rep_data;
 
@@ -116,6 +125,16 @@ wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned part
 /* What the warps of these kernels did, for rep_html(); NULL: of all. As REP_PART_WARPS, after rep_load(). */
 wl_status rep_load_explored(prof_db *profile, const uint32_t *kernels, uint32_t nkernels,
                             wl_arena *arena, rep_data *data, wl_error *err);
+
+/* Whether that may find room in a file, judged by how much it is, without reading it: where it does, the
+ * file's writing tells. */
+wl_status rep_explored_fits(prof_db *profile, const uint32_t *kernels, uint32_t nkernels,
+                            const rep_data *data, bool *fits, wl_error *err);
+
+/* Lists, for rep_explorer(), the launches of these kernels (NULL: of all) whose warps are known, rather
+ * than load what these did. */
+wl_status rep_load_served(prof_db *profile, const uint32_t *kernels, uint32_t nkernels,
+                          wl_arena *arena, rep_data *data, wl_error *err);
 
 typedef struct rep_text_options {
     unsigned width;          /* columns of the terminal; 0: unlimited */
@@ -177,5 +196,15 @@ wl_status rep_csv(const rep_data *data, rep_table table, FILE *out, wl_error *er
  * page. */
 wl_status rep_html(const rep_data *data, FILE *out, wl_error *err);
 bool rep_html_available(void);
+
+/* Likewise one file of several profiles, whose launches the explorer puts side by side; it is the first
+ * one's report. *left_out: launches that found no room. */
+wl_status rep_explorer(const rep_data *const *data, uint32_t count, uint32_t *left_out, FILE *out,
+                       wl_error *err);
+
+/* What that page asks a server for: docs/report-payload.md. It is read from the profile for this alone.
+ * WL_NOENT where the launch is not one of data->served. */
+wl_status rep_serve_launch(prof_db *profile, const rep_data *data, uint32_t launch, FILE *out,
+                           wl_error *err);
 
 #endif

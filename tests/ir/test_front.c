@@ -283,7 +283,7 @@ static void reports_show_its_text(void **state)
     assert_drawn(&data, AS_JSON, "\"kernel\":\"copy\",\"pc\":8,");
     assert_drawn(&data, AS_CSV, "get v q");
     assert_drawn(&data, AS_CSV, "put s v");
-    assert_int_equal(rep_payload_parts(&data, &parts, &err), WL_OK);
+    assert_int_equal(rep_payload_parts(&data, 1, &parts, &err), WL_OK);
     assert_on_page(&parts, "\"text\":\"get v q\"");
     assert_on_page(&parts, "\"text\":\"times m b n\"");
     rep_free_parts(&parts);

@@ -168,7 +168,7 @@ static uint32_t steps_of(const prof_warp *warp)
 }
 
 /* As the analyses read them. */
-static void warps_are_read(const char *profile, wl_arena *arena)
+static void warps_are_read(const char *profile, uint64_t stored, wl_arena *arena)
 {
     static const uint64_t block[] = {0, 0, 3};
     static const int64_t begin[] = {0, 128, 64};
@@ -179,6 +179,11 @@ static void warps_are_read(const char *profile, wl_arena *arena)
     story_expect(prof_open(profile, &db, &err), &err);
     story_expect(prof_load_warp_launches(db, 1, arena, &count, &launches, &err), &err);
     assert_true(count == 2 && launches[0] == 1 && launches[1] == 2);
+    uint64_t bytes;
+    for (uint32_t launch = 1; launch <= 9; launch += 8) {
+        story_expect(prof_count_step_bytes(db, launch, &bytes, &err), &err);
+        assert_int_equal(bytes, launch == 1 ? stored : 0);
+    }
     story_expect(prof_load_warps(db, 1, arena, &warps_of, &err), &err);
     assert_int_equal(warps_of.count, 3);
     for (uint32_t i = 0; i < 3; i++) {
@@ -225,8 +230,9 @@ static void sequences_come_back(void **state)
             fail_msg("%s: %lld", cases[i].sql, (long long)number(sql, cases[i].sql));
     steps_come_back(sql, arena);
     warps_come_back(sql, arena);
+    uint64_t stored = (uint64_t)number(sql, "SELECT sum(length(data)) FROM sequence_pages");
     sqlite3_close(sql);
-    warps_are_read(profile, arena);
+    warps_are_read(profile, stored, arena);
     wl_arena_free(arena);
     unlink(capture);
     unlink(profile);

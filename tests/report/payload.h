@@ -7,7 +7,7 @@
 static inline wl_status write_payload(const rep_data *data, FILE *out, wl_error *err)
 {
     rep_parts parts;
-    wl_status status = rep_payload_parts(data, &parts, err);
+    wl_status status = rep_payload_parts(data, 1, &parts, err);
     if (status == WL_OK) {
         rep_write_parts(&parts, out);
         status = rep_done(out, false, err);

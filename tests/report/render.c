@@ -58,3 +58,16 @@ json_t *json_of(const rep_data *data)
     free(text);
     return json;
 }
+
+char *explorer_of(const rep_data *const *data, uint32_t count, uint32_t *left_out)
+{
+    char *html = NULL;
+    size_t size;
+    wl_error err = {0};
+    FILE *out = open_memstream(&html, &size);
+    assert_non_null(out);
+    if (rep_explorer(data, count, left_out, out, &err) != WL_OK)
+        fail_msg("%s", err.text);
+    fclose(out);
+    return html;
+}

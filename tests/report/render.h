@@ -20,5 +20,6 @@ char *text_of(const rep_data *data, const rep_text_options *options);
 char *csv_of(const rep_data *data, rep_table table);
 char *json_text_of(const rep_data *data);
 json_t *json_of(const rep_data *data); /* the same, read again */
+char *explorer_of(const rep_data *const *data, uint32_t count, uint32_t *left_out);
 
 #endif

@@ -1,4 +1,5 @@
 /* What warps did, as the HTML report holds it: every warp, every page, and nothing where there is no room. */
+#include "render.h"
 #include "report/impl.h"
 #include "sample.h"
 #include "support/test.h"
@@ -8,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct fixture {
+typedef struct packing {
     wl_arena *arena;
     rep_data data;
     ana_explore explored;
     rep_parts parts;
-} fixture;
+} packing;
 
-static fixture packed(uint64_t room, json_t **row)
+static packing packed(uint64_t room, json_t **row)
 {
-    fixture f = {.arena = wl_arena_new(), .parts = {.explore_room = room}};
+    packing f = {.arena = wl_arena_new(), .parts = {.explore_room = room}};
     sample_make(&f.data, f.arena);
     sample_warps(&f.explored, f.arena);
     rep_add_part(&f.parts, (rep_part){0}); /* as that of the text */
@@ -26,7 +27,7 @@ static fixture packed(uint64_t room, json_t **row)
     return f;
 }
 
-static void clear(fixture *f, json_t *row)
+static void clear(packing *f, json_t *row)
 {
     json_decref(row);
     rep_free_parts(&f->parts);
@@ -69,7 +70,7 @@ static const prof_warp *find_warp(const ana_explore *e, const wl_warp *warp)
 }
 
 /* The warps of a group, from `at` on, are those of the sample with these objects. */
-static uint32_t check_page(const fixture *f, const uint8_t *at, uint32_t size, uint32_t object)
+static uint32_t check_page(const packing *f, const uint8_t *at, uint32_t size, uint32_t object)
 {
     uint32_t count = 0;
     wl_page_reader reader = wl_page_read(at, size, SAMPLE_SLOTS);
@@ -87,7 +88,7 @@ static void test_all_warps_are_there(void **ignored)
     (void)ignored;
     json_t *row;
     size_t size, bytes;
-    fixture f = packed(UINT64_MAX, &row);
+    packing f = packed(UINT64_MAX, &row);
     uint8_t *columns = unpacked(&f.parts.rows[integer(row, "part")], &size);
     uint8_t *members = unpacked(&f.parts.rows[integer(row, "members")], &bytes);
     uint32_t groups = length_of(row, "group_sequence"), count = 0, at = 0;
@@ -115,7 +116,7 @@ static void test_pages_are_the_profile_s(void **ignored)
     (void)ignored;
     json_t *row;
     size_t size;
-    fixture f = packed(UINT64_MAX, &row);
+    packing f = packed(UINT64_MAX, &row);
     uint8_t *columns = unpacked(&f.parts.rows[integer(row, "part")], &size);
     json_t *parts = json_object_get(row, "pages");
     uint32_t page = 0, steps = 0;
@@ -144,7 +145,7 @@ static void test_what_finds_no_room_is_left_out(void **ignored)
 {
     (void)ignored;
     json_t *row;
-    fixture f = packed(1000, &row);
+    packing f = packed(1000, &row);
     assert_true(integer(row, "left_out") > 1000);
     assert_null(json_object_get(row, "pages"));
     assert_int_equal(f.parts.count, 1);
@@ -152,6 +153,89 @@ static void test_what_finds_no_room_is_left_out(void **ignored)
     assert_int_equal(integer(json_object_get(row, "compared"), "alike"), SAMPLE_WARPS);
     clear(&f, row);
 }
+
+/* ---- the page ---- */
+
+/* How often `c` stands in the data of the page. */
+static uint32_t count_in_data(const char *html, char c)
+{
+    const char *at = strstr(html, "id=\"payload\">");
+    uint32_t count = 0;
+    assert_non_null(at);
+    for (at += strlen("id=\"payload\">"); *at && *at != '<'; at++)
+        count += *at == c;
+    return count;
+}
+
+static void test_several_profiles_share_a_page(void **ignored)
+{
+    (void)ignored;
+    if (!rep_html_available())
+        skip();
+    json_t *row;
+    uint32_t left_out;
+    packing f = packed(UINT64_MAX, &row);
+    f.data.warps = (ana_explore_rows){1, &f.explored};
+    const rep_data *both[] = {&f.data, &f.data};
+    char *one = explorer_of(both, 1, &left_out), *two = explorer_of(both, 2, &left_out);
+    assert_int_equal(left_out, 0);
+    assert_int_equal(count_in_data(one, ':'), 0);
+    assert_int_equal(count_in_data(two, ':'), 1);
+    assert_true(count_in_data(one, '.') > 3);
+    assert_int_equal(count_in_data(two, '.'), 2 * count_in_data(one, '.'));
+    assert_non_null(strstr(two, "connect-src 'none'"));
+    assert_null(strstr(two, "connect-src 'self'"));
+    free(one), free(two);
+    clear(&f, row);
+}
+
+static void test_a_page_may_ask_for_what_is_served(void **ignored)
+{
+    (void)ignored;
+    const rep_served served[] = {{7, 1, false}, {9, 2, true}};
+    json_t *row;
+    rep_parts parts;
+    packing f = packed(UINT64_MAX, &row);
+    f.data.served = served;
+    f.data.nserved = 2;
+    f.data.profile = "run.wlprof";
+    json_t *payload = payload_json(&f.data, &parts), *rows = json_object_get(payload, "served");
+    assert_int_equal(json_array_size(rows), 2);
+    assert_int_equal(integer(json_array_get(rows, 1), "launch"), 9);
+    assert_int_equal(integer(json_array_get(rows, 1), "kernel"), 2);
+    assert_null(json_object_get(json_array_get(rows, 0), "hashed"));
+    assert_true(json_is_true(json_object_get(json_array_get(rows, 1), "hashed")));
+    assert_string_equal(json_string_value(json_object_get(payload, "profile")), "run.wlprof");
+    json_decref(payload);
+    rep_free_parts(&parts);
+    uint32_t left_out;
+    const rep_data *only = &f.data;
+    char *html = rep_html_available() ? explorer_of(&only, 1, &left_out) : NULL;
+    if (html) {
+        assert_non_null(strstr(html, "connect-src 'self'"));
+        assert_null(strstr(html, "connect-src 'none'"));
+    }
+    free(html);
+    clear(&f, row);
+}
+
+static void test_launches_without_room_are_counted(void **ignored)
+{
+    (void)ignored;
+    json_t *row;
+    packing f = packed(1000, &row);
+    assert_int_equal(f.parts.explore_left_out, 1);
+    json_decref(row);
+    row = rep_pack_explored(&f.data, &f.explored, &f.parts);
+    assert_int_equal(f.parts.explore_left_out, 2);
+    json_decref(row);
+    f.parts.explore_room = UINT64_MAX;
+    row = rep_pack_explored(&f.data, &f.explored, &f.parts);
+    assert_int_equal(f.parts.explore_left_out, 2);
+    clear(&f, row);
+}
+
+/* ---- paths ---- */
 
 /* Three paths; of two warps in the middle nothing is known. */
 static rep_paths sample_paths(void)
@@ -231,12 +315,44 @@ static void test_paths_without_room_are_left_out(void **ignored)
     rep_free_parts(&parts);
 }
 
+static void test_a_launch_is_left_out_once(void **ignored)
+{
+    (void)ignored;
+    json_t *row;
+    rep_paths paths = sample_paths();
+    packing f = packed(10, &row);
+    json_decref(row);
+    f.parts.explore_left_out = 0;
+    row = rep_explored_row(&f.data, &f.explored, &paths,
+                           &f.parts); /* both its steps and its paths */
+    assert_non_null(json_object_get(row, "left_out"));
+    assert_non_null(json_object_get(json_object_get(row, "hashed"), "left_out"));
+    assert_int_equal(f.parts.explore_left_out, 1);
+    json_decref(row);
+    row = rep_explored_row(&f.data, NULL, &paths, &f.parts);
+    assert_int_equal(f.parts.explore_left_out, 2);
+    json_decref(row);
+    paths.hashed.warps = UINT64_C(1) << 30; /* no server helps there */
+    row = rep_explored_row(&f.data, NULL, &paths, &f.parts);
+    assert_int_equal(f.parts.explore_left_out, 2);
+    json_decref(row);
+    f.parts.explore_room = UINT64_MAX;
+    row = rep_explored_row(&f.data, &f.explored, NULL, &f.parts);
+    assert_int_equal(f.parts.explore_left_out, 2);
+    assert_null(json_object_get(row, "hashed"));
+    clear(&f, row);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_warps_are_there),
                                        cmocka_unit_test(test_pages_are_the_profile_s),
                                        cmocka_unit_test(test_what_finds_no_room_is_left_out),
+                                       cmocka_unit_test(test_several_profiles_share_a_page),
+                                       cmocka_unit_test(test_a_page_may_ask_for_what_is_served),
+                                       cmocka_unit_test(test_launches_without_room_are_counted),
                                        cmocka_unit_test(test_paths_are_there),
-                                       cmocka_unit_test(test_paths_without_room_are_left_out)};
+                                       cmocka_unit_test(test_paths_without_room_are_left_out),
+                                       cmocka_unit_test(test_a_launch_is_left_out_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

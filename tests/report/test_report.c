@@ -741,7 +741,7 @@ static void test_html_carries_the_payload(void **state)
     from += strlen(open_tag);
     char *to = strstr(from, "</script>");
     rep_parts expected;
-    assert_int_equal(rep_payload_parts(&f->data, &expected, NULL), WL_OK);
+    assert_int_equal(rep_payload_parts(&f->data, 1, &expected, NULL), WL_OK);
     for (uint32_t i = 0; i < expected.count; i++) {
         char *end = memchr(from, '.', (size_t)(to - from));
         end = end ? end : to;

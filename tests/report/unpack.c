@@ -20,7 +20,7 @@ uint8_t *unpacked(const rep_part *part, size_t *size)
 
 json_t *payload_json(const rep_data *data, rep_parts *parts)
 {
-    assert_int_equal(rep_payload_parts(data, parts, NULL), WL_OK);
+    assert_int_equal(rep_payload_parts(data, 1, parts, NULL), WL_OK);
     size_t size;
     uint8_t *text = unpacked(&parts->rows[0], &size);
     json_t *json = json_loadb((const char *)text, size, JSON_REJECT_DUPLICATES, NULL);

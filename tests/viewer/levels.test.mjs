@@ -193,7 +193,25 @@ test("two launches stand side by side on one scale", () =>
       assert.equal(a, b);
     });
     await sees(page, "figcaption >> nth=1", /transpose_naive, launch 1/);
-    await page.selectOption("select >> nth=1", "");
+    const right = "figure:nth-of-type(2)";
+    await sees(page, `${right} figcaption`, /1,902 of [\d,]+ warps alike: 51 operations, 28 sectors/);
+    await sees(page, ".strangers", /ran different code, so each is compared with a block of its own/);
+    // Its blocks are chosen, compared with and opened as those of the launch itself are.
+    await page.focus(`${right} .gridbox`);
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await sees(page, ".pointed", /^At the right: block/);
+    await page.keyboard.press("r");
+    await sees(page, `${right} .rep`, /your choice/);
+    await sees(page, "figure:nth-of-type(1) .rep", /the most common/);
+    await page.keyboard.press("Enter");
+    await sees(page, ".levels", /^Grid › block .*of transpose_naive, launch 1/);
+    await address(page, /^#explore\/2\?.*on=1.*beside=1/);
+    await page.click(".across button");
+    await sees(page, ".levels", /of transpose_shared, launch 2/);
+    await page.keyboard.press("Escape");
+    await becomes(() => page.locator(".gridcanvas").count(), 2);
+    await page.selectOption("select >> nth=1", "none");
     await becomes(() => page.locator(".gridcanvas").count(), 1);
   }));
 
@@ -210,12 +228,24 @@ test("a launch of another report stands beside this one's", async () => {
     await page.setInputFiles("input[type=file]", other);
     await page.waitForSelector("figure:nth-of-type(2) .gridcanvas[data-drawn]");
     await sees(page, "figcaption >> nth=1", /transpose_shared, launch 2 of other\.html/);
-    await page.selectOption("select >> nth=1", "1");
+    await sees(page, "figcaption >> nth=0", /transpose_shared, launch 2 of this report/);
+    await page.selectOption("select >> nth=1", "other-1");
     await sees(page, "figcaption >> nth=1", /transpose_naive, launch 1 of other\.html/);
     const box = await placeOf(page, "figure:nth-of-type(2) .gridcanvas");
     await page.mouse.click(box.x + 60, box.y + 40);
-    await sees(page, ".pointed", /^block \(0, 0\), warp \d/);
-    await sees(page, ".levels", /^Grid$/); // it is opened in its own report
+    await sees(page, ".levels", /^Grid › block \(0, 0\) .*of transpose_naive, launch 1 of other\.html/);
+    await page.press(".blockbox", "Enter");
+    await sees(page, ".warpview", /Warp \d executes \d+ operations/);
+    await page.click(".openstep");
+    await sees(page, ".operationview", /Operation \d+ of/);
+    await becomes(() => page.locator(".explorecode a").count(), 0); // its files are not in this report
+    for (let i = 0; i < 3; i++) await page.keyboard.press("Escape");
+    await page.selectOption("select >> nth=1", "other-2");
+    await sees(page, "figure:nth-of-type(2) .rep", /at the left/); // one code: one scale, and one block to compare with
+    await page.click("text=Compare with its own");
+    await sees(page, "figure:nth-of-type(2) .rep", /the most common/);
+    await page.click("text=Compare with the one at the left");
+    await sees(page, "figure:nth-of-type(2) .rep", /at the left/);
     await page.click("text=Put it away");
     await becomes(() => page.locator(".gridcanvas").count(), 1);
   });
@@ -223,9 +253,14 @@ test("a launch of another report stands beside this one's", async () => {
 
 test("what stands out is a click away", () =>
   visit("#explore", async (page) => {
-    await page.click(".outliers button");
+    await page.click(".outliers td button");
     await sees(page, ".levels", /^Grid › block \(5, 2\)$/);
     await address(page, /block=37&warp=2/);
+    await page.keyboard.press("Escape");
+    await sees(page, ".outliers", /stands for 1,902 of 2,048 warps: 51 operations, 28 sectors, 193 wavefronts\./);
+    await page.click(".outliers >> text=Open it");
+    await sees(page, ".levels", /^Grid › block \(0, 0\) › warp 0$/);
+    await sees(page, ".warpview", /executes 51 operations/);
   }));
 
 test("a report without steps says how to get them", async () => {
@@ -242,7 +277,7 @@ test("a report without room says how to open one kernel", async () => {
     data.payload.explore = data.payload.explore.map(({ pages, members, part, columns, ...row }) => ({ ...row, left_out: 9 }));
     return data;
   });
-  await visit("#explore", async (page) => sees(page, ".empty", /2 launches found no room.*warplens explore -k/), file);
+  await visit("#explore", async (page) => sees(page, ".empty", /2 launches found no room.*warplens explore PROFILE shows them/), file);
 });
 
 test("launches without room are counted beside those that have some", async () => {

@@ -1,4 +1,4 @@
-// Runs one of the suites: node run.mjs unit|warps|explore|schema|browser|levels|onewarp|demo|large|replay. Status 77: skipped.
+// Runs one of the suites: node run.mjs unit|warps|explore|schema|browser|levels|onewarp|controls|served|demo|large|replay. Status 77: skipped.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,11 +6,11 @@ import { fileURLToPath } from "node:url";
 import { findBrowser } from "../../viewer/test/tools.mjs";
 
 const suite = process.argv[2];
-if (["browser", "levels", "onewarp", "large"].includes(suite) && !findBrowser()) {
+if (["browser", "levels", "onewarp", "controls", "served", "large"].includes(suite) && !findBrowser()) {
   console.log("skipped: no Chromium here (WARPLENS_BROWSER may name one)");
   process.exit(77);
 }
-if (suite === "demo" && !existsSync(process.env.WARPLENS_DEMO ?? "")) {
+if (["demo", "served"].includes(suite) && !existsSync(process.env.WARPLENS_DEMO ?? "")) {
   console.log("skipped: the demo is not built");
   process.exit(77);
 }

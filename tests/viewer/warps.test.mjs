@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { fixtureFolder, load, scratch } from "../../viewer/test/tools.mjs";
 
 const folder = scratch();
@@ -19,6 +20,8 @@ const tiles = await load("src/data/explore/tiles.ts", folder);
 const tables = await load("src/data/explore/table.ts", folder);
 const { Engine } = await load("src/data/explore/engine.ts", folder);
 const asks = await load("src/data/explore/ask.ts", folder);
+const { commonText } = await load("src/data/explore/alike.ts", folder);
+const serving = await load("src/data/explore/served.ts", folder);
 const { fixture } = await load("test/fixture/index.ts", folder);
 
 const ALL = 0xffffffff;
@@ -505,4 +508,83 @@ test("requests are counted as they are served, on every row of the table", async
     const what = `${arch.id} ${JSON.stringify(request)}`;
     for (let again = 0; again < 2; again++) assert.deepEqual(moved(request, arch.id), { sizes, conflicts }, what);
   }
+});
+
+/* ---- launches that a server gives ---- */
+
+/** A profile whose launches are of these kernels, in this order; all given by a server, unless `place` is undefined. */
+function servedModel(kernels, place = 0) {
+  const names = [...new Set(kernels)];
+  return {
+    report: { place, parts: [] },
+    payload: { explore: [], served: kernels.map((name, i) => ({ launch: i + 1, kernel: names.indexOf(name) + 10 })) },
+    kernelById: new Map(names.map((name, i) => [i + 10, { name }])),
+  };
+}
+
+test("a launch's counterpart is that launch of the kernel of that name, else the first of it, else the first of all", () => {
+  const own = servedModel(["a", "b", "a", "c", "a"]);
+  const other = servedModel(["b", "a", "b", "a"]);
+  const at = (place) => serving.counterpart(own, serving.choicesOf(own)[place], other)?.launch;
+  assert.deepEqual([0, 1, 2, 3, 4].map(at), [2, 1, 4, 1, 2]);
+  assert.equal(serving.counterpart(own, serving.choicesOf(own)[0], servedModel([])), undefined);
+});
+
+test("of a report from a file only those launches can be explored that it holds", () => {
+  const read = servedModel(["a", "b"]);
+  read.report.place = undefined;
+  read.payload.explore = [{ launch: 7, kernel: 10, pages: [1], compared: {} }, { launch: 8, kernel: 10, left_out: 9, compared: {} }];
+  assert.deepEqual(serving.choicesOf(read).map((c) => c.launch), [7]);
+});
+
+test("beside another launch stand those whose steps are known", () => {
+  const own = servedModel(["a", "b", "a"]);
+  const other = servedModel(["b", "a", "a", "c"]);
+  for (const i of [0, 1]) other.payload.served[i].hashed = true;
+  other.payload.explore = [
+    { launch: 7, kernel: 10, hashed: { columns: {} }, compared: {} },
+    { launch: 8, kernel: 10, hashed: { left_out: 9 }, compared: {} },
+    { launch: 9, kernel: 11, hashed: { columns: {} }, pages: [1], compared: {} },
+  ];
+  assert.deepEqual(serving.choicesOf(other).map((c) => c.launch), [7, 9, 1, 2, 3, 4]);
+  assert.deepEqual(serving.steppedOf(other).map((c) => c.launch), [9, 3, 4]);
+  const at = (place) => serving.counterpart(own, serving.choicesOf(own)[place], other)?.launch;
+  assert.deepEqual([0, 1, 2].map(at), [9, 9, 3]); // of b nothing but hashes is known
+});
+
+test("a launch is asked for once, and again after a failure", async () => {
+  const m = servedModel(["a", "b", "c", "d", "e", "f"], 1);
+  const asked = [];
+  let broken = false;
+  globalThis.location = { href: "http://127.0.0.1:1/token/", host: "127.0.0.1:1", protocol: "http:" };
+  globalThis.fetch = async (url) => {
+    asked.push(String(url));
+    if (broken) return new Response("the disk is gone\n", { status: 500 });
+    return new Response(`${gzipSync(JSON.stringify({ launch: Number(String(url).split("/").pop()) })).toString("base64")}.AA`);
+  };
+  const [first, second, ...others] = serving.choicesOf(m);
+  const held = await serving.heldOf(m, first);
+  assert.deepEqual(held.row, { launch: 1 });
+  assert.equal(held.parts[1], "AA");
+  assert.equal(await serving.heldOf(m, first), held);
+  broken = true;
+  await assert.rejects(serving.heldOf(m, second), /warplens explore cannot give this launch: the disk is gone$/);
+  broken = false;
+  assert.deepEqual((await serving.heldOf(m, second)).row, { launch: 2 });
+  const url = (n) => `http://127.0.0.1:1/token/launch/1/${n}`;
+  assert.deepEqual(asked, [url(1), url(2), url(2)]);
+  // Of several the last four are kept.
+  for (const choice of others.slice(0, 3)) await serving.heldOf(m, choice);
+  await serving.heldOf(m, second);
+  assert.equal(asked.length, 6);
+  await serving.heldOf(m, first);
+  assert.equal(asked.length, 7);
+});
+
+test("what most warps do stands side by side in numbers", () => {
+  const left = { alike: 90, count: 96, operations: 23, sectors: 20, wavefronts: 0 };
+  const right = { alike: 96, count: 96, operations: 23, sectors: 8, wavefronts: 4 };
+  assert.equal(commonText(left), "90 of 96 warps alike: 23 operations, 20 sectors, 0 wavefronts");
+  assert.equal(commonText(right, left), "All 96 warps alike: 23 operations, 8 sectors (0.40 ×), 4 wavefronts");
+  assert.equal(commonText({ ...right, operations: undefined, sectors: 1 }, left), "All 96 warps alike: 1 sector (0.05 ×), 4 wavefronts");
 });

@@ -1,8 +1,9 @@
 import { render } from "preact";
-import { decode } from "./data/decode";
+import { decode, reportTexts } from "./data/decode";
 import { buildModel } from "./data/model";
 import { home } from "./state/route";
 import { App } from "./views/app";
+import { seat } from "./views/explore/guest";
 import { baseName } from "./widgets/format";
 import "./state/theme";
 
@@ -22,7 +23,9 @@ function Failure({ text }: { text: string }) {
 async function start(root: HTMLElement): Promise<void> {
   try {
     const text = document.getElementById("payload")?.textContent ?? "";
-    const m = buildModel(await decode(text));
+    const [own = "", other] = reportTexts(text);
+    const m = buildModel(await decode(own, 0));
+    if (other !== undefined) await seat(other);
     document.title = `${baseName(m.payload.program.executable)} – warplens`;
     if (m.payload.explorer) home.value = { view: "explore", id: undefined, query: {} };
     else if (m.payload.groups.length > 0) home.value = { view: "finding", id: 1, query: {} };

@@ -37,6 +37,7 @@ const VIEWS = [
     access: 3,
     opened: true,
   },
+  { name: "beside", report: "transpose", launch: 1, at: "beside=3&bundle=5" },
   { name: "grid", report: "haar", launch: 1, at: "" },
   { name: "block", report: "haar", launch: 1, at: "block=0" },
   { name: "reduction", report: "sums", launch: 3, at: "block=0&warp=0", access: 16 },

@@ -165,8 +165,13 @@ export async function shows(page, hash) {
 /** A function that checks values against a JSON schema. */
 export const compileSchema = (schema) => new Ajv({ allErrors: true }).compile(schema);
 
-/** Opens a file and notes everything that must not happen. */
+/** Opens a file, or the address of a server, and notes everything that must not happen. */
 export async function open(context, path, hash = "") {
+  const served = path.startsWith("http:");
+  const url = served ? path : pathToFileURL(path).href;
+  const own = served
+    ? [url, `blob:${new URL(url).origin}/`, "data:"]
+    : ["file:", "data:", "blob:null/"];
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const problems = [];
@@ -180,10 +185,10 @@ export async function open(context, path, hash = "") {
   });
   page.on("request", (r) => {
     // The worker that unpacks heat maps is made of the page's own text.
-    if (!/^(file:|data:|blob:null\/)/.test(r.url())) {
+    if (!own.some((start) => r.url().startsWith(start))) {
       problems.push(`request: ${r.url()}`);
     }
   });
-  await page.goto(`${pathToFileURL(path).href}${hash}`);
+  await page.goto(`${url}${hash}`);
   return { page, problems };
 }

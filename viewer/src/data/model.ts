@@ -33,6 +33,7 @@ export interface LineRow {
 export interface Model {
   report: Report;
   payload: Payload;
+  guest: string | undefined; // what another profile than the page's own is called
   kernelById: Map<number, Kernel>;
   fileById: Map<number, SourceFile>;
   linesOf: Map<number, LineRow[]>; // by kernel id
@@ -90,11 +91,12 @@ function mapsByObject(payload: Payload): Map<number, HeatMap[]> {
   return maps;
 }
 
-export function buildModel(report: Report): Model {
+export function buildModel(report: Report, guest?: string): Model {
   const { payload } = report;
   return {
     report,
     payload,
+    guest,
     kernelById: new Map(payload.kernels.map((k) => [k.id, k])),
     fileById: new Map(payload.files.map((f) => [f.id, f])),
     linesOf: lineRows(payload),

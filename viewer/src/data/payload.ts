@@ -623,6 +623,13 @@ export interface Explore {
   columns?: ExploreColumns;
 }
 
+/** A launch whose row of `explore` a server gives: docs/report-payload.md. */
+export interface Served {
+  launch: number; // Id.
+  kernel: number;
+  hashed?: true; // No steps of it are known, but which paths its warps took.
+}
+
 /** A predicted gain. */
 export interface Saving {
   /** Saved of all observed launches together: of their measured time where there is one, else of
@@ -1013,6 +1020,9 @@ export interface Payload {
   phases: Phases[]; // What sampled blocks did to shared arrays, phase after phase.
   explorer?: true; // The report opens at what warps did.
   explore: Explore[]; // What the warps of launches did, step by step.
+  served?: Served[]; // Launches of which the server that gave the page tells that when it is asked.
+  /** The profile's file name, where its launches can stand beside those of another one. */
+  profile?: string;
   findings: Finding[]; // Group after group.
   /** Those worth fixing first, what saves most time first where that is predicted; else the
    * costliest first. */

@@ -1,5 +1,6 @@
 import { computed, signal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { choicesOf } from "../data/explore/served";
 import type { Model } from "../data/model";
 import { go, href, type Route, route, type View } from "../state/route";
 import { shown, toggleTheme } from "../state/theme";
@@ -28,7 +29,7 @@ const TABS: { view: View; label: string; count: (m: Model) => number | undefined
 ];
 
 /** Whether warps' steps were kept, so that there is something to explore. */
-const hasSteps = (m: Model): boolean => m.payload.explore.length > 0;
+const hasSteps = (m: Model): boolean => m.payload.explore.length > 0 || choicesOf(m).length > 0;
 
 function Brand() {
   return (

@@ -35,7 +35,7 @@ interface PlaceProps {
 export function Place(p: PlaceProps) {
   const text = place(p.m, p.file, p.line);
   if (!text) return <span class="muted">no line information</span>;
-  if (p.link) {
+  if (p.link && p.m.guest === undefined) {
     return (
       <a
         class="place"
@@ -130,7 +130,11 @@ function Parts(p: PartsProps & { parts: [number, number][] }) {
   return (
     <div class="excerpt">
       <div class="path">
-        {file ? <a href={href("file", p.file, first)}>{file.path}</a> : "unknown file"}
+        {file && p.m.guest === undefined ? (
+          <a href={href("file", p.file, first)}>{file.path}</a>
+        ) : (
+          (file?.path ?? "unknown file")
+        )}
       </div>
       {missing ? (
         <p class="hint">

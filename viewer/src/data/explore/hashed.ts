@@ -1,11 +1,11 @@
 /** A launch of whose warps paths are known by hashes and counts only, in the shape in which views ask about launches. */
 import { joined, joined64 } from "../columns";
 import { unpack } from "../decode";
-import type { Model } from "../model";
 import type { Explore, Launch } from "../payload";
 import type { Curve } from "./difference";
 import type { Pair } from "./engine";
 import type { Launched } from "./launch";
+import type { Held } from "./served";
 import type { Kind, Opened } from "./table";
 
 const LANES = 32;
@@ -97,11 +97,11 @@ export class HashedData implements Launched {
     }
   }
 
-  static async load(m: Model, row: Explore, launch: Launch): Promise<HashedData> {
+  static async load({ row, parts }: Held, launch: Launch): Promise<HashedData> {
     const { hashed } = row;
     if (hashed?.part === undefined || !hashed.columns)
       throw new Error("The report does not hold the paths of this launch.");
-    const bytes = new Uint8Array(await unpack(m.report.parts[hashed.part] ?? ""));
+    const bytes = new Uint8Array(await unpack(parts[hashed.part] ?? ""));
     const c = hashed.columns;
     const long = (column: typeof c.run_path) => joined(bytes, column, new Uint32Array(column[1]));
     const threads = launch.block.reduce((n, d) => n * d, 1);
@@ -167,8 +167,8 @@ export class HashedData implements Launched {
 const loaded = new WeakMap<Explore, Promise<HashedData>>();
 
 /** Unpacked when it is first asked for. */
-export function loadHashed(m: Model, row: Explore, launch: Launch): Promise<HashedData> {
-  const known = loaded.get(row) ?? HashedData.load(m, row, launch);
-  loaded.set(row, known);
+export function loadHashed(held: Held, launch: Launch): Promise<HashedData> {
+  const known = loaded.get(held.row) ?? HashedData.load(held, launch);
+  loaded.set(held.row, known);
   return known;
 }

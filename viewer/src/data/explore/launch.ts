@@ -10,11 +10,12 @@ import { blocksOf, Engine, type Pair, type Source, Steps } from "./engine";
 import { accessOf } from "./insight";
 import { operationsOf } from "./operations";
 import type { Path } from "./path";
+import type { Held } from "./served";
 import type { Opened } from "./table";
 import type { Operation, Slot, Step, WarpData } from "./types";
 
-export function sourceOf(m: Model, row: Explore): Source {
-  const part = (number: number | undefined) => m.report.parts[number ?? -1] ?? "";
+export function sourceOf(m: Model, { row, parts }: Held): Source {
+  const part = (number: number | undefined) => parts[number ?? -1] ?? "";
   const accesses = m.payload.instructions
     .filter((i) => i.kernel === row.kernel)
     .map((i): [string, Access] => [accessKey(i.pc, i.space), accessOf(i)]);
@@ -100,10 +101,10 @@ export class LaunchData {
     }
   }
 
-  static async load(m: Model, row: Explore): Promise<LaunchData> {
-    const source = sourceOf(m, row);
+  static async load(m: Model, held: Held): Promise<LaunchData> {
+    const source = sourceOf(m, held);
     const remote = new Remote(source);
-    return new LaunchData(row, remote, await remote.open(), source);
+    return new LaunchData(held.row, remote, await remote.open(), source);
   }
 
   /** Kinds of the block's warps by number; -1 where nothing is known of one. */
@@ -253,8 +254,8 @@ export type Launched = Pick<
 const loaded = new WeakMap<Explore, Promise<LaunchData>>();
 
 /** Unpacked when it is first asked for. */
-export function loadLaunch(m: Model, row: Explore): Promise<LaunchData> {
-  const known = loaded.get(row) ?? LaunchData.load(m, row);
-  loaded.set(row, known);
+export function loadLaunch(m: Model, held: Held): Promise<LaunchData> {
+  const known = loaded.get(held.row) ?? LaunchData.load(m, held);
+  loaded.set(held.row, known);
   return known;
 }

@@ -7,7 +7,7 @@ import { exact, plural } from "../../widgets/format";
 import { useSize } from "../../widgets/size";
 import { place } from "../source";
 import { EDGE, fitting, GridPainter, geometryOf, SCALES, type Scene, type Spot } from "./gridpaint";
-import { blockName, curveAt, type Side } from "./side";
+import { blockName, curveAt, representativeName, type Side } from "./side";
 import { select, show, type Where } from "./where";
 
 /** What grids side by side share: how large a cell is, and where one looks. */
@@ -25,7 +25,6 @@ interface Props {
   camera: { value: Camera };
   slot: string; // which of the grids side by side it is
   fits: { value: Record<string, Fit> }; // of all of these
-  foreign: boolean; // of another report: its blocks are opened there
   traced?: ReadonlySet<number>; // where rows are no operations: blocks of which these are known
   alike?: (spot: Spot) => (block: number) => number[]; // warps that are marked with one of these
   point: (side: Side, spot: Spot | undefined) => void;
@@ -105,7 +104,7 @@ export function spotText(side: Side, spot: Spot, bundle: number): string {
     (x) => x.kernel === side.row.kernel && x.line !== undefined && pcs.includes(x.pc),
   );
   const line = place(side.m, i?.file, i?.line);
-  const than = `warp ${spot.warp} of ${blockName(side.rep, grid)}`;
+  const than = `warp ${spot.warp} of ${representativeName(side)}`;
   const by =
     mean === 0 ? `as ${than}` : `differ from ${than} by ${mean.toFixed(2)} of 1 on average`;
   return `${who}, ${bundleName(spot.bundle, bundle, curve.ops)}: ${by}${line ? ` · ${line}` : ""}`;
@@ -173,7 +172,7 @@ export function Grid(p: Props) {
     painter.draw(element, x - edgeX, y - edgeY, {
       cursor,
       hover: hover.value,
-      rep: side.repOf === side.row.launch ? side.rep : undefined,
+      rep: side.lent ? undefined : side.rep,
       traced: p.traced,
       alike: pointed && p.alike?.(pointed),
       step: where.until,
@@ -236,19 +235,19 @@ export function Grid(p: Props) {
     p.point(side, spot);
   };
   const choose = (spot: Spot) =>
-    !p.foreign &&
     select({
       level: "grid",
-      launch: side.row.launch,
+      launch: where.launch,
+      on: side.on,
       block: spot.block,
       warp: spot.warp,
       step: spot.bundle * bundle,
     });
   const open = (spot: Spot) =>
-    !p.foreign &&
     show({
       level: "block",
-      launch: side.row.launch,
+      launch: where.launch,
+      on: side.on,
       block: spot.block,
       warp: spot.warp,
       step: p.traced ? undefined : spot.bundle * bundle,
@@ -351,7 +350,7 @@ function onGridKey(e: KeyboardEvent, k: KeyContext): boolean {
   } else if (arrow) k.choose({ ...at, block: neighbour(k, at.block, arrow[0], arrow[1]) });
   else if (e.key === "Home") k.choose({ ...at, block: k.side.rep });
   else if (e.key === "Enter") k.open(at);
-  else if (e.key === "r") select({ rep: at.block });
+  else if (e.key === "r") select(k.side.on ? { rep2: at.block } : { rep: at.block });
   else return false;
   return true;
 }

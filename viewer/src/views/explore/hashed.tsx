@@ -4,16 +4,17 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { Curve } from "../../data/explore/difference";
 import { differenceOf, type HashedData, loadHashed, type Path } from "../../data/explore/hashed";
 import { loadLaunch } from "../../data/explore/launch";
+import type { Choice, Held } from "../../data/explore/served";
 import { DIFFERENCES, type Dim, differenceCode, indexOf, looksOf } from "../../data/explore/tiles";
 import type { Model } from "../../data/model";
-import type { Explore, Launch } from "../../data/payload";
+import type { Explore } from "../../data/payload";
 import { shown } from "../../state/theme";
 import { exact, percent, plural } from "../../widgets/format";
 import { cssOf } from "./colors";
 import { Focus } from "./focus";
 import { type Camera, type Fit, Grid } from "./grid";
 import type { Spot } from "./gridpaint";
-import { useLoaded } from "./loaded";
+import { Failed, useLoaded } from "./loaded";
 import { Outliers } from "./outliers";
 import { blockName, type Side } from "./side";
 import { LaunchChoice, OtherLaunches } from "./tools";
@@ -30,10 +31,12 @@ interface Hashed {
 
 const MOST_WARPS = 32; // of a block
 
-async function hashedOf(m: Model, row: Explore): Promise<Hashed> {
-  const launch = m.launchById.get(row.launch) as Launch;
-  const data = await loadHashed(m, row, launch);
-  const traced = row.pages ? (await loadLaunch(m, row)).blocks : [];
+async function hashedOf(m: Model, held: Held): Promise<Hashed> {
+  const { row } = held;
+  const launch = m.launchById.get(row.launch);
+  if (!launch) throw new Error(`The report does not list launch ${row.launch}.`);
+  const data = await loadHashed(held, launch);
+  const traced = row.pages ? (await loadLaunch(m, held)).blocks : [];
   const { representative } = (row.hashed as NonNullable<Explore["hashed"]>).compared;
   const rep = { block: indexOf(representative.block, launch.grid), warp: representative.warp };
   const kind = data.kindOf(rep.block, rep.warp);
@@ -41,11 +44,13 @@ async function hashedOf(m: Model, row: Explore): Promise<Hashed> {
   const curves: Curve[] = await data.curvesOf(looks.wanted);
   const side: Side = {
     m,
+    on: undefined,
     row,
     launch,
     data,
     rep: rep.block,
-    repOf: row.launch,
+    lent: undefined,
+    akin: false,
     chosen: false,
     looks,
     curves,
@@ -217,8 +222,8 @@ const fits = signal<Record<string, Fit>>({});
 
 interface Props {
   m: Model;
-  row: Explore;
-  rows: Explore[];
+  choice: Choice;
+  held: Held; // of that
   steps: ComponentChildren; // the explorer of its steps, for blocks of which these are known
 }
 
@@ -237,9 +242,10 @@ function useUpKey(on: boolean): void {
 }
 
 /** A launch of which paths are known by hashes: its grid, and its blocks; those that were traced lead to their steps. */
-export function HashedExplorer({ m, row, rows, steps }: Props) {
+export function HashedExplorer({ m, choice, held, steps }: Props) {
+  const { row } = held;
   const where = { ...here(), launch: row.launch };
-  const loaded = useLoaded(() => hashedOf(m, row), [m, row]);
+  const loaded = useLoaded(() => hashedOf(m, held), [m, row]);
   const status = useSignal("");
   const h = loaded.value;
   const { block } = where;
@@ -255,7 +261,7 @@ export function HashedExplorer({ m, row, rows, steps }: Props) {
     },
     [h],
   );
-  if (loaded.error) return <p class="hint">{loaded.error}</p>;
+  if (loaded.error) return <Failed {...loaded} />;
   if (!h) return <p class="muted">Unpacking which paths warps took …</p>;
   if (!grid && traced) return <>{steps}</>;
   const { compared } = row.hashed as NonNullable<Explore["hashed"]>;
@@ -277,7 +283,7 @@ export function HashedExplorer({ m, row, rows, steps }: Props) {
           )}
         </nav>
         <div class="exploretools">
-          <LaunchChoice m={m} rows={rows} side={h.side} />
+          <LaunchChoice m={m} choice={choice} />
         </div>
         <Known h={h} />
         <OtherLaunches m={m} row={row} />
@@ -293,7 +299,6 @@ export function HashedExplorer({ m, row, rows, steps }: Props) {
                 camera={camera}
                 slot="it"
                 fits={fits}
-                foreign={false}
                 traced={h.traced}
                 alike={alikeOf(h)}
                 point={point}
@@ -313,7 +318,7 @@ export function HashedExplorer({ m, row, rows, steps }: Props) {
           </p>
         )}
         <HashedLegend level={grid ? "grid" : "block"} unit={h.data.unit} />
-        {grid && <Outliers m={m} side={h.side} compared={compared} />}
+        {grid && <Outliers side={h.side} compared={compared} />}
       </div>
     </div>
   );

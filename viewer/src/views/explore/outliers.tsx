@@ -1,9 +1,9 @@
+import { workText } from "../../data/explore/alike";
 import { type Dim, indexOf } from "../../data/explore/tiles";
-import type { Model } from "../../data/model";
 import type { ComparedWarps, Outlier } from "../../data/payload";
 import { exact, percent, plural } from "../../widgets/format";
 import { Place } from "../source";
-import type { Side } from "./side";
+import { launchName, type Side } from "./side";
 import { show } from "./where";
 
 const MOST = 8;
@@ -17,10 +17,12 @@ function operationsOf(o: Outlier): string {
     : `${exact(o.operations)} to ${plural(o.operations_most, "operation")}`;
 }
 
-function Row({ m, side, o }: { m: Model; side: Side; o: Outlier }) {
+function Row({ side, o }: { side: Side; o: Outlier }) {
+  const { m } = side;
   const block = indexOf(o.block, side.launch.grid as Dim);
   const file = m.payload.files.find((f) => f.path === o.file);
-  const open = () => show({ level: "block", block, warp: o.warp, step: undefined });
+  const open = () =>
+    show({ level: "block", block, warp: o.warp, step: undefined, on: side.on, than: undefined });
   return (
     <tr>
       <td class="num">{percent(o.difference)}</td>
@@ -42,9 +44,10 @@ function Row({ m, side, o }: { m: Model; side: Side; o: Outlier }) {
 }
 
 /** Which warp stands for how many. */
-function aboutAll({ known_by, representative, alike, count, sequences }: ComparedWarps): string {
+function aboutAll(c: ComparedWarps): string {
+  const { known_by, representative, alike, count, sequences } = c;
   if (known_by === "steps")
-    return `Warp ${representative.warp} of the most common block stands for ${exact(alike)} of ${plural(count, "warp")}.`;
+    return `Warp ${representative.warp} of the most common block stands for ${exact(alike)} of ${plural(count, "warp")}: ${workText(c)}.`;
   return `${plural(count, "warp")} took ${plural(sequences, "path")}; that of the warp in the middle, by its instructions, ${exact(alike)} of them took.`;
 }
 
@@ -55,19 +58,34 @@ function nobody({ known_by }: ComparedWarps): string {
 }
 
 interface Props {
-  m: Model;
   side: Side;
+  beside?: boolean; // there are those of another launch, too
   compared?: ComparedWarps; // where it is not the row's
 }
 
 /** Which warps stand out, most different first, and why. */
-export function Outliers({ m, side, compared = side.row.compared }: Props) {
-  const { outliers } = compared;
+export function Outliers({ side, beside = false, compared = side.row.compared }: Props) {
+  const { outliers, representative } = compared;
+  const block = indexOf(representative.block, side.launch.grid as Dim);
+  const open = () =>
+    show({ level: "warp", block, warp: representative.warp, step: 0, on: side.on });
   return (
     <section class="outliers">
-      <h2>Warps that stand out</h2>
+      <h2>
+        Warps that stand out
+        {beside && <span class="muted"> in {launchName(side.m, side.row)}</span>}
+      </h2>
       <p class="muted">
         {aboutAll(compared)} {outliers.length === 0 && nobody(compared)}
+        {compared.known_by === "steps" && (
+          <>
+            {" "}
+            <button type="button" class="plainlink" onClick={open}>
+              Open it
+            </button>{" "}
+            to see which of its operations cost much.
+          </>
+        )}
         {compared.cut && " There were too many kinds of warps to compare all step by step."}
       </p>
       {outliers.length > 0 && (
@@ -83,7 +101,7 @@ export function Outliers({ m, side, compared = side.row.compared }: Props) {
           </thead>
           <tbody>
             {outliers.slice(0, MOST).map((o) => (
-              <Row key={`${o.block} ${o.warp}`} m={m} side={side} o={o} />
+              <Row key={`${o.block} ${o.warp}`} side={side} o={o} />
             ))}
           </tbody>
         </table>

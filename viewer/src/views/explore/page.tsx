@@ -1,12 +1,22 @@
 import { signal, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { ARCHS } from "../../data/explore/archs";
+import {
+  type Choice,
+  choicesOf,
+  type Held,
+  heldHere,
+  heldOf,
+  isServed,
+} from "../../data/explore/served";
 import { bundleFor, type Dim } from "../../data/explore/tiles";
 import { archOfDevice } from "../../data/explore/transactions";
 import type { WarpData } from "../../data/explore/types";
 import type { Model } from "../../data/model";
-import type { Explore, Kernel } from "../../data/payload";
-import { exact, middle, plural } from "../../widgets/format";
+import type { Kernel, Served } from "../../data/payload";
+import { exact, plural } from "../../widgets/format";
+import { type Beside, besideOf, Caption } from "./beside";
 import { Block, COLUMNS, cellText } from "./block";
 import { Focus } from "./focus";
 import { type Camera, type Fit, Grid, spotText } from "./grid";
@@ -14,26 +24,17 @@ import type { Spot } from "./gridpaint";
 import { guest } from "./guest";
 import { HashedExplorer } from "./hashed";
 import { Legend } from "./legend";
-import { useLoaded } from "./loaded";
+import { Failed, type Loaded, useLoaded } from "./loaded";
 import { OperationView } from "./operation";
 import { Outliers } from "./outliers";
-import { blockName, comparedWarp, type Side, sideOf } from "./side";
+import { blockName, comparedWarp, launchName, type Side, sideOf } from "./side";
 import { SourcePane } from "./source";
-import { OtherLaunches, Player, Tools } from "./tools";
+import { LaunchChoice, OtherLaunches, Player, Tools } from "./tools";
 import { Traced } from "./traced";
 import { WarpView } from "./warp";
 import { here, select, show, up, type Where } from "./where";
 
 const ROWS = 24; // of a tile, about
-
-/** Rows that have steps, or paths, to show. */
-export const explored = (m: Model): Explore[] =>
-  m.payload.explore.filter((row) => row.pages || row.hashed?.columns);
-
-const launchName = (m: Model, row: Explore): string => {
-  const kernel = m.kernelById.get(row.kernel);
-  return `${middle(kernel?.short_name ?? "kernel", 50)}, launch ${row.launch}`;
-};
 
 function Empty({ m }: { m: Model }) {
   const left = m.payload.explore;
@@ -43,7 +44,7 @@ function Empty({ m }: { m: Model }) {
       {left.length > 0 ? (
         <p>
           The steps of {plural(left.length, "launch", "launches")} found no room in this report:{" "}
-          <code>warplens explore -k KERNEL PROFILE</code> writes those of one kernel.
+          <code>warplens explore PROFILE</code> shows them.
         </p>
       ) : (
         <p>
@@ -56,7 +57,7 @@ function Empty({ m }: { m: Model }) {
   );
 }
 
-function Crumbs({ side, where }: { side: Side; where: Where }) {
+function Crumbs({ side, other, where }: { side: Side; other: Side | undefined; where: Where }) {
   const grid = side.launch.grid as Dim;
   const parts: [string, (() => void) | undefined][] = [["Grid", () => show({ level: "grid" })]];
   if (where.level !== "grid" && where.block !== undefined)
@@ -79,7 +80,27 @@ function Crumbs({ side, where }: { side: Side; where: Where }) {
           )}
         </span>
       ))}
+      {other && where.level !== "grid" && <Across side={side} other={other} where={where} />}
     </nav>
+  );
+}
+
+/** Which of two launches it is, and the way to the same place in the other one. */
+function Across({ side, other, where }: { side: Side; other: Side; where: Where }) {
+  const there = other.data.firstOf.has(where.block ?? 0);
+  return (
+    <span class="across">
+      {" "}
+      <span class="muted">of {launchName(side.m, side.row)}</span>{" "}
+      <button
+        type="button"
+        disabled={!there}
+        title={there ? "" : "That launch has no block of this number, or it is not in the profile"}
+        onClick={() => show({ on: other.on })}
+      >
+        ⇄ the same in {launchName(other.m, other.row)}
+      </button>
+    </span>
   );
 }
 
@@ -106,7 +127,7 @@ function BlockLevel({ side, where, bundle, arch, pointed }: LevelProps) {
     return pairs.map((p) => (p.kind >= 0 ? curves[at++] : undefined));
   }, [side, block, than, arch]);
   const curves = loaded.value;
-  if (loaded.error) return <p class="hint">{loaded.error}</p>;
+  if (loaded.error) return <Failed {...loaded} />;
   if (!curves) return <p class="muted">Comparing the warps …</p>;
   const props = { side, where, bundle, kinds, curves, than };
   const point = (warp: number | undefined, at: number | undefined) => {
@@ -132,7 +153,12 @@ function WarpLevel({ side, where, arch }: LevelProps) {
   const step = Math.min(where.step ?? 0, last);
   const open = () => show({ level: "operation", step });
   useEnterKey(where.level === "warp", open);
-  if (loaded.error) return <p class="hint">{loaded.error}</p>;
+  if (loaded.error) return <Failed {...loaded} />;
+  if (
+    loaded.value === undefined &&
+    side.data.indexOf(where.block ?? 0, where.warp ?? 0) === undefined
+  )
+    return <p class="muted">The profile does not hold what this warp did.</p>;
   if (!warp || warp.block !== where.block || warp.warp !== where.warp)
     return <p class="muted">Unpacking the warp's steps …</p>;
   const props = { m: side.m, launch: side.launch, warp, step, arch };
@@ -188,25 +214,23 @@ function useUpKeys(level: Where["level"]): void {
 const fits = signal<Record<string, Fit>>({});
 const camera = signal<Camera>({ scale: undefined, x: 0, y: 0 });
 
-interface GridLevelProps extends LevelProps {
-  beside: Side | undefined;
+interface GridLevelProps extends Omit<LevelProps, "side" | "arch" | "pointed"> {
+  side: Side; // the launch itself
+  beside: Loaded<Side | undefined> | undefined; // what stands beside it, once it is there
+  at: Beside | undefined;
   most: number;
   point: (side: Side, spot: Spot | undefined) => void;
 }
 
-function GridLevel({ side, beside, where, bundle, most, point }: GridLevelProps) {
-  const of = (s: Side) => (s === side ? where : { ...where, block: undefined });
+function GridLevel({ side, beside, at, where, bundle, most, point }: GridLevelProps) {
+  const of = (s: Side) => (s.on === where.on ? where : { ...where, block: undefined });
+  const other = beside?.value;
   return (
-    <div class={beside ? "level grids two" : "level grids"}>
+    <div class={at ? "level grids two" : "level grids"}>
       <Focus />
-      {[side, ...(beside ? [beside] : [])].map((s) => (
+      {[side, ...(other ? [other] : [])].map((s) => (
         <figure key={s === side ? "it" : "beside"}>
-          {beside && (
-            <figcaption>
-              {launchName(s.m, s.row)}
-              {s.m !== side.m && ` of ${guest.value?.name ?? "another report"}`}
-            </figcaption>
-          )}
+          {at && <Caption side={s} left={s.on && side} where={where} />}
           <Grid
             side={s}
             where={of(s)}
@@ -215,101 +239,177 @@ function GridLevel({ side, beside, where, bundle, most, point }: GridLevelProps)
             camera={camera}
             slot={s === side ? "it" : "beside"}
             fits={fits}
-            foreign={s.m !== side.m}
             point={point}
           />
         </figure>
       ))}
+      {other && !other.akin && (
+        <p class="muted strangers">
+          The two launches ran different code, so each is compared with a block of its own. How long
+          their warps are, and what they move, can be compared as they stand.
+        </p>
+      )}
+      {at && !other && (
+        <figure>
+          <figcaption>
+            <b>{launchName(at.m, at.choice)}</b>
+          </figcaption>
+          {beside?.error ? <Failed {...beside} /> : <Unpacking choice={at.choice} />}
+        </figure>
+      )}
+    </div>
+  );
+}
+
+const SOON = 2; // seconds, after which it is said how long it takes
+
+/** While a launch is not there yet. */
+function Unpacking({ choice }: { choice: Choice }) {
+  const seconds = useSignal(0);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      seconds.value++;
+    }, 1000);
+    return () => clearInterval(timer);
+  }, [choice]);
+  const what =
+    "warps" in choice
+      ? `Unpacking what ${plural(choice.warps, "warp")} did …`
+      : `warplens reads from the profile what the warps of launch ${choice.launch} did …`;
+  return (
+    <p class="muted unpacking">
+      <span role="status">{what}</span>
+      {seconds.value > SOON && ` ${seconds.value} s so far`}
+    </p>
+  );
+}
+
+interface AwaitedProps {
+  m: Model;
+  choice: Choice;
+  loaded: Loaded<unknown>;
+  children: ComponentChildren; // while there is no error
+}
+
+/** In place of a launch that is not there yet, or cannot be had; another one can be chosen. */
+function Awaited({ m, choice, loaded, children }: AwaitedProps) {
+  return (
+    <div class="exploremain">
+      <div class="exploretools">
+        <LaunchChoice m={m} choice={choice} />
+      </div>
+      {loaded.error ? <Failed {...loaded} /> : children}
     </div>
   );
 }
 
 /** What the levels show, loaded: a launch, and the one beside it on the same scale. */
-function useSides(m: Model, row: Explore, where: Where, arch: string) {
-  const main = useLoaded(() => sideOf({ m, row, arch, rep: where.rep }), [m, row, arch, where.rep]);
-  const own = explored(m).find((r) => r.launch === where.beside);
-  const at = guest.value;
-  const other = at?.row ?? own;
-  const than = main.value;
+function useSides(m: Model, choice: Choice, where: Where, arch: string, at: Beside | undefined) {
+  const { rep, rep2, own } = where;
+  const main = useLoaded(() => sideOf({ m, choice, arch, rep }), [m, choice, arch, rep]);
+  const left = main.value;
   const beside = useLoaded<Side | undefined>(
     async () =>
-      other && than
-        ? sideOf({
-            m: at?.m ?? m,
-            row: other,
-            arch,
-            rep: undefined,
-            than: !at && other.kernel === row.kernel ? than : undefined,
-          })
+      at && left
+        ? sideOf({ ...at, arch, rep: rep2, beside: left, own: own !== undefined })
         : undefined,
-    [than, other, arch],
+    [left, at?.m, at?.choice, arch, rep2, own],
   );
-  return { main, beside: where.level === "grid" && other ? beside : {} };
+  const shown = beside.value;
+  // What stood there before does not stay until the other one is there.
+  const other = shown && (shown.m !== at?.m || shown.row.launch !== at?.choice.launch);
+  return { main, beside: at && !other ? beside : undefined };
 }
 
-function Explorer({ m, row }: { m: Model; row: Explore }) {
-  const where = { ...here(), launch: row.launch };
+interface Pointed {
+  text: string;
+  pcs: number[];
+  of?: Side;
+}
+
+function Explorer({ m, choice }: { m: Model; choice: Choice }) {
+  const where = { ...here(), launch: choice.launch };
   const arch =
     ARCHS.find((a) => a.id === where.arch)?.id ??
     archOfDevice(m.payload.device?.compute_capability ?? "9.0").id;
-  const kernel = m.kernelById.get(row.kernel) as Kernel;
-  const { main, beside } = useSides(m, row, where, arch);
-  const status = useSignal<{ text: string; pcs: number[] }>({ text: "", pcs: [] });
-  const side = main.value;
+  const at = besideOf(m, choice, where.beside);
+  const { main, beside } = useSides(m, choice, where, arch, at);
+  const status = useSignal<Pointed>({ text: "", pcs: [] });
+  const other = beside?.value;
+  const focus = where.on && at ? beside : main;
+  const side = focus?.value;
   useEffect(() => {
     camera.value = { scale: undefined, x: 0, y: 0 };
-  }, [row.launch, where.beside, guest.value]);
+  }, [choice.launch, where.beside, guest.value]);
   useEffect(() => {
     status.value = { text: "", pcs: [] };
   }, [where.level, side !== undefined]);
   useUpKeys(where.level);
-  if (main.error) return <p class="hint">{main.error}</p>;
-  if (!side) return <p class="muted">Unpacking what {plural(row.warps, "warp")} did …</p>;
-  const most = Math.max(side.most, beside.value?.most ?? 1);
+  const deep = where.level !== "grid";
+  if (main.error || !main.value || (deep && at && !side))
+    return (
+      <Awaited m={m} choice={choice} loaded={main.value ? (focus ?? {}) : main}>
+        <Unpacking choice={main.value && at ? at.choice : choice} />
+      </Awaited>
+    );
+  const shown = side ?? main.value;
+  const most = Math.max(main.value.most, other?.most ?? 1);
   const bundle = where.bundle && where.bundle > 0 ? where.bundle : bundleFor(most, ROWS);
   const point = (of: Side, spot: Spot | undefined) => {
     const pcs = spot
       ? pcsOf(of, of.data.kindOf(spot.block, spot.warp), spot.bundle * bundle, bundle)
       : [];
-    status.value = { text: spot ? spotText(of, spot, bundle) : "", pcs };
+    status.value = { text: spot ? whereText(of, at) + spotText(of, spot, bundle) : "", pcs, of };
   };
   const pointed = (text: string, pcs: number[]) => {
-    status.value = { text, pcs };
+    status.value = { text, pcs, of: shown };
   };
-  const level = { side, where, bundle, arch, pointed };
+  const level = { side: shown, where, bundle, arch, pointed };
+  const both = [main.value, ...(other ? [other] : [])];
+  const told = where.level === "grid" ? main.value : shown;
   return (
     <div class="explorebody">
       <div class="exploremain">
-        <Crumbs side={side} where={where} />
-        <Tools m={m} side={side} where={where} bundle={bundle} arch={arch} rows={explored(m)} />
-        <OtherLaunches m={m} row={row} />
-        <Traced side={side} />
+        <Crumbs side={shown} other={both.find((s) => s !== shown)} where={where} />
+        <Tools
+          m={m}
+          choice={choice}
+          side={told}
+          at={at}
+          where={where}
+          bundle={bundle}
+          arch={arch}
+        />
+        <OtherLaunches m={told.m} row={told.row} />
+        {(where.level === "grid" ? both : [shown]).map((s) => (
+          <Traced key={s.on ?? 0} side={s} beside={both.length > 1} />
+        ))}
         {where.level === "grid" && (
-          <GridLevel {...level} beside={beside.value} most={most} point={point} />
+          <GridLevel
+            side={main.value}
+            beside={beside}
+            at={at}
+            where={where}
+            bundle={bundle}
+            most={most}
+            point={point}
+          />
         )}
         {where.level === "block" && <BlockLevel {...level} />}
         {(where.level === "warp" || where.level === "operation") && <WarpLevel {...level} />}
-        {where.level === "grid" && side.leftOut > 0 && (
-          <p class="muted">
-            {plural(side.leftOut, "warp")} of {exact(side.row.warps)} are not compared here: what
-            they did differs too much from round to round, or from warp to warp, to compare all of
-            it for one picture. Those whose paths most warps took came first. Open a block to
-            compare its warps.
-          </p>
-        )}
+        {where.level === "grid" && both.map((s) => <LeftOut key={s.on ?? 0} side={s} />)}
         <p class="pointed" aria-live="polite">
-          {status.value.text || <Said {...level} />}
+          {status.value.text || <Said {...level} at={at} />}
         </p>
-        <Player side={side} where={where} most={most} />
+        <Player side={shown} where={where} most={most} />
         {(where.level === "grid" || where.level === "block") && (
           <Legend level={where.level} columns={COLUMNS} />
         )}
-        {where.level === "grid" && <Outliers m={m} side={side} />}
+        {where.level === "grid" &&
+          both.map((s) => <Outliers key={s.on ?? 0} side={s} beside={both.length > 1} />)}
       </div>
       <Pane
-        m={m}
-        kernel={kernel}
-        side={side}
+        side={status.value.pcs.length > 0 ? (status.value.of ?? shown) : shown}
         where={where}
         bundle={bundle}
         pcs={status.value.pcs}
@@ -318,8 +418,19 @@ function Explorer({ m, row }: { m: Model; row: Explore }) {
   );
 }
 
+function LeftOut({ side }: { side: Side }) {
+  if (side.leftOut === 0) return null;
+  return (
+    <p class="muted">
+      {plural(side.leftOut, "warp")} of {exact(side.row.warps)} are not compared here: what they did
+      differs too much from round to round, or from warp to warp, to compare all of it for one
+      picture. Those whose paths most warps took came first. Open a block to compare its warps.
+    </p>
+  );
+}
+
 /** What is selected, when nothing is pointed at. */
-function Said({ side, where, bundle }: LevelProps) {
+function Said({ side, where, bundle, at }: LevelProps & { at: Beside | undefined }) {
   if (where.block === undefined || where.level !== "grid")
     return (
       <span class="muted">
@@ -335,12 +446,14 @@ function Said({ side, where, bundle }: LevelProps) {
     warp: where.warp ?? 0,
     bundle: Math.floor((where.step ?? 0) / bundle),
   };
-  return <>{spotText(side, spot, bundle)}</>;
+  return <>{whereText(side, at) + spotText(side, spot, bundle)}</>;
 }
 
+/** Which of two grids it is. */
+const whereText = (side: Side, at: Beside | undefined): string =>
+  at ? `At the ${side.on ? "right" : "left"}: ` : "";
+
 interface PaneProps {
-  m: Model;
-  kernel: Kernel;
   side: Side;
   where: Where;
   bundle: number;
@@ -348,8 +461,9 @@ interface PaneProps {
 }
 
 /** The source of what is pointed at, else of what is selected, else of the representative's first operations. */
-function Pane({ m, kernel, side, where, bundle, pcs }: PaneProps) {
-  const { data } = side;
+function Pane({ side, where, bundle, pcs }: PaneProps) {
+  const { data, m } = side;
+  const kernel = m.kernelById.get(side.row.kernel) as Kernel;
   const own = data.kindOf(where.block ?? side.rep, where.warp ?? 0);
   const kind = own < 0 ? (data.opened.warps.kind[0] ?? -1) : own;
   const played = where.level === "grid" || where.level === "block" ? where.until : undefined;
@@ -360,24 +474,41 @@ function Pane({ m, kernel, side, where, bundle, pcs }: PaneProps) {
   const what =
     pcs.length > 0
       ? "what is pointed at"
-      : one
-        ? `operation ${exact(step + 1)}`
+      : one || bundle === 1
+        ? `operation ${exact(from + 1)}`
         : `operations ${exact(from + 1)} to ${exact(from + bundle)}`;
   return <SourcePane m={m} kernel={kernel} pcs={shown} what={what} />;
 }
 
+/** By what is known of its warps: paths, from which blocks lead on to their steps, or steps alone. */
+function HeldLaunch({ m, choice, held }: { m: Model; choice: Choice; held: Held }) {
+  const steps = <Explorer m={m} choice={choice} />;
+  if (!held.row.hashed?.columns) return steps;
+  return <HashedExplorer m={m} choice={choice} held={held} steps={steps} />;
+}
+
+/** What is known of it comes with its row. */
+function ServedLaunch({ m, choice }: { m: Model; choice: Served }) {
+  const loaded = useLoaded(() => heldOf(m, choice), [m, choice]);
+  if (loaded.value) return <HeldLaunch m={m} choice={choice} held={loaded.value} />;
+  return (
+    <Awaited m={m} choice={choice} loaded={loaded}>
+      <Unpacking choice={choice} />
+    </Awaited>
+  );
+}
+
 /** The explorer: what the warps of a launch did, from the grid to a single operation. */
 export function ExploreView({ m, id }: { m: Model; id: number | undefined }) {
-  const rows = explored(m);
-  const row = rows.find((r) => r.launch === id) ?? rows[0];
-  if (!row) return <Empty m={m} />;
-  const steps = <Explorer key={row.launch} m={m} row={row} />;
+  const rows = choicesOf(m);
+  const choice = rows.find((r) => r.launch === id) ?? rows[0];
+  if (!choice) return <Empty m={m} />;
   return (
     <article class="explore">
-      {row.hashed?.columns ? (
-        <HashedExplorer key={row.launch} m={m} row={row} rows={rows} steps={steps} />
+      {isServed(choice) ? (
+        <ServedLaunch key={choice.launch} m={m} choice={choice} />
       ) : (
-        steps
+        <HeldLaunch key={choice.launch} m={m} choice={choice} held={heldHere(m, choice)} />
       )}
     </article>
   );

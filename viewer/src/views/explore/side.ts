@@ -1,17 +1,23 @@
+import { loadCode } from "../../data/code";
 import type { Curve } from "../../data/explore/difference";
 import { type Launched, loadLaunch } from "../../data/explore/launch";
+import { type Choice, heldOf } from "../../data/explore/served";
 import { type Dim, indexOf, type Looks, looksOf, placeOf } from "../../data/explore/tiles";
 import type { Model } from "../../data/model";
-import type { Explore, Launch } from "../../data/payload";
+import type { Code, Explore, Launch } from "../../data/payload";
+import { middle } from "../../widgets/format";
+import { guest } from "./guest";
 
 /** A launch as it is shown: compared with one of its blocks, or with one of the launch beside it. */
 export interface Side {
   m: Model;
+  on: 1 | undefined; // 1: it stands beside the other one; as Where.on
   row: Explore;
   launch: Launch;
   data: Launched;
   rep: number; // the block that others are compared with
-  repOf: number; // its launch
+  lent: Side | undefined; // whose block that is, where it is not its own
+  akin: boolean; // it stands beside a launch of the same code
   chosen: boolean; // by hand
   looks: Looks;
   curves: (Curve | undefined)[]; // of looks.wanted; undefined: not compared, since all together are too much work
@@ -21,18 +27,35 @@ export interface Side {
 
 export interface Asked {
   m: Model;
-  row: Explore;
+  choice: Choice;
   arch: string;
   rep: number | undefined; // chosen by hand
-  than?: Side | undefined; // of the same kernel: compare with its representative
+  beside?: Side | undefined; // what it stands beside
+  own?: boolean; // compare with its own representative all the same
 }
 
-async function compared(data: Launched, a: Asked, rep: number) {
-  if (!a.than) {
+/** Whether two launches ran the same instructions, so that their warps can be compared one by one. */
+async function isSameCode(a: Side, m: Model, kernel: number): Promise<boolean> {
+  if (a.m === m) return a.row.kernel === kernel;
+  const [x, y] = await Promise.all(
+    [
+      { m: a.m, id: a.row.kernel },
+      { m, id: kernel },
+    ].map(async (of) => {
+      const k = of.m.kernelById.get(of.id);
+      return k ? loadCode(of.m, k) : [];
+    }),
+  );
+  const [these, those] = [x ?? [], y ?? []];
+  const same = (c: Code, i: number) => c.pc === those[i]?.pc && c.text === those[i]?.text;
+  return these.length > 0 && these.length === those.length && these.every(same);
+}
+
+async function compared(data: Launched, a: Asked, rep: number, other: Side | undefined) {
+  if (!other) {
     const looks = looksOf(data, data.kindsOf(rep));
     return { looks, curves: await data.curvesOf(looks.wanted, a.arch) };
   }
-  const other = a.than;
   const kinds = other.data.kindsOf(other.rep);
   const distinct = [...new Set(kinds)].filter((kind) => kind >= 0);
   const costs = await other.data.costsOf(distinct, a.arch);
@@ -40,27 +63,33 @@ async function compared(data: Launched, a: Asked, rep: number) {
     data,
     kinds.map((kind) => distinct.indexOf(kind)),
   );
-  const name = `${other.row.launch} ${other.rep}`;
+  const name = `${other.m.guest ?? ""} ${other.row.launch} ${other.rep}`;
   return { looks, curves: await data.curvesOf(looks.wanted, a.arch, { name, costs }) };
 }
 
 export async function sideOf(a: Asked): Promise<Side> {
-  const launch = a.m.launchById.get(a.row.launch);
-  if (!launch) throw new Error(`The report does not list launch ${a.row.launch}.`);
-  const data = await loadLaunch(a.m, a.row);
-  const typical = indexOf(a.row.compared.representative.block, launch.grid);
+  const launch = a.m.launchById.get(a.choice.launch);
+  if (!launch) throw new Error(`The report does not list launch ${a.choice.launch}.`);
+  const held = await heldOf(a.m, a.choice);
+  const { row } = held;
+  const data = await loadLaunch(a.m, held);
+  const typical = indexOf(row.compared.representative.block, launch.grid);
   const own = a.rep !== undefined && data.firstOf.has(a.rep) ? a.rep : typical;
-  const rep = a.than?.rep ?? own;
-  const { looks, curves } = await compared(data, a, rep);
+  const akin = a.beside !== undefined && (await isSameCode(a.beside, a.m, row.kernel));
+  const lent = akin && a.rep === undefined && !a.own ? a.beside : undefined;
+  const rep = lent?.rep ?? own;
+  const { looks, curves } = await compared(data, a, rep, lent);
   const left = new Set(looks.wanted.filter((_, i) => !curves[i]).map((pair) => pair.kind));
   await data.loadPaths(looks.wanted.map((pair) => pair.kind).filter((kind) => !left.has(kind)));
   return {
     m: a.m,
-    row: a.row,
+    on: a.beside && 1,
+    row,
     launch,
     data,
     rep,
-    repOf: a.than?.row.launch ?? a.row.launch,
+    lent,
+    akin,
     chosen: a.rep !== undefined && own === a.rep,
     looks,
     curves,
@@ -76,11 +105,30 @@ export function curveAt(side: Side, block: number, warp: number): Curve | undefi
   return side.curves[pair];
 }
 
+/** "transpose, launch 3" */
+export function shortName(m: Model, choice: Choice): string {
+  const kernel = m.kernelById.get(choice.kernel);
+  return `${middle(kernel?.short_name ?? "kernel", 40)}, launch ${choice.launch}`;
+}
+
+/** Likewise, where there are two profiles with that of which it is. */
+export function launchName(m: Model, choice: Choice): string {
+  const of = m.guest ?? (guest.value ? (m.payload.profile ?? "this report") : undefined);
+  return shortName(m, choice) + (of === undefined ? "" : ` of ${of}`);
+}
+
 /** "block (3, 2)": as many numbers as the grid has dimensions. */
 export function blockName(block: number, grid: Dim): string {
   const place = placeOf(block, grid);
   const n = grid[2] > 1 ? 3 : grid[1] > 1 ? 2 : 1;
   return n === 1 ? `block ${place[0]}` : `block (${place.slice(0, n).join(", ")})`;
+}
+
+/** The block that a launch is compared with, and of which launch it is, where that is not the same. */
+export function representativeName(side: Side): string {
+  const of = side.lent ?? side;
+  const block = blockName(side.rep, of.launch.grid as Dim);
+  return side.lent ? `${block} of launch ${of.row.launch} at the left` : block;
 }
 
 /** The most common kind's first warp: what the warps of a block are compared with. */

@@ -1,36 +1,34 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { ARCHS } from "../../data/explore/archs";
-import type { Dim } from "../../data/explore/tiles";
+import { type Choice, choicesOf } from "../../data/explore/served";
 import type { Model } from "../../data/model";
 import type { Explore } from "../../data/payload";
 import { exact, middle, plural, shapeOf } from "../../widgets/format";
-import { guest, guestError, invite } from "./guest";
-import { blockName, comparedWarp, curveAt, type Side } from "./side";
+import { type Beside, BesideChoice, RepChoice } from "./beside";
+import { comparedWarp, curveAt, launchName, type Side, shortName } from "./side";
 import { select, show, type Where } from "./where";
 
 interface Props {
   m: Model;
-  side: Side;
+  choice: Choice;
+  side: Side; // that, or what stands beside it
+  at: Beside | undefined; // what stands beside it
   where: Where;
   bundle: number;
   arch: string;
-  rows: Explore[];
 }
-
-const nameOf = (m: Model, row: Explore): string =>
-  `${middle(m.kernelById.get(row.kernel)?.short_name ?? "kernel", 36)}, launch ${row.launch}`;
 
 /** What the page does not show, and how to see it. */
 function leftOut(m: Model): string {
   const n = m.payload.explore.filter((row) => row.left_out !== undefined).length;
   const many = plural(n, "other launch", "other launches");
-  return n > 0 ? `; ${many} found no room here: warplens explore -k KERNEL leaves more of it` : "";
+  return n > 0 ? `; ${many} found no room here: warplens explore --serve shows them all` : "";
 }
 
 /** Of how many launches of the kernel nothing can be shown, and why. */
 export function OtherLaunches({ m, row }: { m: Model; row: Explore }) {
-  const shown = m.payload.explore.filter((r) => r.kernel === row.kernel).length;
+  const shown = choicesOf(m).filter((c) => c.kernel === row.kernel).length;
   const unknown = row.launches - row.launches_known;
   if (row.launches <= shown) return null;
   return (
@@ -54,91 +52,45 @@ export function OtherLaunches({ m, row }: { m: Model; row: Explore }) {
   );
 }
 
-export function LaunchChoice({ m, rows, side }: Pick<Props, "m" | "rows" | "side">) {
+/** Nothing is chosen of another launch. */
+const NOTHING = {
+  block: undefined,
+  warp: undefined,
+  step: undefined,
+  rep: undefined,
+  than: undefined,
+  beside: undefined,
+  on: undefined,
+  rep2: undefined,
+  own: undefined,
+};
+
+export function LaunchChoice({ m, choice }: { m: Model; choice: Choice }) {
+  const rows = choicesOf(m);
+  const options = useMemo(
+    () =>
+      rows.map((row) => (
+        <option key={row.launch} value={row.launch}>
+          {shortName(m, row)}
+        </option>
+      )),
+    [m, rows],
+  );
   if (rows.length < 2)
-    return <b class="mono">{middle(m.kernelById.get(side.row.kernel)?.short_name ?? "", 40)}</b>;
+    return <b class="mono">{middle(m.kernelById.get(choice.kernel)?.short_name ?? "", 40)}</b>;
   return (
     <label>
       Launch{" "}
       <select
-        value={side.row.launch}
+        value={choice.launch}
         onChange={(e) => {
-          const none = { block: undefined, warp: undefined, step: undefined, rep: undefined };
           const launch = Number(e.currentTarget.value);
-          show({ ...none, than: undefined, level: "grid", launch, beside: undefined });
+          show({ ...NOTHING, level: "grid", launch });
         }}
       >
-        {rows.map((row) => (
-          <option key={row.launch} value={row.launch}>
-            {nameOf(m, row)}
-          </option>
-        ))}
+        {options}
       </select>
     </label>
-  );
-}
-
-/** A launch of another report, by its file; all of that report's launches can be chosen then. */
-function GuestChoice() {
-  const at = guest.value;
-  return (
-    <>
-      <label class="file" title="An HTML file that warplens wrote, of another profile">
-        {at ? `of ${at.name}` : "or of another report:"}{" "}
-        <input
-          type="file"
-          accept=".html"
-          onChange={(e) => {
-            const file = e.currentTarget.files?.[0];
-            if (file) void invite(file);
-          }}
-        />
-      </label>
-      {at && (
-        <button
-          type="button"
-          onClick={() => {
-            guest.value = undefined;
-          }}
-        >
-          Put it away
-        </button>
-      )}
-      {guestError.value && <span class="warntext">{guestError.value}</span>}
-    </>
-  );
-}
-
-/** What stands beside the launch, on the same scale. */
-function BesideChoice({ m, rows, where, side }: Props) {
-  const at = guest.value;
-  const choices = at
-    ? at.m.payload.explore.filter((r) => r.pages)
-    : rows.filter((r) => r !== side.row && r.pages);
-  const choose = (launch: number) => {
-    const row = choices.find((r) => r.launch === launch);
-    if (at && row) guest.value = { ...at, row };
-    else select({ beside: Number.isFinite(launch) ? launch : undefined });
-  };
-  return (
-    <div class="exploretools">
-      <label>
-        Beside it{" "}
-        <select
-          value={at ? at.row.launch : (where.beside ?? "")}
-          disabled={choices.length === 0}
-          onChange={(e) => choose(Number.parseInt(e.currentTarget.value, 10))}
-        >
-          {!at && <option value="">nothing</option>}
-          {choices.map((row) => (
-            <option key={row.launch} value={row.launch}>
-              {nameOf(at?.m ?? m, row)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <GuestChoice />
-    </div>
   );
 }
 
@@ -175,29 +127,7 @@ function BundleChoice({ bundle }: { bundle: number }) {
   );
 }
 
-/** Which block the others are compared with, and who chose it. */
-function RepChoice({ side, where }: { side: Side; where: Where }) {
-  const grid = side.launch.grid as Dim;
-  const at = where.block;
-  return (
-    <span class="rep">
-      Compared with <b class="repname">{blockName(side.rep, grid)}</b>
-      <span class="muted">{side.chosen ? " (your choice)" : " (the most common)"}</span>{" "}
-      {at !== undefined && at !== side.rep && (
-        <button type="button" title="r" onClick={() => select({ rep: at })}>
-          Compare with {blockName(at, grid)}
-        </button>
-      )}
-      {side.chosen && (
-        <button type="button" onClick={() => select({ rep: undefined })}>
-          Choose by itself
-        </button>
-      )}
-    </span>
-  );
-}
-
-/** Likewise of the warps of a block. */
+/** Which warp of a block the others are compared with, and who chose it. */
 function WarpChoice({ side, where }: { side: Side; where: Where }) {
   const than = comparedWarp(side, where);
   return (
@@ -226,7 +156,11 @@ export function Tools(p: Props) {
   return (
     <>
       <div class="exploretools">
-        <LaunchChoice {...p} />
+        {side.on ? (
+          <b class="mono">{launchName(side.m, side.row)}</b>
+        ) : (
+          <LaunchChoice m={p.m} choice={p.choice} />
+        )}
         <span class="muted">
           {shapeOf(side.launch.grid, side.launch.block)}; {plural(side.row.warps, "warp")} of{" "}
           {plural(side.data.blocks.length, "block")} known
@@ -235,10 +169,12 @@ export function Tools(p: Props) {
           {side.row.paths ? "" : "; of some basic blocks only the accesses are known"}
         </span>
       </div>
-      {where.level === "grid" && <BesideChoice {...p} />}
+      {where.level === "grid" && (
+        <BesideChoice m={p.m} choice={p.choice} {...(p.at && { at: p.at })} />
+      )}
       <div class="exploretools">
         {few && <BundleChoice bundle={bundle} />}
-        {where.level === "grid" && <RepChoice side={side} where={where} />}
+        {where.level === "grid" && !p.at && <RepChoice side={side} where={where} />}
         {where.level === "block" && <WarpChoice side={side} where={where} />}
         <label title="What requests cost, on other generations of GPUs">
           Costs as on{" "}

@@ -1,14 +1,15 @@
 import { exact, plural } from "../../widgets/format";
-import type { Side } from "./side";
+import { launchName, type Side } from "./side";
 
 /** Of a launch whose requests probes traced on the GPU: what is known of it, and what is not. */
-export function Traced({ side }: { side: Side }) {
+export function Traced({ side, beside }: { side: Side; beside: boolean }) {
   const { row, launch, data } = side;
   if (!row.traced) return null;
   const blocks = launch.grid.reduce((n, d) => n * d, 1);
   const others = blocks - data.blocks.length;
   return (
     <p class="muted known">
+      {beside && `${launchName(side.m, side.row)}: `}
       Data decides what this kernel accesses: on the GPU the requests of {exact(data.blocks.length)}{" "}
       of its {plural(blocks, "block")} were traced, and are shown with their addresses.{" "}
       {!row.paths &&

@@ -15,10 +15,25 @@ export interface Where {
   rep: number | undefined; // the block that is chosen by hand to compare with
   than: number | undefined; // likewise the warp of the block
   bundle: number | undefined;
-  beside: number | undefined; // launch
+  beside: string | undefined; // a launch, "7", or one of the other profile, "other-7"; "none"; undefined: what suits
+  on: number | undefined; // 1: block, warp and step are those of the launch beside
+  rep2: number | undefined; // the block that the launch beside is compared with, as `rep`
+  own: number | undefined; // 1: the launch beside is compared with its own block, not with that of the other one
 }
 
-const NUMBERS = ["block", "warp", "step", "until", "rep", "than", "bundle", "beside"] as const;
+const NUMBERS = [
+  "block",
+  "warp",
+  "step",
+  "until",
+  "rep",
+  "than",
+  "bundle",
+  "on",
+  "rep2",
+  "own",
+] as const;
+const TEXTS = ["beside", "arch"] as const;
 
 /** The deepest level that the address names something of, unless it says which. */
 function levelOf(query: Record<string, string>): Level {
@@ -34,7 +49,7 @@ export function whereOf({ id, query }: Route): Where {
     const value = Number.parseInt(query[key] ?? "", 10);
     return Number.isFinite(value) && value >= 0 ? value : undefined;
   };
-  const [block, warp, step, until, rep, than, bundle, beside] = NUMBERS.map(number);
+  const [block, warp, step, until, rep, than, bundle, on, rep2, own] = NUMBERS.map(number);
   const level = levelOf(query);
   return {
     launch: id,
@@ -47,7 +62,10 @@ export function whereOf({ id, query }: Route): Where {
     rep,
     than,
     bundle,
-    beside,
+    beside: query.beside,
+    on,
+    rep2,
+    own,
   };
 }
 
@@ -55,7 +73,7 @@ export function whereHref(w: Where): string {
   const query: Record<string, string | number> = {};
   if (w.level !== levelOf(naming(w))) query.level = w.level;
   for (const key of NUMBERS) if (w[key] !== undefined) query[key] = w[key] as number;
-  if (w.arch !== undefined) query.arch = w.arch;
+  for (const key of TEXTS) if (w[key] !== undefined) query[key] = w[key] as string;
   return href("explore", w.launch, query);
 }
 
