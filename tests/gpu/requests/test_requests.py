@@ -14,9 +14,9 @@ import sys
 
 COLUMNS = ("global_loads", "global_stores", "load_requests", "store_requests", "shared_loads", "shared_stores", "load_conflicts",
            "store_conflicts")
-# Where warps load and store at once, a store that finds the banks busy with another warp's load
-# takes its turn again, and the hardware counts that as a wavefront and as a conflict: from launch
-# to launch another number, at most this in what was measured.
+# Where warps load and store at once, the hardware counts further wavefronts of stores, and as many
+# conflicts: from launch to launch another number, at most this in what was measured. Most likely a
+# store that finds the banks busy with another warp's load takes its turn again.
 COLLISIONS = 16
 
 
