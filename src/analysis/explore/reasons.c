@@ -1,6 +1,7 @@
 /* What makes up the difference of two warps, by loop, by branch, by instruction. */
 #include "analysis/explore/reasons.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -332,11 +333,13 @@ static void offer_branches(choosing *ch)
         offer_reason(ch, best);
 }
 
-static explore_reason reason_of_means(explore_why why, uint32_t pc, const double sums[2],
-                                      double count, double unit)
+/* What differs may be as much in sum: then `other` says so, where the same number would be told of both. */
+static explore_reason reason_of_means(explore_why why, explore_why other, uint32_t pc,
+                                      const double sums[2], double count, double unit)
 {
+    const double as_told = 0.05;
     double ours = sums[0] / count / unit, theirs = sums[1] / count / unit;
-    return (explore_reason){.why = why,
+    return (explore_reason){.why = fabs(ours - theirs) < as_told ? other : why,
                             .pc = pc,
                             .least = ours,
                             .most = ours,
@@ -351,16 +354,18 @@ static void offer_lanes_and_memory(choosing *ch)
     for (uint32_t pc = 0; pc < ch->c->nspots; pc++) {
         const explore_spot *s = &ch->c->spots[pc];
         if (s->thrd > lanes.weight) {
-            lanes = reason_of_means(EXPLORE_LANES, pc, s->lanes, s->pairs, 1);
+            lanes = reason_of_means(EXPLORE_LANES, EXPLORE_OTHER_LANES, pc, s->lanes, s->pairs, 1);
             lanes.weight = s->thrd;
         }
         if (s->glob > glob.weight) {
-            glob = reason_of_means(EXPLORE_SECTORS, pc, s->bytes, s->requests, SECTOR);
+            glob = reason_of_means(EXPLORE_SECTORS, EXPLORE_OTHER_SECTORS, pc, s->bytes,
+                                   s->requests, SECTOR);
             glob.weight = s->glob;
             glob.object = s->object;
         }
         if (s->conf > conf.weight) {
-            conf = reason_of_means(EXPLORE_WAVEFRONTS, pc, s->passes, s->served, 1);
+            conf = reason_of_means(EXPLORE_WAVEFRONTS, EXPLORE_OTHER_WAVEFRONTS, pc, s->passes,
+                                   s->served, 1);
             conf.weight = s->conf;
             conf.object = s->object;
         }
