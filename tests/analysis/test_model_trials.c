@@ -137,6 +137,7 @@ static void trials_of_updates(void **state)
     model_edit store = edit_of(5, ACC_GLOBAL);
     store.updates = 1;
     store.update_turns = 3;
+    store.update_lanes = 32;
     store.update_words = 64;
     ana_model m = try_edit(lab, store);
     double one = 32 / model_figure(CUDA_FIGURE_shared_atomic_lanes_f32),

@@ -15,7 +15,7 @@ const costPaths = await load("src/data/explore/cost.ts", folder);
 const { Prices } = costPaths;
 const { PathMaker } = await load("src/data/explore/operations.ts", folder);
 const paths = await load("src/data/explore/path.ts", folder);
-const { apart, curveOf, drawCurve, meanOf, PLANES, PoolMaker, Sums } = await load("src/data/explore/difference.ts", folder);
+const { apart, curveOf, drawCurve, meanOf, PLANES, PoolMaker, Segments, Sums } = await load("src/data/explore/difference.ts", folder);
 const tiles = await load("src/data/explore/tiles.ts", folder);
 const tables = await load("src/data/explore/table.ts", folder);
 const { Engine } = await load("src/data/explore/engine.ts", folder);
@@ -274,7 +274,7 @@ test("rounds of a loop that cost the same are compared once", () => {
   let work = 0;
   for (let rounds = 8; rounds <= 4096; rounds += 8) {
     const path = loop(rounds);
-    const curve = drawCurve(pool, path, than);
+    const curve = drawCurve(pool, new Segments(), path, than);
     assert.equal(curve.ops, 7 + 23 * rounds + 8);
     work += curve.work;
   }

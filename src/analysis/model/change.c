@@ -146,9 +146,8 @@ static void move_chain(model_work *w, const moved_loads *m)
 static void add_updates(const model_rows *rows, const prof_instruction *i, const model_edit *e,
                         model_work *w)
 {
-    double requests = (double)i->c.requests;
-    model_updates u = {e->updates * requests, e->update_turns,
-                       part_of((double)i->c.active_lanes, requests), e->update_words};
+    model_updates u = {e->updates * (double)i->c.requests, e->update_turns, e->update_lanes,
+                       e->update_words};
     if (!model_add_spins(rows, i, &u, w))
         w->shared_turns += u.requests * u.turns;
 }

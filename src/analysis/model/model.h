@@ -86,9 +86,9 @@ typedef struct model_edit {
     double requests, sectors, wavefronts, lanes;
     double touched; /* of the sectors of its object that a block touches */
     double staged;  /* wavefronts of shared memory in place of each request of before */
-    /* Requests that update shared memory likewise, the turns of each by its banks, and the words that a
-     * block updates so; 0: not known. */
-    double updates, update_turns, update_words;
+    /* Requests that update shared memory likewise, the turns and the lanes of each, and the words that a block
+     * updates so; 0: not known. */
+    double updates, update_turns, update_lanes, update_words;
     double shuffles; /* instructions likewise */
     /* How the addresses of its requests look then, as these do; NULL: by the counts, side by side
      * where there are fewer sectors. */
@@ -99,10 +99,10 @@ typedef struct model_edit {
 /* Of whatever object. */
 #define MODEL_ANY_OBJECT UINT32_MAX
 /* An edit that leaves all as it is. */
-#define MODEL_EDIT_NOTHING(pc, object, space)                              \
-    (model_edit)                                                           \
-    {                                                                      \
-        (pc), (object), (space), 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, NULL, false \
+#define MODEL_EDIT_NOTHING(pc, object, space)                                 \
+    (model_edit)                                                              \
+    {                                                                         \
+        (pc), (object), (space), 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, NULL, false \
     }
 
 /* Passes through shared memory in place of each request of before. */

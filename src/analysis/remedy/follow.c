@@ -48,6 +48,7 @@ static void update_copy(const obs_insn *c, double excess, model_edit *e)
     e->staged = 0;
     e->updates = 1;
     e->update_turns = one ? lanes : smaller(lanes, at_random);
+    e->update_lanes = lanes;
     e->update_words = one;
 }
 

@@ -64,6 +64,7 @@ static void join_edit(model_edit *to, const model_edit *e)
     if (e->updates > to->updates) {
         to->updates = e->updates;
         to->update_turns = e->update_turns;
+        to->update_lanes = e->update_lanes;
         to->update_words = e->update_words;
     }
     to->shuffles = e->shuffles > to->shuffles ? e->shuffles : to->shuffles;

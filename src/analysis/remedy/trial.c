@@ -63,13 +63,14 @@ static model_edit kept_edit(const prof_trial *t, const obs_insn *before)
 {
     enum { STEPS = 5 /* of shuffles, to combine the lanes of a warp */ };
     model_edit e = tried_edit(t, before);
-    uint64_t passes = 0, updates = 0, turns = 0;
+    uint64_t passes = 0, updates = 0, turns = 0, lanes = 0;
     for (uint32_t i = 0; i < t->nafter; i++) {
         const obs_insn *c = &t->after[i];
         bool there = c->pc == before->pc && c->space == ACC_SHARED;
         if (there && is_updated_row(c)) {
             updates += c->requests;
             turns += c->wavefronts;
+            lanes += c->active_lanes;
         } else if (there) {
             passes += c->wavefronts;
         }
@@ -79,6 +80,7 @@ static model_edit kept_edit(const prof_trial *t, const obs_insn *before)
     e.staged = part_left(passes, before->requests);
     e.updates = part_left(updates, before->requests);
     e.update_turns = part_left(turns, updates);
+    e.update_lanes = part_left(lanes, updates);
     e.update_words = part_left(t->pad, tried_most_bytes(t));
     if (t->kind == OBS_TRIAL_COMBINED && before->active_lanes > before->requests)
         e.shuffles = STEPS;

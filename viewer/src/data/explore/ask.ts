@@ -1,5 +1,14 @@
 /** What the worker of a launch is asked, and what it answers; one worker a launch. */
-import { type Curve, type Drawn, PLANES, type Plane, type Pool, PoolMaker } from "./difference";
+import {
+  type Curve,
+  type Drawn,
+  floatsOf,
+  PLANES,
+  type Plane,
+  type Pool,
+  PoolMaker,
+  Segments,
+} from "./difference";
 import { Engine, type Pair, type Source } from "./engine";
 import type { Path } from "./path";
 import type { Opened } from "./table";
@@ -38,39 +47,16 @@ export interface Packed {
   work: number;
 }
 
-function joinedFloats(parts: Float64Array[]): Float64Array {
-  const all = new Float64Array(parts.reduce((n, p) => n + p.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-}
-
-function packed(curves: (Drawn | undefined)[], pool: PoolMaker): Packed {
-  const there = curves.filter((c): c is Drawn => c !== undefined);
-  const of = (plane: Plane) => joinedFloats(there.map((c) => c.before[plane]));
-  const piece = new Uint32Array(there.reduce((n, c) => n + c.piece.length, 0));
-  let at = 0;
-  for (const c of there) {
-    piece.set(c.piece, at);
-    at += c.piece.length;
-  }
+function packed(curves: (Drawn | undefined)[], segments: Segments, pool: PoolMaker): Packed {
   return {
-    segments: Uint32Array.from(curves, (c) => c?.piece.length ?? LEFT_OUT),
+    segments: Uint32Array.from(curves, (c) => c?.segments ?? LEFT_OUT),
     ops: Float64Array.from(curves, (c) => c?.ops ?? 0),
     tail: Float64Array.from(curves, (c) => c?.tail ?? 0),
-    start: joinedFloats(there.map((c) => c.start)),
-    piece,
-    before: {
-      total: of("total"),
-      threads: of("threads"),
-      shared: of("shared"),
-      global: of("global"),
-    },
+    start: new Float64Array(segments.start),
+    piece: new Uint32Array(segments.piece),
+    before: floatsOf(segments.before),
     pool: pool.pool(),
-    work: there.reduce((n, c) => n + c.work, 0),
+    work: curves.reduce((n, c) => n + (c?.work ?? 0), 0),
   };
 }
 
@@ -195,13 +181,14 @@ export async function reply(of: Engine, ask: Exclude<Ask, { open: Source }>): Pr
     return { costs };
   }
   if ("paths" in ask) return { paths: await pathsOf(of, ask.paths) };
-  const pool = new PoolMaker();
+  const [pool, segments] = [new PoolMaker(), new Segments()];
   const curves: (Drawn | undefined)[] = [];
   let room = ask.room;
   for (const pair of ask.curves) {
-    const fits = room > 0;
-    curves.push(fits ? await of.curve(pair, ask.arch, pool, ask.than?.[pair.than]) : undefined);
-    room -= curves[curves.length - 1]?.work ?? 0;
+    const than = ask.than?.[pair.than];
+    const drawn = room > 0 ? await of.curve(pair, ask.arch, pool, segments, than) : undefined;
+    curves.push(drawn);
+    room -= drawn?.work ?? 0;
   }
-  return { curves: packed(curves, pool) };
+  return { curves: packed(curves, segments, pool) };
 }

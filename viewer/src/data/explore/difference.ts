@@ -157,33 +157,26 @@ export class PoolMaker {
   }
 
   pool(): Pool {
-    const of = (plane: Plane) => new Float64Array(this.sums[plane]);
-    return {
-      from: new Uint32Array(this.from),
-      total: of("total"),
-      threads: of("threads"),
-      shared: of("shared"),
-      global: of("global"),
-    };
+    return { from: new Uint32Array(this.from), ...floatsOf(this.sums) };
   }
 }
 
+/** Those of many curves, one after the other, as in Curve. */
+export class Segments {
+  readonly start: number[] = [];
+  readonly piece: number[] = [];
+  readonly before: Record<Plane, number[]> = { total: [], threads: [], shared: [], global: [] };
+}
+
 /** A curve whose pieces are still being made. */
-export interface Drawn extends Omit<Curve, "pool"> {
+export interface Drawn extends Pick<Curve, "ops" | "tail"> {
+  segments: number; // that it has added
   work: number; // visits and operations that were looked at
 }
 
 const MOST_JOINED = 4096; // operations of a piece of several visits
 
 class CurveMaker {
-  private readonly start: number[] = [];
-  private readonly piece: number[] = [];
-  private readonly before: Record<Plane, number[]> = {
-    total: [],
-    threads: [],
-    shared: [],
-    global: [],
-  };
   private readonly sum: Record<Plane, number> = { total: 0, threads: 0, shared: 0, global: 0 };
   private ops = 0;
   private behind = false; // B did something alone since A's last operation
@@ -191,6 +184,7 @@ class CurveMaker {
 
   constructor(
     private readonly pool: PoolMaker,
+    private readonly segments: Segments,
     private readonly a: Path,
     private readonly b: Path,
   ) {}
@@ -199,12 +193,13 @@ class CurveMaker {
 
   // Called for each visit that is compared: written out, a third of the time that it takes by planes.
   private emit(piece: number, times: number): void {
-    const { before, sum, pool } = this;
+    const { segments, sum, pool } = this;
     this.work++;
     if (this.last !== piece) {
+      const { before } = segments;
       this.last = piece;
-      this.start.push(this.ops);
-      this.piece.push(piece);
+      segments.start.push(this.ops);
+      segments.piece.push(piece);
       before.total.push(sum.total);
       before.threads.push(sum.threads);
       before.shared.push(sum.shared);
@@ -250,22 +245,15 @@ class CurveMaker {
   }
 
   draw(runs: Run[]): Drawn {
+    const first = this.segments.piece.length;
     for (const r of runs) {
       if (r.na === 0) this.behind = true;
       else
         this.visits(new Cursor(this.a, r.a), r.nb > 0 ? new Cursor(this.b, r.b) : undefined, r.na);
     }
-    const of = (plane: Plane) => new Float64Array(this.before[plane]);
     return {
       ops: this.ops,
-      start: new Float64Array(this.start),
-      piece: new Uint32Array(this.piece),
-      before: {
-        total: of("total"),
-        threads: of("threads"),
-        shared: of("shared"),
-        global: of("global"),
-      },
+      segments: this.segments.piece.length - first,
       tail: this.behind && this.last >= 0 ? 1 - this.pool.last(this.last) : 0,
       work: this.work,
     };
@@ -273,16 +261,30 @@ class CurveMaker {
 }
 
 /** A's operations as compared to B's. What only B has counts where A goes on without it; at the end where A ended. */
-export function drawCurve(pool: PoolMaker, a: Path, b: Path): Drawn {
+export function drawCurve(pool: PoolMaker, segments: Segments, a: Path, b: Path): Drawn {
   const size = pool.size;
-  const drawn = new CurveMaker(pool, a, b).draw(alignPaths(a, b));
+  const drawn = new CurveMaker(pool, segments, a, b).draw(alignPaths(a, b));
   return { ...drawn, work: drawn.work + pool.size - size };
 }
 
+export const floatsOf = (planes: Record<Plane, number[]>): Record<Plane, Float64Array> => ({
+  total: new Float64Array(planes.total),
+  threads: new Float64Array(planes.threads),
+  shared: new Float64Array(planes.shared),
+  global: new Float64Array(planes.global),
+});
+
 export function curveOf(a: Path, b: Path): Curve {
-  const maker = new PoolMaker();
-  const { work: _, ...drawn } = drawCurve(maker, a, b);
-  return { ...drawn, pool: maker.pool() };
+  const [maker, segments] = [new PoolMaker(), new Segments()];
+  const { ops, tail } = drawCurve(maker, segments, a, b);
+  return {
+    ops,
+    tail,
+    pool: maker.pool(),
+    start: new Float64Array(segments.start),
+    piece: new Uint32Array(segments.piece),
+    before: floatsOf(segments.before),
+  };
 }
 
 /** Sums of a curve, quickest where one asks for operations of one segment after the other. */

@@ -2,7 +2,7 @@
 import { unpack } from "../decode";
 import type { Explore } from "../payload";
 import { type Access, type Accesses, type Bases, Prices, pathOf } from "./cost";
-import { type Drawn, drawCurve, type PoolMaker } from "./difference";
+import { type Drawn, drawCurve, type PoolMaker, type Segments } from "./difference";
 import type { BasicBlocks } from "./operations";
 import { type Path, VisitTable } from "./path";
 import { stepsOf, Unfolded } from "./steps";
@@ -121,8 +121,14 @@ export class Engine {
   }
 
   /** `than`: what a warp of another launch did; else what this one's kind did. */
-  async curve(pair: Pair, arch: string, pool: PoolMaker, than?: Path): Promise<Drawn> {
+  async curve(
+    pair: Pair,
+    arch: string,
+    pool: PoolMaker,
+    segments: Segments,
+    than?: Path,
+  ): Promise<Drawn> {
     const a = await this.pathOf(pair.kind, arch);
-    return drawCurve(pool, a, than ?? (await this.pathOf(pair.than, arch)));
+    return drawCurve(pool, segments, a, than ?? (await this.pathOf(pair.than, arch)));
   }
 }
