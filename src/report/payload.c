@@ -82,6 +82,17 @@ static void need_around(needed *n, uint32_t line)
         n->lines[i] = true;
 }
 
+/* Places within helpers, too, which the code's own lines are not. */
+static void need_lines_of_findings(const rep_data *d, const char *path, needed *n)
+{
+    for (uint32_t i = 0; i < d->findings->count; i++) {
+        const ana_finding *f = &d->findings->rows[i];
+        for (uint32_t k = 0; k < f->nlines; k++)
+            if (f->lines[k].file && !strcmp(f->lines[k].file, path))
+                need_around(n, f->lines[k].line);
+    }
+}
+
 static void need_lines(const rep_data *d, uint32_t file, needed *n)
 {
     uint32_t last = 0;
@@ -153,6 +164,7 @@ static json_t *file_json(const rep_data *d, const prof_file *file)
     if (!n.lines)
         return NULL;
     need_lines(d, file->id, &n);
+    need_lines_of_findings(d, file->path, &n);
     json_t *row = NULL;
     if (n.any) {
         if (n.count <= WHOLE_LINES)
