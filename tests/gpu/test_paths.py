@@ -18,11 +18,11 @@ import sys
 from test_elements import build, fail
 
 PATHS = """SELECT l.number, p.path, p.hash, p.instructions, p.lane_instructions, p.warps, p.first, r.bytes, r.data
-           FROM launches l JOIN paths p ON p.launch = l.id JOIN path_runs r ON r.launch = l.id WHERE l.block_x > 1 ORDER BY 1, 2"""
+           FROM launches l JOIN paths p ON p.launch = l.rows_of JOIN path_runs r ON r.launch = l.rows_of WHERE l.block_x > 1 ORDER BY 1, 2"""
 WARPS = """SELECT l.number, ((l.block_x * l.block_y * l.block_z + 31) / 32) * l.grid_x * l.grid_y * l.grid_z, l.way, l.thread_instructions,
-                  l.mix_whole, (SELECT sum(p.warps) FROM paths p WHERE p.launch = l.id),
-                  (SELECT sum(p.warps * p.lane_instructions) FROM paths p WHERE p.launch = l.id)
-           FROM launches l WHERE l.block_x > 1 AND EXISTS (SELECT 1 FROM paths p WHERE p.launch = l.id)"""
+                  l.mix_whole, (SELECT sum(p.warps) FROM paths p WHERE p.launch = l.rows_of),
+                  (SELECT sum(p.warps * p.lane_instructions) FROM paths p WHERE p.launch = l.rows_of)
+           FROM launches l WHERE l.block_x > 1 AND EXISTS (SELECT 1 FROM paths p WHERE p.launch = l.rows_of)"""
 
 
 def profile(o, program, *options, **variables):

@@ -144,13 +144,15 @@ def sequences(o, backend):
 
 
 def compare_sequences(o, ours, theirs, backend):
-    """Replayed launches have them where all of their accesses follow from the launch. Which blocks
-    stand for the others depends on all that they did, and a slice does less."""
+    """Replayed launches have them where all of their accesses follow from the launch; what is known of
+    traced blocks may lack instructions without accesses, and is compared elsewhere, lane by lane
+    (test_steps.py). Which blocks stand for the others depends on all that they did, and a slice does less."""
+    replayed = {one["id"] for one in ours["launches"] if one.get("way") == "replay"}
     estimated = {one["id"] for one in ours["launches"] if one.get("estimated")}
     silent = {one["id"] for one in theirs["launches"]} - {one["launch"] for one in theirs["instructions"]}
     mine, emulated = sequences(o, backend), sequences(o, "emulate")
     compared = [launch for launch in mine
-                if launch not in estimated | silent and mine[launch][0] == emulated.get(launch, [None])[0]]
+                if launch in replayed - estimated - silent and mine[launch][0] == emulated.get(launch, [None])[0]]
     for launch in compared:
         if mine[launch] != emulated[launch]:
             fail(f"what the warps of launch {launch} did is not the same")
