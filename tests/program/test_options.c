@@ -126,7 +126,7 @@ static void defaults(void **state)
     assert_string_equal(o.backend, "auto");
     assert_string_equal(o.device, "h200");
     assert_int_equal(o.threads, 0);
-    assert_int_equal(o.device_memory, 1024);
+    assert_true(o.device_memory == UINT64_MAX); /* as the device has */
     assert_int_equal(o.probe_launches, 16);
     assert_string_equal(o.kernel_name, "");
     assert_true(o.blocks.automatic && !o.blocks.all && o.blocks.count == 0);
