@@ -4,6 +4,7 @@
 #include "program/options.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +15,21 @@
 
 #define NAME "libcuda.so.1"
 
+/* The file that this code stands in: the library before the driver bears the driver's name, and would call itself. */
+static bool is_own_file(const char *real)
+{
+    static const char of_this_file[] = "";
+    char own[4096];
+    Dl_info info;
+    return dladdr(of_this_file, &info) && realpath(info.dli_fname, own) && !strcmp(real, own);
+}
+
 static bool is_usable_driver(const char *path)
 {
     char real[4096];
     if (access(path, R_OK) != 0 || !realpath(path, real))
         return false;
-    return !strstr(path, "/stubs/") && !strstr(real, "/lib/warplens/");
+    return !strstr(path, "/stubs/") && !strstr(real, "/lib/warplens/") && !is_own_file(real);
 }
 
 /* A folder that is not absolute would mean another one in each process. */

@@ -144,9 +144,10 @@ def sequences(o, backend):
 
 
 def compare_sequences(o, ours, theirs, backend):
-    """Replayed launches have them where all of their accesses follow from the launch; what is known of
-    traced blocks may lack instructions without accesses, and is compared elsewhere, lane by lane
-    (test_steps.py). Which blocks stand for the others depends on all that they did, and a slice does less."""
+    """Replayed launches have them where all of their accesses follow from the launch; what is known
+    of traced blocks may lack instructions without accesses, and is compared elsewhere, lane by lane
+    (test_steps.py). Which blocks stand for the others depends on all that they did, and a slice
+    does less."""
     replayed = {one["id"] for one in ours["launches"] if one.get("way") == "replay"}
     estimated = {one["id"] for one in ours["launches"] if one.get("estimated")}
     silent = {one["id"] for one in theirs["launches"]} - {one["launch"] for one in theirs["instructions"]}

@@ -37,6 +37,26 @@ static void absolute_folders_only(void **state)
     rmdir(folder);
 }
 
+/* As where the folder of the library before the driver is among those of LD_LIBRARY_PATH. */
+static void never_itself(void **state)
+{
+    char own[PATH_MAX], path[PATH_MAX], link[PATH_MAX];
+    char shadow[] = "/tmp/warplens-shadow-XXXXXX";
+    (void)state;
+    assert_non_null(mkdtemp(shadow));
+    snprintf(link, sizeof link, "%s/libcuda.so.1", shadow);
+    assert_non_null(realpath("/proc/self/exe", own));
+    assert_int_equal(symlink(own, link), 0);
+    setenv("LD_LIBRARY_PATH", shadow, 1);
+    bool found = prog_find_driver(path, sizeof path);
+    assert_true(!found || strncmp(path, shadow, strlen(shadow)) != 0);
+    unlink(link);
+    test_write(link, "", 0);
+    assert_true(prog_find_driver(path, sizeof path) && !strcmp(path, link));
+    unlink(link);
+    rmdir(shadow);
+}
+
 /* ---- the cache of the dynamic linker, as glibc 2.2 and later write it ---- */
 
 typedef struct entry {
@@ -125,6 +145,7 @@ static void the_cache_is_searched(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(never_itself), /* before what changes the folder */
         cmocka_unit_test(absolute_folders_only),
         cmocka_unit_test(the_cache_is_searched),
     };
