@@ -4,6 +4,7 @@ import { unpack } from "../decode";
 import type { Explore, Launch } from "../payload";
 import type { Curve } from "./difference";
 import type { Pair } from "./engine";
+import { KnownWarps } from "./known";
 import type { Launched } from "./launch";
 import type { Held } from "./served";
 import type { Kind, Opened } from "./table";
@@ -69,32 +70,24 @@ function evenCurve(ops: number, difference: number): Curve {
   };
 }
 
-export class HashedData implements Launched {
-  readonly firstOf = new Map<number, number>();
-  readonly blocks: number[] = [];
+export class HashedData extends KnownWarps implements Launched {
   readonly paths: Path[];
   readonly unit: number; // instructions of the longest lane that a row of a tile stands for
   private readonly curves = new Map<string, Curve>();
 
   private constructor(
     readonly row: Explore,
-    readonly opened: Opened,
+    opened: Opened,
     instructions: Uint32Array,
     lanes: Float64Array,
   ) {
-    const { warps, kinds } = opened;
-    this.paths = kinds.map((kind, i) => ({
+    super(opened);
+    this.paths = opened.kinds.map((kind, i) => ({
       instructions: instructions[i] as number,
       lanes: lanes[i] || undefined,
       warps: kind.warps,
     }));
     this.unit = Math.max(1, Math.ceil(instructions.reduce((m, n) => Math.max(m, n), 1) / ROWS));
-    for (let i = 0; i < warps.count; i++) {
-      const block = warps.block[i] as number;
-      if (this.firstOf.has(block)) continue;
-      this.firstOf.set(block, i);
-      this.blocks.push(block);
-    }
   }
 
   static async load({ row, parts }: Held, launch: Launch): Promise<HashedData> {
@@ -111,29 +104,6 @@ export class HashedData implements Launched {
     const table = { sequences: [], groups: [], blockPc: NONE, blockInsns: NONE };
     const opened = { table, warps, kinds: kindsOf(warps, instructions.length) };
     return new HashedData(row, opened, instructions, lanes);
-  }
-
-  indexOf(block: number, warp: number): number | undefined {
-    const { warps } = this.opened;
-    let i = this.firstOf.get(block) ?? warps.count;
-    for (; i < warps.count && warps.block[i] === block; i++) if (warps.number[i] === warp) return i;
-    return undefined;
-  }
-
-  kindOf(block: number, warp: number): number {
-    const i = this.indexOf(block, warp);
-    return i === undefined ? -1 : (this.opened.warps.kind[i] as number);
-  }
-
-  kindsOf(block: number): Int32Array {
-    const { warps } = this.opened;
-    const kinds: number[] = [];
-    let i = this.firstOf.get(block) ?? warps.count;
-    for (; i < warps.count && warps.block[i] === block; i++) {
-      while (kinds.length < (warps.number[i] as number)) kinds.push(-1);
-      kinds.push(warps.kind[i] as number);
-    }
-    return Int32Array.from(kinds);
   }
 
   pathOf(block: number, warp: number): Path | undefined {

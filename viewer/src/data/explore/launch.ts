@@ -8,6 +8,7 @@ import { type Access, accessKey, baseOf } from "./cost";
 import type { Curve } from "./difference";
 import { blocksOf, Engine, type Pair, type Source, Steps } from "./engine";
 import { accessOf } from "./insight";
+import { KnownWarps } from "./known";
 import { operationsOf } from "./operations";
 import type { Path } from "./path";
 import type { Held } from "./served";
@@ -78,52 +79,25 @@ const BATCH = 1024; // curves that are asked for at once
 const ROOM = 4 << 20; // visits and operations that are looked at for one picture, of rounds that are alike one: a few seconds
 const KEPT = 4; // sequences whose steps are kept
 
-export class LaunchData {
+export class LaunchData extends KnownWarps {
   private readonly steps: Steps;
   private readonly kept = new Map<number, { steps: Step[]; operations: Operation[] }>();
-  readonly firstOf = new Map<number, number>(); // of a block: its first warp
-  readonly blocks: number[] = []; // that have warps here, ascending
   private readonly curves = new Map<string, Curve>();
 
   private constructor(
     readonly row: Explore,
     private readonly remote: Remote,
-    readonly opened: Opened,
+    opened: Opened,
     source: Source,
   ) {
+    super(opened);
     this.steps = new Steps(source.pages, opened.table);
-    const { warps } = opened;
-    for (let i = 0; i < warps.count; i++) {
-      const block = warps.block[i] as number;
-      if (this.firstOf.has(block)) continue;
-      this.firstOf.set(block, i);
-      this.blocks.push(block);
-    }
   }
 
   static async load(m: Model, held: Held): Promise<LaunchData> {
     const source = sourceOf(m, held);
     const remote = new Remote(source);
     return new LaunchData(held.row, remote, await remote.open(), source);
-  }
-
-  /** Kinds of the block's warps by number; -1 where nothing is known of one. */
-  kindsOf(block: number): Int32Array {
-    const { warps } = this.opened;
-    const kinds: number[] = [];
-    let i = this.firstOf.get(block) ?? warps.count;
-    for (; i < warps.count && warps.block[i] === block; i++) {
-      while (kinds.length < (warps.number[i] as number)) kinds.push(-1);
-      kinds.push(warps.kind[i] as number);
-    }
-    return Int32Array.from(kinds);
-  }
-
-  indexOf(block: number, warp: number): number | undefined {
-    const { warps } = this.opened;
-    let i = this.firstOf.get(block) ?? warps.count;
-    for (; i < warps.count && warps.block[i] === block; i++) if (warps.number[i] === warp) return i;
-    return undefined;
   }
 
   /** A warp with its steps at hand; undefined where nothing is known of it. */
@@ -188,12 +162,6 @@ export class LaunchData {
         has ||= barrier > 0 && at + barrier - 1 >= from && at + barrier - 1 < to;
       });
     return has;
-  }
-
-  /** -1 where nothing is known of it. */
-  kindOf(block: number, warp: number): number {
-    const i = this.indexOf(block, warp);
-    return i === undefined ? -1 : (this.opened.warps.kind[i] as number);
   }
 
   async costsOf(kinds: number[], arch: string): Promise<Path[]> {
