@@ -111,7 +111,7 @@ static void measure(bench *b, const subject *s)
     replay_facts facts;
     double alone = 0, observed = 0, sliced = 0;
     if (!arena || emu_module_kernel(b->module, s->name, &kernel, &err) != WL_OK ||
-        replay_facts_of(b->ptx, emu_kernel_get(kernel)->func, arena, &facts) != WL_OK ||
+        replay_facts_of(b->ptx, emu_kernel_get(kernel)->func, NULL, arena, &facts) != WL_OK ||
         emu_module_slice(b->haunted, s->name, &facts.proof, &slice, &err) != WL_OK)
         stop(err.text);
     make_params(b, s, params);
