@@ -626,6 +626,20 @@ static void choose_gaps(const obj_trace *t, const obj_hits *hits, uint32_t bundl
     free(with);
 }
 
+/* Of a device whose peak all of them together hardly lower. */
+static void choose_no_trifles(const obj_trace *t, const obj_hits *hits, bool *chosen)
+{
+    bool *none = calloc(hits->count + 1, sizeof *none);
+    for (uint32_t d = 0; d < t->ndevices; d++) {
+        uint64_t before = peak_with(t, hits, none, d), after = peak_with(t, hits, chosen, d);
+        if (before > after && (double)(before - after) >= 0.01 * (double)before)
+            continue;
+        for (size_t i = 0; i < hits->count; i++)
+            chosen[i] &= device_of(t, &hits->data[i]) != d;
+    }
+    free(none);
+}
+
 static void choose_naively(const obj_trace *t, const obj_hits *hits, const uint32_t *order,
                            bool *chosen)
 {
@@ -651,6 +665,7 @@ static void choose_naively(const obj_trace *t, const obj_hits *hits, const uint3
         chosen[order[i]] = false;
         chosen[order[i]] = was && peak_with(t, hits, chosen, d) > before;
     }
+    choose_no_trifles(t, hits, chosen);
 }
 
 static void compare_plan(const obj_trace *t, const obj_hits *hits, const obj_plan *plan)

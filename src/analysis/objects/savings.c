@@ -571,6 +571,20 @@ static void leave_out_needless(planner *p)
     }
 }
 
+/* Where all changes together save less than `least` of a device's peak, none is worth making. */
+static void leave_out_small_plans(planner *p, double least)
+{
+    for (uint32_t hit = 0; hit < p->hits->count; hit++) {
+        obj_memory *m = memory_of_hit(p, hit);
+        uint64_t before = p->plan->devices[m - p->memories].before;
+        if (!p->made[hit] ||
+            is_worthwhile(before, (int64_t)(before - (uint64_t)obj_memory_peak(m)), least))
+            continue;
+        deltas d = change_for_hit(p, hit, false);
+        add_deltas(m, &d, 1);
+    }
+}
+
 /* With what is left: those that were needed when less was left out may have become needless. */
 static bool note_plan(planner *p)
 {
@@ -668,6 +682,7 @@ bool obj_plan_savings(const obj_trace *trace, double least, obj_hits *hits, obj_
         make_worthwhile_gaps(&p, least);
         obj_bundles_free(&p.bundles);
         leave_out_needless(&p);
+        leave_out_small_plans(&p, least);
         good = note_plan(&p);
     }
     if (good)

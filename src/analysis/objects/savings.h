@@ -25,8 +25,8 @@ typedef struct obj_plan {
  * The plan: all hits that shorten lives are followed, which never makes the peak higher, but for
  * objects of which less than `least` of the peak could be left out; of the others (memory that is
  * reused, given back for a time) those that lower the peak by at least `least` of it, the largest
- * first. Then what the peak does not need is left out again. Hits
- * that are merely possible are no part of it. False when memory is exhausted; obj_plan_free() is
+ * first. Then what the peak does not need is left out again, and
+ * all of it where it saves less than `least` of the peak. Hits that are merely possible are no part of it. False when memory is exhausted; obj_plan_free() is
  * due either way. */
 bool obj_plan_savings(const obj_trace *trace, double least, obj_hits *hits, obj_plan *plan);
 void obj_plan_free(obj_plan *plan);
