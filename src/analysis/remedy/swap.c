@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-/* "matrix.cu:21", where the instruction stands; "" where that is not known. */
+/* "from matrix.cu:21 on", the line of the first that reads them; "" where that is not known. */
 static const char *place_of(const ana_input *input, uint32_t pc)
 {
     const prof_code *code = prof_find_code(&input->code, input->kernel->id, pc);
     const prof_file *file = code ? prof_find_file(&input->program->files, code->file) : NULL;
     const char *name = file ? strrchr(file->path, '/') : NULL;
     return !file || !code->line ? ""
-                                : wl_arena_printf(input->arena, ", at %s:%u",
+                                : wl_arena_printf(input->arena, ", from %s:%u on",
                                                   name ? name + 1 : file->path, code->line);
 }
 

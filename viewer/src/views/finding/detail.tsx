@@ -157,6 +157,9 @@ function Sources({ m, finding }: { m: Model; finding: Finding }) {
     if (marks) marks.push(mark);
     else byFile.set(l.file, [mark]);
   });
+  // Of a helper of the toolkit there is nothing to read.
+  for (const { file, inside } of finding.lines)
+    if (inside && file !== undefined && !m.fileById.get(file)?.chunks.length) byFile.delete(file);
   if (byFile.size === 0) {
     return (
       <p class="hint">

@@ -31,7 +31,7 @@ function Card({ m, group, number }: { m: Model; group: Group; number: number }) 
       <span class="where mono">
         {[
           finding.kernel === undefined ? "" : middle(kernel?.short_name ?? "unknown kernel", 30),
-          object ? middle(shortObject(object), 20) : "",
+          object ? middle(shortObject(object), 24) : "",
         ]
           .filter(Boolean)
           .join(" · ")}
