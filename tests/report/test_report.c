@@ -618,6 +618,32 @@ static void test_payload_excerpts(void **state)
     rep_free_parts(&parts);
 }
 
+/* A place within a helper, in a file of which the profile has no code, kernel or object: the page has the file, to show the
+ * line or to say what it lacks. */
+static void test_payload_holds_files_of_findings(void **state)
+{
+    fixture *f = *state;
+    rep_parts parts;
+    const prof_file *helper = &f->data.files.rows[1];
+    ana_line lines[] = {f->data.findings->rows[0].lines[0], {.file = helper->path, .line = 7}};
+    ana_finding row = f->data.findings->rows[0];
+    ana_findings findings = *f->data.findings;
+    row.lines = lines;
+    row.nlines = 2;
+    findings.rows = &row;
+    findings.count = 1;
+    findings.ngroups = 0;
+    f->data.findings = &findings;
+    json_t *json = payload_json(&f->data, &parts), *files = json_object_get(json, "files");
+    assert_int_equal(json_array_size(files), 2);
+    json_t *file = json_array_get(files, 1);
+    assert_int_equal(number_of(file, "id"), helper->id);
+    assert_string_equal(json_string_value(json_object_get(file, "path")), helper->path);
+    assert_string_equal(json_string_value(json_object_get(file, "missing")), helper->missing);
+    json_decref(json);
+    rep_free_parts(&parts);
+}
+
 /* A long file is cut to windows around the lines that matter. */
 static void test_payload_windows(void **state)
 {
@@ -792,6 +818,7 @@ int main(void)
         T(test_payload_holds_predictions),
         T(test_payload_shares_parts_of_equal_maps),
         T(test_payload_excerpts),
+        T(test_payload_holds_files_of_findings),
         T(test_payload_windows),
         T(test_heat_beyond_the_budget),
         T(test_html_carries_the_payload),
