@@ -11,6 +11,7 @@ anew; `--check` only says which are not what the results give, or bear a name th
 
 import argparse
 import csv
+import importlib.util
 import pathlib
 import re
 import statistics
@@ -138,6 +139,28 @@ def inline_start(root):
     return f"{float(last['start_no_times_ms']) - float(last['start_native_ms']):.0f}"
 
 
+# ---- bench/onchip: the model's formula against spins.csv ----
+
+
+def formula_of_spins():
+    spec = importlib.util.spec_from_file_location("spins", ROOT / "bench" / "onchip" / "spins.py")
+    formula = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(formula)
+    return formula
+
+
+def spins(of):
+    def draw(root):
+        formula = formula_of_spins()
+        parts = formula.parts_of(root / "bench" / "onchip" / "spins.csv", root / "devices" / "h200.json")
+        return of(parts, formula.tenths_of(parts))
+    return draw
+
+
+def spin_tenth(number):
+    return spins(lambda _, tenths: f"{tenths[number - 1]:.2f}")
+
+
 # ---- examples/memory: peaks that a test holds ----
 
 
@@ -173,6 +196,10 @@ FIGURES = {
     "inline.launch.cold": inline("cold_no_times_us", 0),
     "inline.launch.library": inline("launch_library_us", 2),
     "inline.start": inline_start,
+    "spins.cases": spins(lambda parts, _: str(len(parts))),
+    "spins.least": spin_tenth(1),
+    "spins.median": spin_tenth(5),
+    "spins.most": spin_tenth(9),
     **pair_figures(),
 }
 

@@ -109,7 +109,7 @@ class Figures(Check):
     def setUp(self):
         super().setUp()
         project = TOOLS.parent
-        for pattern in ("README.md", "docs/*.md", "bench/*/*.md", "bench/*/*.csv", "bench/*/*/*.csv", "examples/*/*.csv"):
+        for pattern in ("README.md", "docs/*.md", "bench/*/*.md", "bench/*/*.csv", "bench/*/*/*.csv", "examples/*/*.csv", "devices/*.json"):
             for path in project.glob(pattern):
                 self.write(str(path.relative_to(project)), path.read_text(encoding="utf-8"))
 
