@@ -321,34 +321,6 @@ static void ends_early(void **state)
 
 /* ---- against a reference ---- */
 
-/* The request of the visit at the instruction; NULL: there is none. */
-static const explore_request *request_of(const explore_path *p, const explore_visit *v, uint32_t pc)
-{
-    for (uint32_t i = 0; v && i < v->nrequests; i++)
-        if (p->requests.data[v->first + i].pc == pc)
-            return &p->requests.data[v->first + i];
-    return NULL;
-}
-
-static explore_operation operation_of(const explore_path *p, const explore_visit *v, uint32_t pc,
-                                      bool either)
-{
-    const explore_request *r = request_of(p, v, pc);
-    explore_operation o = {.pc = pc, .lanes = r ? r->mask : either ? 0 : v->mask};
-    if (r) {
-        o.sizes = p->sizes.data + r->first_size;
-        o.nsizes = r->nsizes;
-        o.conflicts = r->extra;
-    }
-    return o;
-}
-
-static const explore_visit *visit_of(const explore_path *p, uint32_t index)
-{
-    const explore_cursor at = explore_cursor_at(p, index);
-    return explore_visit_after(&at, 0);
-}
-
 /* Operation by operation, from the runs. */
 static double mean_difference(const explore_path *a, const explore_path *b,
                               const explore_runs *runs)
@@ -357,17 +329,17 @@ static double mean_difference(const explore_path *a, const explore_path *b,
     for (size_t r = 0; r < runs->count; r++) {
         const explore_run *run = &runs->data[r];
         for (uint32_t i = 0; i < run->na + run->nb - (run->na && run->nb ? run->nb : 0); i++) {
-            const explore_visit *x = run->na ? visit_of(a, run->a + i) : NULL;
-            const explore_visit *y = run->nb ? visit_of(b, run->b + i) : NULL;
+            const explore_visit *x = run->na ? walk_visit(a, run->a + i) : NULL;
+            const explore_visit *y = run->nb ? walk_visit(b, run->b + i) : NULL;
             const explore_visit *v = x ? x : y;
             for (uint32_t pc = v->pc; pc < v->pc + v->ninsns; pc++, count++) {
                 if (!x || !y) {
                     sum++;
                     continue;
                 }
-                bool either = request_of(a, x, pc) || request_of(b, y, pc);
-                explore_operation m = operation_of(a, x, pc, either),
-                                  n = operation_of(b, y, pc, either);
+                bool either = walk_request(a, x, pc) || walk_request(b, y, pc);
+                explore_operation m = walk_operation(a, x, pc, either),
+                                  n = walk_operation(b, y, pc, either);
                 explore_difference d = explore_difference_of(&m, &n, EXPLORE_EXCLUSIVE);
                 sum += fmin(1, d.ins + d.thrd / 32 + d.glob / 1024 + d.conf / 8);
             }
@@ -438,7 +410,7 @@ static void expect_visits(const prof_warp *warp, const explore_path *p)
             continue;
         }
         assert_true(!v || v->nrequests == requests);
-        v = visit_of(p, (uint32_t)sum.entries++);
+        v = walk_visit(p, (uint32_t)sum.entries++);
         assert_true(v->pc == step.pc && v->mask == step.mask);
         sum.operations += v->ninsns;
         for (requests = 0; requests < v->nrequests; requests++, sum.requests++) {
@@ -466,7 +438,7 @@ static void expect_runs_of_all(const explore_path *a, const explore_path *b,
     for (int k = 0; k < 2; k++) {
         keys[k] = wl_new_array(arena, uint32_t, paths[k]->length + 1);
         for (uint32_t i = 0; i < paths[k]->length; i++)
-            keys[k][i] = visit_of(paths[k], i)->pc;
+            keys[k][i] = walk_visit(paths[k], i)->pc;
     }
     assert_true(explore_align(keys[0], a->length, keys[1], b->length, 256, &wanted));
     assert_int_equal(runs->count, wanted.count);

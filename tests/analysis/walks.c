@@ -125,3 +125,30 @@ prof_warp walk_warp(const walk_steps *s, uint64_t block, uint32_t number, int64_
     begins[0] = begin;
     return (prof_warp){block, number, 2, slots, begins, s->npages, s->pages};
 }
+
+const explore_visit *walk_visit(const explore_path *p, uint32_t index)
+{
+    const explore_cursor at = explore_cursor_at(p, index);
+    return explore_visit_after(&at, 0);
+}
+
+const explore_request *walk_request(const explore_path *p, const explore_visit *v, uint32_t pc)
+{
+    for (uint32_t i = 0; v && i < v->nrequests; i++)
+        if (p->requests.data[v->first + i].pc == pc)
+            return &p->requests.data[v->first + i];
+    return NULL;
+}
+
+explore_operation walk_operation(const explore_path *p, const explore_visit *v, uint32_t pc,
+                                 bool either)
+{
+    const explore_request *r = walk_request(p, v, pc);
+    explore_operation o = {.pc = pc, .lanes = r ? r->mask : either || !v ? 0 : v->mask};
+    if (r) {
+        o.sizes = p->sizes.data + r->first_size;
+        o.nsizes = r->nsizes;
+        o.conflicts = r->extra;
+    }
+    return o;
+}

@@ -45,4 +45,14 @@ void walk_steps_end(walk_steps *s);
 /* The warp begins at these bytes of the objects. */
 prof_warp walk_warp(const walk_steps *s, uint64_t block, uint32_t number, int64_t begin);
 
+/* ---- what was made of it, one by one ---- */
+
+const explore_visit *walk_visit(const explore_path *p, uint32_t index);
+/* The request of the visit at the instruction; NULL: there is none, or no visit. */
+const explore_request *walk_request(const explore_path *p, const explore_visit *v, uint32_t pc);
+/* `either`: one of the two that are compared makes a request, so that no lane of one that makes none executes the
+ * instruction. */
+explore_operation walk_operation(const explore_path *p, const explore_visit *v, uint32_t pc,
+                                 bool either);
+
 #endif

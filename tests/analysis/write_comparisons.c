@@ -95,33 +95,6 @@ typedef struct curve { /* by operation of the first warp */
     bool behind; /* the other one did something alone */
 } curve;
 
-static const explore_visit *visit_of(const explore_path *p, uint32_t index)
-{
-    const explore_cursor at = explore_cursor_at(p, index);
-    return explore_visit_after(&at, 0);
-}
-
-static const explore_request *request_of(const explore_path *p, const explore_visit *v, uint32_t pc)
-{
-    for (uint32_t i = 0; v && i < v->nrequests; i++)
-        if (p->requests.data[v->first + i].pc == pc)
-            return &p->requests.data[v->first + i];
-    return NULL;
-}
-
-static explore_operation operation_of(const explore_path *p, const explore_visit *v, uint32_t pc,
-                                      bool either)
-{
-    const explore_request *r = request_of(p, v, pc);
-    explore_operation o = {.pc = pc, .lanes = r ? r->mask : either || !v ? 0 : v->mask};
-    if (r) {
-        o.sizes = p->sizes.data + r->first_size;
-        o.nsizes = r->nsizes;
-        o.conflicts = r->extra;
-    }
-    return o;
-}
-
 static double at_most_1(double value)
 {
     return value < 1 ? value : 1;
@@ -130,8 +103,8 @@ static double at_most_1(double value)
 static void add_operation(curve *c, const explore_path *a, const explore_visit *x,
                           const explore_path *b, const explore_visit *y, uint32_t pc)
 {
-    bool either = request_of(a, x, pc) || request_of(b, y, pc);
-    explore_operation m = operation_of(a, x, pc, either), n = operation_of(b, y, pc, either);
+    bool either = walk_request(a, x, pc) || walk_request(b, y, pc);
+    explore_operation m = walk_operation(a, x, pc, either), n = walk_operation(b, y, pc, either);
     explore_difference d = explore_difference_of(&m, &n, EXPLORE_EXCLUSIVE);
     d.ins = !y || c->behind;
     c->of[TOTAL][c->count] = explore_clamped(&d);
@@ -152,8 +125,8 @@ static curve curve_of(const explore_path *a, const explore_path *b, const explor
         const explore_run *run = &runs->data[r];
         c.behind |= !run->na;
         for (uint32_t i = 0; i < run->na; i++) {
-            const explore_visit *x = visit_of(a, run->a + i);
-            const explore_visit *y = run->nb ? visit_of(b, run->b + i) : NULL;
+            const explore_visit *x = walk_visit(a, run->a + i);
+            const explore_visit *y = run->nb ? walk_visit(b, run->b + i) : NULL;
             for (uint32_t pc = x->pc; pc < x->pc + x->ninsns; pc++)
                 add_operation(&c, a, x, b, y, pc);
         }

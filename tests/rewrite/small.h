@@ -4,19 +4,6 @@
 
 #include "probed.h"
 
-/* k(in): one warp; lane l reads in[l] and, where it is below 3, in[in[l] + 8 * l]; adds 1 to
- * in[100] at the end. */
-#define SMALL                                                               \
-    HEADER ".visible .entry k(.param .u64 in)\n{\n"                         \
-           ".reg .pred %p<3>;\n.reg .b32 %r<6>;\n.reg .b64 %d<6>;\n"        \
-           "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"                \
-           "mad.wide.u32 %d2, %r1, 4, %d1;\n"                               \
-           "ld.global.u32 %r2, [%d2];\n"                                    \
-           "setp.lt.u32 %p1, %r2, 3;\n@!%p1 bra END;\n"                     \
-           "mad.lo.u32 %r3, %r1, 8, %r2;\nmad.wide.u32 %d3, %r3, 4, %d1;\n" \
-           "ld.global.u32 %r4, [%d3];\n"                                    \
-           "END:\nred.global.add.u32 [%d1+400], 1;\nret;\n}\n"
-
 enum { WORDS = 512 };
 
 typedef struct small {

@@ -6,18 +6,6 @@
 
 #include <stdlib.h>
 
-/* k(in): lane l reads in[l]; where that is below 3 it runs three instructions more. */
-#define FORK                                                                \
-    HEADER ".visible .entry k(.param .u64 in)\n{\n"                         \
-           ".reg .pred %p<3>;\n.reg .b32 %r<6>;\n.reg .b64 %d<6>;\n"        \
-           "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"                \
-           "mad.wide.u32 %d2, %r1, 4, %d1;\n"                               \
-           "ld.global.u32 %r2, [%d2];\n"                                    \
-           "setp.lt.u32 %p1, %r2, 3;\n@!%p1 bra END;\n"                     \
-           "mad.lo.u32 %r3, %r1, 8, %r2;\nmad.wide.u32 %d3, %r3, 4, %d1;\n" \
-           "ld.global.u32 %r4, [%d3];\n"                                    \
-           "END:\nred.global.add.u32 [%d1+400], 1;\nret;\n}\n"
-
 /* k(in): lane l runs a loop of two instructions in[l] times, with another in each turn where the
  * condition holds. */
 #define LOOP(condition)                                              \
@@ -114,7 +102,7 @@ static void lanes_that_go_another_way_have_another_hash(void **state)
     (void)state;
     small c;
     uint64_t first = 0, last = 0;
-    begin_with(&c, FORK, UINT64_MAX, two_at_4_and_9);
+    begin_with(&c, SMALL, UINT64_MAX, two_at_4_and_9);
     assert_int_equal(c.k->path.nsteps, 2);
     assert_int_equal(c.k->path.nloops, 0);
     assert_step(&c.k->path.steps[0], REWRITE_PATH_COUNT, 0, 8);
@@ -173,7 +161,7 @@ static void without_room_there_are_no_paths(void **state)
     (void)state;
     small c;
     rewrite_warp_path path;
-    begin_with(&c, FORK, 4 * sizeof(rewrite_warp_slot) - 1, two_at_4_and_9);
+    begin_with(&c, SMALL, 4 * sizeof(rewrite_warp_slot) - 1, two_at_4_and_9);
     assert_int_equal(c.left.layout.paths_at, 0);
     assert_int_equal(rewrite_npaths(&c.left.copy), 0);
     assert_false(rewrite_read_path(&c.left.copy, 0, &path));

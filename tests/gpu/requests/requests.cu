@@ -3,18 +3,11 @@
  * the parameters alone, so that nothing else accesses global or shared memory.
  *
  *     requests [FIRST [COUNT]]    runs launches FIRST to FIRST + COUNT - 1, all of them by default */
+#include "../../support/ends.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t e_ = (call);                                                                                       \
-        if (e_ != cudaSuccess) {                                                                                       \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e_));                                                \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 enum { BLOCKS = 4, THREADS = 128, ROUNDS = 8, GLOBAL_BYTES = 1 << 20, SHARED_BYTES = 16384 };
 

@@ -1,5 +1,7 @@
 /* Executes access patterns (patterns.py), one launch of one warp each, for a profiler to count. A kernel makes one
  * access of the kind that is counted and none else of that kind: offsets come through the constant bank. */
+#include "../../support/ends.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -15,15 +17,6 @@ struct pattern {
     char *global;
     uint32_t *out;
 };
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t e_ = (call);                                                                                       \
-        if (e_ != cudaSuccess) {                                                                                       \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e_));                                                \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 __constant__ pattern P;
 extern __shared__ __align__(1024) char smem[];

@@ -1,18 +1,9 @@
 /* CUB's device-wide algorithms, each on a size that fills no tile evenly. */
+#include "check.h"
+
 #include <cub/cub.cuh>
 
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
-
-#define CHECK(call)                                                        \
-    do {                                                                   \
-        cudaError_t error_ = (call);                                       \
-        if (error_ != cudaSuccess) {                                       \
-            std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_)); \
-            std::exit(2);                                                  \
-        }                                                                  \
-    } while (0)
 
 static const int N = 50001;
 

@@ -1,15 +1,5 @@
 /* Accesses that the compiler of PTX merges or drops, so that counts from PTX are not those of the hardware. */
-#include <cstdio>
-#include <cstdlib>
-
-#define CHECK(call)                                                              \
-    do {                                                                         \
-        cudaError_t error_ = (call);                                             \
-        if (error_ != cudaSuccess) {                                             \
-            std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_)); \
-            std::exit(2);                                                        \
-        }                                                                        \
-    } while (0)
+#include "check.h"
 
 /* Four neighbours in shared memory: one load of 16 bytes. */
 __global__ void four_neighbours(const float *in, float *out)
