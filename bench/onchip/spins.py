@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How near the model's formula for sums of floating point in shared memory (docs/model.md) comes to spins.csv.
+"""How near the model's formula for sums of floating point in shared memory comes to spins.csv.
 
     bench/onchip/spins.py [SPINS.csv [DEVICE.json]]
 
-The formula is that of src/analysis/model/atomics.c and predict.c, written anew, with the figures
+The formula (docs/model.md) is that of src/analysis/model/atomics.c and predict.c, written anew, with the figures
 that were measured of the device. Told is what it gives, in parts of what was measured: where eight
 of ten cases lie, the median and all.
 """
@@ -25,7 +25,8 @@ def figures_of(path):
 
 
 def clocks_of(case, figures):
-    """Of a multiprocessor for a request of a warp: what its passes take and what its warps wait, which the model adds."""
+    """Of a multiprocessor for a request of a warp: what its passes take and what its warps wait,
+    which the model adds."""
     suffix, wide = TYPES[case["type"]]
     warps, words, tries = int(case["threads"]) / LANES, int(case["words"]), float(case["wavefronts"])
     apart = LANES / figures[f"shared_atomic_lanes_{suffix}"]

@@ -2,17 +2,22 @@
 
 static wl_error err;
 
-prof_db *model_profile(const char *device, void (*tell)(prof_builder *))
+prof_db *model_profile_of(cap_record module, const char *device, void (*tell)(prof_builder *))
 {
     prof_builder *builder = story_begin(MODEL_PROFILE);
     cap_record on = story_device();
     on.device.file = device;
-    const cap_record head[] = {story_process("/src/app"), on, story_module(1),
+    const cap_record head[] = {story_process("/src/app"), on, module,
                                story_call(1, "cudaMalloc", CAP_CALL_ALLOC),
                                story_object(1, 1, 0x7f0000000000, 4096)};
     story_tell(builder, head, sizeof head / sizeof *head);
     tell(builder);
     return story_finish(builder, MODEL_PROFILE);
+}
+
+prof_db *model_profile(const char *device, void (*tell)(prof_builder *))
+{
+    return model_profile_of(story_module(1), device, tell);
 }
 
 void model_launches(prof_builder *builder)

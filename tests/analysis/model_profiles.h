@@ -15,6 +15,8 @@
 /* Makes a profile of what `tell` adds, run on that device, and opens it; the caller closes it, and
  * removes story_path(MODEL_PROFILE). */
 prof_db *model_profile(const char *device, void (*tell)(prof_builder *));
+/* With another module than the story's. */
+prof_db *model_profile_of(cap_record module, const char *device, void (*tell)(prof_builder *));
 /* A figure that was measured of the H200. */
 double model_figure(cuda_figure_key key);
 

@@ -21,14 +21,19 @@ static int tear_down(void **state)
 
 static prof_instruction_rows instructions;
 
-static model_lab *lab_of(void (*tell)(prof_builder *))
+static model_lab *lab_of_module(cap_record module, void (*tell)(prof_builder *))
 {
     model_lab *lab;
     prof_close(of_lab);
-    of_lab = model_profile("h200", tell);
+    of_lab = model_profile_of(module, "h200", tell);
     story_expect(model_lab_open(of_lab, arena, &lab, &err), &err);
     story_expect(prof_load_kind_instructions(of_lab, arena, &instructions, &err), &err);
     return lab;
+}
+
+static model_lab *lab_of(void (*tell)(prof_builder *))
+{
+    return lab_of_module(story_module(1), tell);
 }
 
 static uint32_t object_of(uint32_t pc, acc_space space)
@@ -129,16 +134,22 @@ static void trials_of_staging(void **state)
     assert_true(m.resources[MODEL_LATENCY] >= least / clock);
 }
 
-/* Eight requests of floats by 32 warps, each of which takes three turns of its loop, beside the array's 4 passes. */
-static void trials_of_updates(void **state)
+static model_edit updates_in_place_of_the_store(void)
 {
-    (void)state;
-    model_lab *lab = lab_of(model_launches);
     model_edit store = edit_of(5, ACC_GLOBAL);
     store.updates = 1;
     store.update_turns = 3;
     store.update_lanes = 32;
     store.update_words = 64;
+    return store;
+}
+
+/* Eight requests of floats by 32 warps, each of which takes three turns of its loop, beside the array's 4 passes. */
+static void trials_of_updates(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(model_launches);
+    model_edit store = updates_in_place_of_the_store();
     ana_model m = try_edit(lab, store);
     double one = 32 / model_figure(CUDA_FIGURE_shared_atomic_lanes_f32),
            all = 32 / model_figure(CUDA_FIGURE_shared_atomic_bank_f32);
@@ -156,6 +167,49 @@ static void trials_of_updates(void **state)
     ASSERT_NEAR(same.resources[MODEL_LATENCY] - m.resources[MODEL_LATENCY],
                 0.25 * (most - least) / model_figure(CUDA_FIGURE_shared_atomic_same_f32) /
                     model_figure(CUDA_FIGURE_clock));
+
+    /* A warp waits for each of its tries; where it has more of them than others want its words, for nothing else. */
+    store.update_words = 128;
+    ana_model few = try_edit(lab, store);
+    store.update_turns = 5;
+    ana_model many = try_edit(lab, store);
+    ASSERT_NEAR(many.resources[MODEL_LATENCY] - few.resources[MODEL_LATENCY],
+                0.25 * (5 - 3) * model_figure(CUDA_FIGURE_shared_atomic_latency_f32) /
+                    model_figure(CUDA_FIGURE_clock));
+}
+
+/* The story's module with another store. */
+static model_lab *lab_of_store(const char *store)
+{
+    static char text[1 << 12];
+    static const char own[] = "st.global.f32 [%rd1], %f2;\n";
+    const char *at = strstr(story_ptx, own);
+    cap_record module = story_module(1);
+    assert_non_null(at);
+    module.module.length = (uint64_t)snprintf(text, sizeof text, "%.*s%s%s", (int)(at - story_ptx),
+                                              story_ptx, store, at + strlen(own));
+    assert_true(module.module.length < sizeof text);
+    module.module.code = text;
+    return lab_of_module(module, model_launches);
+}
+
+/* Integers have an instruction for it, which takes its turns. Of doubles 16 lanes take two words each: two tries a warp,
+ * where lanes lie side by side. */
+static void trials_of_updates_of_other_types(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of_store("st.global.b32 [%rd1], %f2;\n");
+    double clock = model_figure(CUDA_FIGURE_clock),
+           passes = 1 / model_figure(CUDA_FIGURE_shared_passes);
+    ana_model m = try_edit(lab, updates_in_place_of_the_store());
+    ASSERT_NEAR(m.resources[MODEL_SHARED], 0.25 * (8 * 3 + 4) * passes / clock);
+
+    lab = lab_of_store(".reg .f64 %fd<2>;\nst.global.f64 [%rd1], %fd1;\n");
+    double one = 32 / model_figure(CUDA_FIGURE_shared_atomic_lanes_f64),
+           all = 32 / model_figure(CUDA_FIGURE_shared_atomic_bank_f64);
+    double pass = (all / 32 - one / 2) / 30, spins = 8 * (3 * (one / 2 - 2 * pass) + 9 * pass);
+    m = try_edit(lab, updates_in_place_of_the_store());
+    ASSERT_NEAR(m.resources[MODEL_SHARED], 0.25 * (spins + 4 * passes) / clock);
 }
 
 /* Two blocks of 256 threads fit where eight did: as many take turns. */
@@ -211,6 +265,15 @@ static void trials_of_full_warps(void **state)
     ASSERT_NEAR(m.resources[MODEL_SHARED], before.resources[MODEL_SHARED]);
 }
 
+static uint32_t grid_of_launches;
+
+static void launches_of_grid(prof_builder *builder)
+{
+    cap_record launch = model_launch_without_maps(1);
+    launch.launch.grid[0] = grid_of_launches;
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
 /* Of four blocks of eight warps 32 of one: a multiprocessor has the work of a warp, where it had that of a block, and
  * each warp takes as long as before. */
 static void trials_of_smaller_blocks(void **state)
@@ -225,6 +288,28 @@ static void trials_of_smaller_blocks(void **state)
                 8 * before.resources[MODEL_BLOCKS] * model_figure(CUDA_FIGURE_blocks_256));
     double barriers = before.resources[MODEL_LATENCY] - m.resources[MODEL_LATENCY];
     assert_true(barriers >= 0 && barriers < before.resources[MODEL_LATENCY] / 10);
+}
+
+/* So many blocks in place of four. */
+static double cut_of_blocks(uint32_t blocks)
+{
+    grid_of_launches = blocks;
+    model_lab *lab = lab_of(launches_of_grid);
+    model_change change = {.cut = true};
+    ana_model before = model_try(lab, 1, NULL, MODEL_AS_RUN),
+              m = model_try(lab, 1, &change, MODEL_AS_RUN);
+    return m.resources[MODEL_BLOCKS] / before.resources[MODEL_BLOCKS];
+}
+
+/* No smaller than it takes for each multiprocessor to have one, and not where each has one. */
+static void blocks_are_cut_no_further_than_helps(void **state)
+{
+    (void)state;
+    double of_256 = 1 / model_figure(CUDA_FIGURE_blocks_256),
+           of_128 = 1 / model_figure(CUDA_FIGURE_blocks_128);
+    ASSERT_NEAR(cut_of_blocks(66), 2 * of_128 / of_256);
+    ASSERT_NEAR(cut_of_blocks(132), 1);
+    ASSERT_NEAR(cut_of_blocks(500), 1);
 }
 
 static void uneven_launch(prof_builder *builder)
@@ -269,6 +354,7 @@ static void ranges_of_gains(void **state)
 
     ana_worth measured = gain_worth(&in, &k, &even);
     ASSERT_NEAR(measured.seconds, k.seconds * part);
+    ASSERT_NEAR(measured.of_program, 0.5 * part);
     ASSERT_NEAR(measured.low, k.seconds * (1 - 1 / least));
     ASSERT_NEAR(measured.high, k.seconds * (1 - 1 / most));
 
@@ -278,6 +364,7 @@ static void ranges_of_gains(void **state)
     ana_worth predicted = gain_worth(&in, &k, &even);
     double all = kernel.seconds * (double)kernel.launches;
     ASSERT_NEAR(predicted.seconds, all * part);
+    ASSERT_NEAR(predicted.of_program, part); /* there is no other kernel */
     ASSERT_NEAR(predicted.low, all * (part - hypot(part - (1 - 1 / least), part / 2)));
     ASSERT_NEAR(predicted.high, all * (part + hypot(1 - 1 / most - part, part * 2)));
 }
@@ -292,6 +379,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(trials_that_take_shared_memory, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_more_blocks, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_smaller_blocks, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_updates_of_other_types, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(blocks_are_cut_no_further_than_helps, arena_set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(ranges_of_gains, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_even_work, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_full_warps, arena_set_up, tear_down),

@@ -224,6 +224,41 @@ static bool opens(const uint8_t *data, size_t size, uint32_t nsteps)
     return all;
 }
 
+/* An entry of lane 0 at pc 0, so many times. */
+static bool opens_so_many(uint32_t times, uint32_t nsteps)
+{
+    uint8_t bytes[2 * WL_VARINT_BYTES + 4] = {3};
+    uint8_t *at = wl_varint_put(bytes + 1, times);
+    memcpy(at, "\0\0\1\1", 4);
+    return opens(bytes, (size_t)(at - bytes) + 4, nsteps);
+}
+
+/* An entry of those lanes at that pc, as a page has it: pc is twice that. */
+static bool opens_at(uint64_t pc, uint64_t mask)
+{
+    uint8_t bytes[2 * WL_VARINT_BYTES + 2] = {0};
+    uint8_t *at = wl_varint_put(wl_varint_put(bytes + 1, 2 * pc), mask);
+    *at++ = 1;
+    return opens(bytes, (size_t)(at - bytes), 1);
+}
+
+static void test_numbers_beyond_their_bounds_are_refused(void **state)
+{
+    (void)state;
+    assert_true(opens_so_many(2, 2));
+    assert_false(opens_so_many(1, 1)); /* a repeat that is none */
+    assert_true(opens_so_many(WL_FOLD_STEPS, WL_FOLD_STEPS));
+    assert_false(opens_so_many(WL_FOLD_STEPS + 1, WL_FOLD_STEPS + 1));
+    assert_true(opens_at(UINT32_MAX, UINT32_MAX));
+    assert_false(opens_at(UINT64_C(1) << 32, 1));
+    assert_false(opens_at(0, UINT64_C(1) << 32));
+    wl_unfolded u = {0};
+    static const uint8_t entry[] = {0, 0, 1, 1};
+    assert_true(wl_unfold(&(wl_folded){entry, sizeof entry, 1, WL_MOST_SLOTS}, &u));
+    assert_false(wl_unfold(&(wl_folded){entry, sizeof entry, 1, WL_MOST_SLOTS + 1}, &u));
+    wl_unfolded_free(&u);
+}
+
 static void test_damaged_pages_are_refused(void **state)
 {
     (void)state;
@@ -237,6 +272,7 @@ static void test_damaged_pages_are_refused(void **state)
     assert_false(opens(bytes, sizeof bytes, WL_FOLD_STEPS + 1));
     for (size_t size = 0; size < sizeof bytes; size++)
         assert_false(opens(bytes, size, 7));
+    assert_false(opens((const uint8_t *)loop, sizeof loop, 7)); /* a byte more */
     static const struct {
         size_t at;
         uint8_t byte;
@@ -266,6 +302,7 @@ int main(void)
         cmocka_unit_test(test_random_warps_come_back),
         cmocka_unit_test(test_loops_take_few_bytes),
         cmocka_unit_test(test_damaged_pages_are_refused),
+        cmocka_unit_test(test_numbers_beyond_their_bounds_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { TOKEN = 32 };
+enum { TOKEN = 32, ANSWER = 4096 };
 
 static pthread_barrier_t meeting;
 
@@ -75,18 +75,25 @@ static int connect_to(const char *host, uint16_t port)
     return -1;
 }
 
-/* The status of the answer to these lines; `body` (may be NULL) is what stands behind its head. */
-static int status_of(const fixture *f, const char *lines, char *body, size_t room)
+/* The whole answer to these lines. */
+static void answer_to(const fixture *f, const char *lines, char text[ANSWER])
 {
-    char text[4096];
     size_t size = 0;
-    int status = 0, fd = connect_to("127.0.0.1", f->port);
+    int fd = connect_to("127.0.0.1", f->port);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, lines, strlen(lines)), strlen(lines));
-    for (ssize_t n; (n = read(fd, text + size, sizeof text - 1 - size)) > 0;)
+    for (ssize_t n; (n = read(fd, text + size, ANSWER - 1 - size)) > 0;)
         size += (size_t)n;
     close(fd);
     text[size] = '\0';
+}
+
+/* The status of the answer to these lines; `body` (may be NULL) is what stands behind its head. */
+static int status_of(const fixture *f, const char *lines, char *body, size_t room)
+{
+    char text[ANSWER];
+    int status = 0;
+    answer_to(f, lines, text);
     assert_int_equal(sscanf(text, "HTTP/1.1 %d", &status), 1);
     const char *end = strstr(text, "\r\n\r\n");
     assert_non_null(end);
@@ -113,6 +120,28 @@ static int get(const fixture *f, const char *name, char *body, size_t room)
 }
 
 /* ---- tests ---- */
+
+/* What keeps the page, and the token in its address, from others: it is told by each answer, also of what is refused. */
+static void test_answers_are_kept_from_other_pages(void **state)
+{
+    fixture *f = *state;
+    static const char *const heads[] = {
+        "Cache-Control: no-store", "Content-Security-Policy: frame-ancestors 'none'",
+        "Cross-Origin-Resource-Policy: same-origin", "Referrer-Policy: no-referrer",
+        "X-Content-Type-Options: nosniff"};
+    char text[ANSWER], lines[200];
+    for (int known = 0; known < 2; known++) {
+        snprintf(lines, sizeof lines,
+                 "GET /%s/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+                 known ? f->token : "x");
+        answer_to(f, lines, text);
+        for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+            if (!strstr(text, heads[i]))
+                fail_msg("%s is not told: %s", heads[i], text);
+        assert_non_null(strstr(text,
+                               known ? "Content-Type: text/html" : "Content-Type: text/plain"));
+    }
+}
 
 static void test_the_page_is_given(void **state)
 {
@@ -179,6 +208,11 @@ static void test_nothing_but_get_and_head(void **state)
     assert_string_equal(body, "");
     assert_int_equal(ask(f, "DELETE", path, "localhost", NULL, 0), 405);
     assert_int_equal(ask(f, "OPTIONS", path, "localhost", NULL, 0), 405);
+    char text[ANSWER], lines[200];
+    snprintf(lines, sizeof lines, "PUT %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+             path);
+    answer_to(f, lines, text);
+    assert_non_null(strstr(text, "Allow: GET, HEAD"));
     assert_int_equal(f->answers, 1);
 }
 
@@ -229,6 +263,7 @@ int main(void)
 {
 #define SERVED(test) cmocka_unit_test_setup_teardown(test, start, stop)
     const struct CMUnitTest tests[] = {SERVED(test_the_page_is_given),
+                                       SERVED(test_answers_are_kept_from_other_pages),
                                        SERVED(test_what_is_not_there_and_what_fails_say_so),
                                        SERVED(test_without_the_token_nothing_is_answered),
                                        SERVED(test_only_names_of_this_machine_are_answered),
