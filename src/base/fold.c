@@ -122,22 +122,15 @@ static told_move *new_move(wl_folder *f, told_mark *m, const uint8_t *bytes, uin
 
 enum { MOST_MOVE = (2 + WL_STEP_LANES) * WL_VARINT_BYTES };
 
-/* 2 * n, or -2 * n - 1 where negative. */
-static uint64_t zigzag_of_apart(int64_t number, int64_t before)
-{
-    uint64_t apart = (uint64_t)number - (uint64_t)before;
-    return apart << 1 ^ (0 - (apart >> 63));
-}
-
 static uint32_t bytes_of_move(const wl_step *s, int64_t before, uint8_t bytes[MOST_MOVE])
 {
     int64_t stride, last = s->offset[__builtin_ctz(s->mask)];
-    uint8_t *at = wl_varint_put(bytes, zigzag_of_apart(last, before));
+    uint8_t *at = wl_varint_put(bytes, wl_zigzag_apart(last, before));
     bool regular = wl_step_stride(s, &stride);
-    at = wl_varint_put(at, regular ? 1 + zigzag_of_apart(stride, 0) : 0);
+    at = wl_varint_put(at, regular ? 1 + wl_zigzag(stride) : 0);
     for (uint32_t m = regular ? 0 : s->mask & (s->mask - 1); m; m &= m - 1) {
         int64_t offset = s->offset[__builtin_ctz(m)];
-        at = wl_varint_put(at, zigzag_of_apart(offset, last));
+        at = wl_varint_put(at, wl_zigzag_apart(offset, last));
         last = offset;
     }
     return (uint32_t)(at - bytes);
@@ -183,7 +176,7 @@ static void put_list_number(writing *w, uint64_t number)
 
 static void tell_mark(writing *w, const mark_key *key)
 {
-    put_list_number(w, zigzag_of_apart(key->pc, w->pc));
+    put_list_number(w, wl_zigzag_apart(key->pc, w->pc));
     put_list_number(w, key->mask ^ w->mask);
     put_list_number(w, key->slot == WL_STEP_BARRIER ? BARRIER
                        : key->slot == WL_STEP_ENTRY ? ENTRY
@@ -269,16 +262,10 @@ static uint64_t read_list_number(list_reader *r)
     return r->failed ? 0 : number;
 }
 
-/* Sums wrap, as the differences did. */
-static int64_t moved_by(int64_t number, uint64_t zigzag)
-{
-    return (int64_t)((uint64_t)number + (zigzag >> 1 ^ (0 - (zigzag & 1))));
-}
-
 static void read_mark(list_reader *r)
 {
     const wl_fold_mark *last = r->items ? &r->u->marks.data[r->items - 1] : NULL;
-    int64_t pc = moved_by(last ? last->pc : 0, read_list_number(r));
+    int64_t pc = wl_zigzag_add(last ? last->pc : 0, read_list_number(r));
     uint64_t mask = read_list_number(r) ^ (last ? last->mask : 0), kind = read_list_number(r);
     r->failed |= pc < 0 || pc > UINT32_MAX || !mask || mask > UINT32_MAX ||
                  kind >= (uint64_t)r->nslots + FIRST_SLOT;
@@ -390,7 +377,8 @@ static void take_move(wl_unfolded *u, wl_fold_mark *m, wl_step *step)
     uint64_t number = 0, shape = 0;
     wl_varint_get(&at, u->end, &number);
     wl_varint_get(&at, u->end, &shape);
-    int64_t offset = m->offset = moved_by(m->offset, number), stride = moved_by(0, shape - 1);
+    int64_t offset = m->offset = wl_zigzag_add(m->offset, number),
+            stride = wl_zigzag_add(0, shape - 1);
     memset(step->offset, 0, sizeof step->offset);
     step->offset[first] = offset;
     for (uint32_t rest = m->mask & (m->mask - 1); rest; rest &= rest - 1) {
@@ -398,7 +386,7 @@ static void take_move(wl_unfolded *u, wl_fold_mark *m, wl_step *step)
         if (shape)
             offset = (int64_t)((uint64_t)m->offset + (uint64_t)stride * (lane - first));
         else if (wl_varint_get(&at, u->end, &number))
-            offset = moved_by(offset, number);
+            offset = wl_zigzag_add(offset, number);
         step->offset[lane] = offset;
     }
 }
@@ -434,7 +422,7 @@ int64_t wl_unfold_moves_by(const wl_unfolded *u, uint32_t mark, uint32_t after)
     const uint8_t *at = u->data + u->moves.data[u->marks.data[mark].next + after];
     uint64_t number = 0;
     wl_varint_get(&at, u->end, &number);
-    return moved_by(0, number);
+    return wl_zigzag_add(0, number);
 }
 
 bool wl_unfold_repeats(const wl_unfolded *u, uint32_t mark, uint32_t from, uint32_t to,

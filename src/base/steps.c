@@ -33,12 +33,6 @@ static void put_page_varint(wl_page_writer *p, uint64_t number)
     p->size = (size_t)(wl_varint_put(p->data + p->size, number) - p->data);
 }
 
-/* 2 * n, or -2 * n - 1 where negative. */
-static uint64_t zigzag_of(uint64_t difference)
-{
-    return difference << 1 ^ (0 - (difference >> 63));
-}
-
 static uint64_t less(int64_t number, int64_t by)
 {
     return (uint64_t)number - (uint64_t)by;
@@ -68,7 +62,7 @@ static uint64_t number_of_slot(uint32_t slot)
 
 static void put_step_head(wl_page_writer *p, uint32_t pc, uint32_t mask, uint32_t slot)
 {
-    put_page_varint(p, zigzag_of((uint64_t)pc - p->pc));
+    put_page_varint(p, wl_zigzag_apart(pc, p->pc));
     put_page_varint(p, mask ^ p->mask);
     put_page_varint(p, number_of_slot(slot));
     p->pc = pc;
@@ -78,7 +72,7 @@ static void put_step_head(wl_page_writer *p, uint32_t pc, uint32_t mask, uint32_
 
 static void put_offset(wl_page_writer *p, int64_t offset)
 {
-    put_page_varint(p, zigzag_of(less(offset, p->offset)));
+    put_page_varint(p, wl_zigzag_apart(offset, p->offset));
     p->offset = offset;
 }
 
@@ -88,7 +82,7 @@ static void put_each_lane(wl_page_writer *p, const wl_step *s)
     put_page_varint(p, 0);
     for (uint32_t m = s->mask & (s->mask - 1); m; m &= m - 1) {
         int64_t offset = s->offset[__builtin_ctz(m)];
-        put_page_varint(p, zigzag_of(less(offset, last)));
+        put_page_varint(p, wl_zigzag_apart(offset, last));
         last = offset;
     }
 }
@@ -101,7 +95,7 @@ bool wl_page_put_run(wl_page_writer *p, uint32_t pc, uint32_t mask, uint32_t slo
     put_step_head(p, pc, mask, slot);
     if (slot < WL_STEP_ENTRY) {
         put_offset(p, offset);
-        put_page_varint(p, 1 + zigzag_of((uint64_t)stride));
+        put_page_varint(p, 1 + wl_zigzag(stride));
     }
     return true;
 }
@@ -156,7 +150,7 @@ bool wl_page_put_warp(wl_page_writer *p, const wl_warp *w, uint32_t nslots)
     put_page_varint(p, w->block - p->warp.block);
     put_page_varint(p, w->number);
     for (uint32_t slot = 0; slot < nslots; slot++)
-        put_page_varint(p, zigzag_of(less(w->begin[slot], p->warp.begin[slot])));
+        put_page_varint(p, wl_zigzag_apart(w->begin[slot], p->warp.begin[slot]));
     p->warp.block = w->block;
     memcpy(p->warp.begin, w->begin, nslots * sizeof *w->begin);
     p->nslots = nslots;
@@ -190,25 +184,19 @@ static uint64_t read_page_varint(wl_page_reader *r)
     return r->damaged ? 0 : number;
 }
 
-/* Sums wrap, as the differences did. */
-static int64_t plus(int64_t number, uint64_t zigzag)
-{
-    return (int64_t)((uint64_t)number + (zigzag >> 1 ^ (0 - (zigzag & 1))));
-}
-
 static void take_lanes(wl_page_reader *r)
 {
     wl_step *s = &r->step;
     uint32_t first = (uint32_t)__builtin_ctz(s->mask);
-    r->offset = plus(r->offset, read_page_varint(r));
+    r->offset = wl_zigzag_add(r->offset, read_page_varint(r));
     uint64_t shape = read_page_varint(r);
-    int64_t last = r->offset, stride = shape ? plus(0, shape - 1) : 0;
+    int64_t last = r->offset, stride = shape ? wl_zigzag_add(0, shape - 1) : 0;
     for (uint32_t lane = 0; lane < WL_STEP_LANES; lane++) {
         bool active = s->mask >> lane & 1;
         if (shape)
             last = (int64_t)((uint64_t)r->offset + (uint64_t)stride * (lane - (uint64_t)first));
         else if (active && lane != first)
-            last = plus(last, read_page_varint(r));
+            last = wl_zigzag_add(last, read_page_varint(r));
         s->offset[lane] = active ? last : 0;
     }
 }
@@ -225,7 +213,7 @@ bool wl_page_step(wl_page_reader *r, wl_step *out)
     if (r->damaged || r->at == r->end)
         return false;
     wl_step *s = &r->step;
-    int64_t pc = plus(s->pc, read_page_varint(r));
+    int64_t pc = wl_zigzag_add(s->pc, read_page_varint(r));
     uint64_t lanes = s->mask ^ read_page_varint(r), slot = read_page_varint(r);
     if (pc < 0 || pc > UINT32_MAX || lanes == 0 || lanes > UINT32_MAX ||
         slot >= (uint64_t)r->nslots + FIRST_SLOT)
@@ -251,7 +239,7 @@ bool wl_page_warp(wl_page_reader *r, wl_warp *out)
     w->block = block;
     w->number = (uint32_t)number;
     for (uint32_t slot = 0; slot < r->nslots && !r->damaged; slot++)
-        w->begin[slot] = plus(w->begin[slot], read_page_varint(r));
+        w->begin[slot] = wl_zigzag_add(w->begin[slot], read_page_varint(r));
     *out = *w;
     return !r->damaged;
 }

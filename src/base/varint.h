@@ -30,4 +30,21 @@ static inline bool wl_varint_get(const uint8_t **at, const uint8_t *end, uint64_
     return false;
 }
 
+/* A signed number's number: 2 * n, or -2 * n - 1 where negative. */
+static inline uint64_t wl_zigzag(int64_t n)
+{
+    return (uint64_t)n << 1 ^ (0 - ((uint64_t)n >> 63));
+}
+
+/* Differences wrap, and sums take that back. */
+static inline uint64_t wl_zigzag_apart(int64_t number, int64_t before)
+{
+    return wl_zigzag((int64_t)((uint64_t)number - (uint64_t)before));
+}
+
+static inline int64_t wl_zigzag_add(int64_t before, uint64_t zigzag)
+{
+    return (int64_t)((uint64_t)before + (zigzag >> 1 ^ (0 - (zigzag & 1))));
+}
+
 #endif
