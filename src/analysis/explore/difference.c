@@ -1,6 +1,8 @@
 /* Differences of operations, and of warps whose paths were aligned. */
 #include "analysis/explore/difference.h"
 
+#include "base/gcd.h"
+
 #include <stdlib.h>
 
 /* ---- two warps ---- */
@@ -115,29 +117,19 @@ static uint32_t less_of(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-static uint32_t common_divisor(uint32_t a, uint32_t b)
+/* After how many visits both parts are where they were; `most`, where these are more. */
+static uint32_t common_round(const explore_cursor *a, const explore_cursor *b, uint32_t most)
 {
-    while (b) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* After how many visits both parts are where they were. */
-static uint64_t common_round(const explore_cursor *a, const explore_cursor *b)
-{
-    uint32_t x = explore_part_of(a)->length, y = explore_part_of(b)->length;
-    return (uint64_t)x / common_divisor(x, y) * y;
+    uint64_t x = explore_part_of(a)->length, y = explore_part_of(b)->length;
+    uint64_t round = x / wl_gcd(x, y) * y;
+    return round < most ? (uint32_t)round : most;
 }
 
 /* So many visits of both that are partners, each the next of the one and of the other. */
 static void pair_run(pairing *p, explore_cursor a, explore_cursor b, uint32_t count)
 {
     for (uint32_t n; (n = less_of(count, less_of(explore_left(&a), explore_left(&b)))) > 0;) {
-        uint64_t round = common_round(&a, &b);
-        uint32_t length = round < n ? (uint32_t)round : n;
+        uint32_t length = common_round(&a, &b, n);
         p->times = length ? n / length : 1;
         for (uint32_t i = 0; i < length; i++)
             pair_visits(p, explore_visit_after(&a, i), explore_visit_after(&b, i));
@@ -190,8 +182,7 @@ static uint32_t common_begin(const explore_path *a, const explore_path *b)
     explore_cursor x = explore_cursor_at(a, 0), y = explore_cursor_at(b, 0);
     uint32_t all = 0;
     for (uint32_t n; (n = less_of(explore_left(&x), explore_left(&y))) > 0; all += n) {
-        uint64_t round = common_round(&x, &y);
-        uint32_t length = round < n ? (uint32_t)round : n;
+        uint32_t length = common_round(&x, &y, n);
         for (uint32_t i = 0; i < length; i++)
             if (key_after(&x, i) != key_after(&y, i))
                 return all + i;
@@ -223,8 +214,7 @@ static uint32_t common_end(const explore_path *a, const explore_path *b, uint32_
         uint32_t nx, ny;
         explore_cursor x = before(a, a->length - all, &nx), y = before(b, b->length - all, &ny);
         uint32_t n = less_of(most - all, less_of(nx, ny));
-        uint64_t round = common_round(&x, &y);
-        uint32_t length = round < n ? (uint32_t)round : n;
+        uint32_t length = common_round(&x, &y, n);
         for (uint32_t i = 1; i <= length; i++)
             if (key_before(&x, i) != key_before(&y, i))
                 return all + i - 1;
@@ -253,13 +243,13 @@ static uint32_t *keys_of(const explore_path *path, uint32_t from, uint32_t count
 bool explore_align_paths(const explore_path *a, const explore_path *b, uint32_t most,
                          explore_runs *out, uint64_t *work)
 {
-    uint32_t begin = common_begin(a, b), end = 0;
-    out->count = 0;
-    end = common_end(a, b, less_of(a->length, b->length) - begin);
+    uint32_t begin = common_begin(a, b),
+             end = common_end(a, b, less_of(a->length, b->length) - begin);
     uint32_t na = a->length - begin - end, nb = b->length - begin - end;
     uint32_t *x = na && nb ? keys_of(a, begin, na) : NULL,
              *y = na && nb ? keys_of(b, begin, nb) : NULL;
     *work += a->list.count + b->list.count + (x ? (uint64_t)na + nb : 0);
+    out->count = 0;
     bool all = begin == 0 || wl_push(out, (explore_run){0, 0, begin, begin});
     size_t first = out->count;
     if (na && nb)

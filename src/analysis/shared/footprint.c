@@ -1,6 +1,7 @@
 #include "analysis/shared/footprint.h"
 
 #include "analysis/forms.h"
+#include "base/gcd.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -78,16 +79,6 @@ static bool read_product(term *t, ana_product product, const uint32_t block[3])
     return !product.damaged;
 }
 
-static uint64_t divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static bool add_distance(int64_t *sum, int64_t number)
 {
     return !__builtin_add_overflow(*sum, number, sum) && *sum <= FARTHEST && *sum >= -FARTHEST;
@@ -109,7 +100,7 @@ static bool add_to_footprint(footprint *f, const term *t)
     if (t->threads)
         return add_distance(&f->thread[t->dimension], t->number);
     if (t->iterations)
-        f->step = divisor((uint64_t)llabs(t->number), f->step);
+        f->step = wl_gcd((uint64_t)llabs(t->number), f->step);
     else if (t->same)
         f->same += (uint64_t)t->number * (t->names | 1);
     else
@@ -135,7 +126,7 @@ footprint footprint_of(const prof_form *form, const uint32_t block[3])
     footprint f = {.bytes = form ? form->bytes : 0};
     bool good = form && form->bytes && read_form(&f, form->form, block);
     if (form && form->no_wrap)
-        f.step = divisor(NARROWEST, f.step);
+        f.step = wl_gcd(NARROWEST, f.step);
     f.known = good && (uint64_t)block[0] * block[1] * block[2] <= MOST_THREADS;
     return f;
 }
@@ -223,7 +214,7 @@ static footprint_order meet_from(const spot *spots, uint32_t count, uint64_t fro
 footprint_order footprint_meet(const footprint *a, const footprint *b, const uint32_t block[3])
 {
     uint32_t count = block[0] * block[1] * block[2];
-    uint64_t size = divisor(a->step, b->step), reach = (uint64_t)a->bytes + b->bytes - 1;
+    uint64_t size = wl_gcd(a->step, b->step), reach = (uint64_t)a->bytes + b->bytes - 1;
     footprint_order order = FOOTPRINT_APART;
     spot spots[MOST_THREADS];
     if (size && reach >= size)

@@ -5,6 +5,8 @@
  * piece of a plain array that a thread takes, and is left alone. */
 #include "replay/trials/objects.h"
 
+#include "base/gcd.h"
+
 #include <stdlib.h>
 
 enum { MOST_FIELDS = 64, LONGEST_RECORD = 512 /* bytes; longer ones are rows */ };
@@ -35,29 +37,19 @@ bool trial_has_records(const obs_summary *s)
 
 /* ---- what the code tells ---- */
 
-static int64_t divisor_of_both(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return llabs(a);
-}
-
 /* 0 where it is not fixed how far lanes are apart. */
 static int64_t record_bytes(const trial_forms *forms)
 {
-    int64_t bytes = 0;
+    uint64_t bytes = 0;
     for (uint32_t i = 0; i < forms->count; i++) {
         const trial_form *f = &forms->rows[i];
         if (f->lane.given || f->lane.sized)
             return 0;
-        bytes = divisor_of_both(bytes, f->lane.bytes);
+        bytes = wl_gcd(bytes, (uint64_t)llabs(f->lane.bytes));
         for (uint32_t s = 0; s < f->nsteps; s++)
-            bytes = divisor_of_both(bytes, f->steps[s].bytes);
+            bytes = wl_gcd(bytes, (uint64_t)llabs(f->steps[s].bytes));
     }
-    return bytes;
+    return (int64_t)bytes;
 }
 
 static int64_t offset_in(int64_t at, int64_t record)
