@@ -150,9 +150,8 @@ static bool judge_change(const gain_input *in, const gain_kernel *k, const gain_
     return true;
 }
 
-/* `least` and `most`: where the speed-up is expected of the kernel, which takes `seconds`. A time that was not measured may itself be
- * another than is predicted; both err
- * by themselves. */
+/* `least` and `most`: where the speed-up is expected of the kernel, which takes `seconds`. A time
+ * that was not measured may itself be another than is predicted; both err by themselves. */
 static void set_gain_range(const ana_model *m, bool measured, double least, double most,
                            double seconds, ana_worth *w)
 {

@@ -99,11 +99,15 @@ typedef struct model_edit {
 /* Of whatever object. */
 #define MODEL_ANY_OBJECT UINT32_MAX
 /* An edit that leaves all as it is. */
-#define MODEL_EDIT_NOTHING(pc, object, space)                                 \
-    (model_edit)                                                              \
-    {                                                                         \
-        (pc), (object), (space), 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, NULL, false \
-    }
+#define MODEL_EDIT_NOTHING(at, of, in) \
+    (model_edit){.pc = (at),           \
+                 .object = (of),       \
+                 .space = (in),        \
+                 .requests = 1,        \
+                 .sectors = 1,         \
+                 .wavefronts = 1,      \
+                 .lanes = 1,           \
+                 .touched = 1}
 
 /* Passes through shared memory in place of each request of before. */
 static inline double model_edit_passes(const model_edit *e)

@@ -131,7 +131,7 @@ static model_edit edit_of(remedy_kind kind, const obs_insn *c, double excess)
     return e;
 }
 
-static void count_edit(ana_remedy *r, const obs_insn *c, const model_edit *e)
+void remedy_count_edit(ana_remedy *r, const obs_insn *c, const model_edit *e)
 {
     r->before.requests += (double)c->requests;
     r->before.sectors += (double)c->sectors;
@@ -160,7 +160,7 @@ bool remedy_follow(const ana_draft *d, wl_arena *arena, ana_remedy *out)
         model_edit *e = &edits[out->change.nedits++];
         *e = edit_of(out->kind, &d->insns[i].c,
                      d->insn_saved ? d->insn_saved[i] : d->insn_excess[i]);
-        count_edit(out, &d->insns[i].c, e);
+        remedy_count_edit(out, &d->insns[i].c, e);
     }
     return true;
 }

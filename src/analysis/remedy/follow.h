@@ -11,6 +11,8 @@
 
 /* The draft's remedy, but for its advice and worth, in the arena. False when memory is exhausted. */
 bool remedy_follow(const ana_draft *draft, wl_arena *arena, ana_remedy *out);
+/* Adds what the instruction does before and after the edit. */
+void remedy_count_edit(ana_remedy *remedy, const obs_insn *insn, const model_edit *edit);
 /* Offers one more, after those that the finding has. False when memory is exhausted. */
 bool remedy_append(wl_arena *arena, ana_finding *finding, const ana_remedy *remedy);
 #endif

@@ -153,15 +153,8 @@ static void count_kernel(const ana_input *input, ana_remedy *r)
     for (uint32_t i = 0; i < input->ninsns; i++) {
         const obs_insn *c = &input->insns[i].c;
         const model_edit *e = model_edit_of(&r->change, c);
-        if (!e)
-            continue;
-        r->before.requests += (double)c->requests;
-        r->before.sectors += (double)c->sectors;
-        r->before.wavefronts += (double)c->wavefronts;
-        r->after.requests += e->requests * (double)c->requests;
-        r->after.sectors += e->sectors * (double)c->sectors;
-        r->after.wavefronts += e->wavefronts * (double)c->wavefronts +
-                               model_edit_passes(e) * (double)c->requests;
+        if (e)
+            remedy_count_edit(r, c, e);
     }
 }
 
