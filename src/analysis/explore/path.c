@@ -295,13 +295,14 @@ static void close_visit(walk *w)
     uint64_t hash = hash_of_visit(p, last_visit(p));
     p->like = mixed_hash(p->like, hash);
     size_t at = place_of_visit(p, last_visit(p), hash);
-    uint32_t known = p->making.table.data[at];
-    if (known)
+    uint32_t *known = &p->making.table.data[at];
+    if (*known) {
         drop_visit(p);
-    else
+    } else {
+        *known = (uint32_t)p->visits.count;
         w->failed = !wl_push(&p->making.hashes, hash);
-    p->making.table.data[at] = known = known ? known : (uint32_t)p->visits.count;
-    w->failed = w->failed || !wl_push(&p->making.list, known - 1);
+    }
+    w->failed = w->failed || !wl_push(&p->making.list, *known - 1);
 }
 
 /* ---- steps ---- */
@@ -503,7 +504,7 @@ static void count_operations(explore_path *p)
     for (size_t i = 0; i < p->parts.count; i++) {
         const explore_part *part = &p->parts.data[i];
         for (uint32_t k = 0; k < part->length; k++) {
-            const explore_visit *v = &p->visits.data[p->list.data[part->first + k]];
+            const explore_visit *v = explore_visit_of(p, part, k);
             uint64_t operations = (uint64_t)v->ninsns * part->times;
             p->counts.operations += operations;
             p->counts.lanes += operations * (uint64_t)__builtin_popcount(v->mask);

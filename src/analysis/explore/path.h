@@ -72,6 +72,13 @@ typedef struct explore_path {     /* all zero: empty, and of no warp */
 bool explore_path_of(const explore_facts *facts, const prof_warp *warp, explore_path *out);
 void explore_path_free(explore_path *path);
 
+/* The part's visit with `index` others of its first round before it. */
+static inline const explore_visit *explore_visit_of(const explore_path *path,
+                                                    const explore_part *part, uint32_t index)
+{
+    return &path->visits.data[path->list.data[part->first + index]];
+}
+
 /* A place among the path's visits, unfolded. */
 typedef struct explore_cursor {
     const explore_path *path;
@@ -98,7 +105,7 @@ static inline uint32_t explore_left(const explore_cursor *c)
 static inline const explore_visit *explore_visit_after(const explore_cursor *c, uint32_t after)
 {
     const explore_part *p = explore_part_of(c);
-    return &c->path->visits.data[c->path->list.data[p->first + (c->at + after) % p->length]];
+    return explore_visit_of(c->path, p, (c->at + after) % p->length);
 }
 
 /* So many visits on, at most as many as are left of the part. */

@@ -97,7 +97,7 @@ static void add_visits(adding *s, uint32_t which)
     for (size_t i = 0; i < path->parts.count; i++) {
         const explore_part *part = &path->parts.data[i];
         for (uint32_t k = 0; k < part->length; k++) {
-            uint32_t pc = path->visits.data[path->list.data[part->first + k]].pc;
+            uint32_t pc = explore_visit_of(path, part, k)->pc;
             if (pc < s->nspots)
                 s->spots[pc].visits[which] += part->times;
         }
@@ -152,7 +152,7 @@ static void count_part_of_rounds(round_count *c, const explore_path *path, const
         rounds = c->rounds;
         runs = c->runs;
         for (uint32_t k = 0; k < part->length; k++)
-            count_block_of_round(c, path->visits.data[path->list.data[part->first + k]].pc);
+            count_block_of_round(c, explore_visit_of(path, part, k)->pc);
     }
     if (part->times > 2) {
         c->rounds += (part->times - 2) * (c->rounds - rounds);
