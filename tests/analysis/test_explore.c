@@ -303,6 +303,36 @@ static void other_reasons(void **state)
     }
 }
 
+/* A loop of 16 rounds with 8 lanes from `lane` on, in the last `more` rounds with 9. */
+static void loop_of_lanes(walk_steps *s, uint32_t lane, uint32_t more)
+{
+    enum { ROUNDS = 16 };
+    walk_steps_begin(s, arena);
+    walk_enter(s, 0, all);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        walk_enter(s, 2, all);
+        walk_enter(s, 5, (i + more < ROUNDS ? 0xffu : 0x1ffu) << lane);
+    }
+    walk_enter(s, 2, all);
+    walk_enter(s, 14, all);
+    walk_steps_end(s);
+}
+
+/* 8.0625 and 8.125 are both told as 8.1, 8.25 is told as another number. */
+static void tells_no_number_twice(void **state)
+{
+    (void)state;
+    walk_steps usual, other;
+    begin_loop(6, 64);
+    loop_of_lanes(&usual, 0, 1);
+    loop_of_lanes(&other, 16, 2);
+    told_of_one(&usual, &other, "has other lanes active at walk.cu:105, though as many");
+    begin_loop(6, 64);
+    loop_of_lanes(&usual, 0, 1);
+    loop_of_lanes(&other, 16, 4);
+    told_of_one(&usual, &other, "has 8.2 of 32 lanes active at walk.cu:105, not 8.1");
+}
+
 /* It goes to the way out at once. */
 static void ends_early(void **state)
 {
@@ -507,6 +537,7 @@ int main(void)
         cmocka_unit_test(kinds_begin_alike),
         cmocka_unit_test(leaves_the_loop_early),
         cmocka_unit_test(other_reasons),
+        cmocka_unit_test(tells_no_number_twice),
         cmocka_unit_test(ends_early),
         cmocka_unit_test(triangles_are_told_in_one),
         cmocka_unit_test(random_warps_differ_as_their_operations),

@@ -1,7 +1,6 @@
 /* What makes up the difference of two warps, by loop, by branch, by instruction. */
-#include "analysis/explore/reasons.h"
+#include "analysis/explore/words.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -337,9 +336,8 @@ static void offer_branches(choosing *ch)
 static explore_reason reason_of_means(explore_why why, explore_why other, uint32_t pc,
                                       const double sums[2], double count, double unit)
 {
-    const double as_told = 0.05;
     double ours = sums[0] / count / unit, theirs = sums[1] / count / unit;
-    return (explore_reason){.why = fabs(ours - theirs) < as_told ? other : why,
+    return (explore_reason){.why = explore_told_alike(ours, theirs) ? other : why,
                             .pc = pc,
                             .least = ours,
                             .most = ours,

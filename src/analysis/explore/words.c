@@ -22,12 +22,22 @@ static void say(text *t, const char *words)
     *t->at = '\0';
 }
 
+#define TENTHS "%.1f"
+
 static void say_number(text *t, double number)
 {
     char digits[40];
     bool whole = fabs(number - round(number)) < 0.005;
-    snprintf(digits, sizeof digits, whole ? "%.0f" : "%.1f", number);
+    snprintf(digits, sizeof digits, whole ? "%.0f" : TENTHS, number);
     say(t, digits);
+}
+
+bool explore_told_alike(double a, double b)
+{
+    char x[40], y[40];
+    snprintf(x, sizeof x, TENTHS, a);
+    snprintf(y, sizeof y, TENTHS, b);
+    return strcmp(x, y) == 0;
 }
 
 static void say_range(text *t, double least, double most)

@@ -4,6 +4,9 @@
 
 #include "analysis/explore/reasons.h"
 
+/* Whether reasons tell of the same number. */
+bool explore_told_alike(double a, double b);
+
 /* "leave the loop at haar.cu:31 after 3 of 8 rounds" (`many`), "leaves ..."; NULL when memory is
  * exhausted. */
 const char *explore_reason_text(const explore_facts *facts, const explore_reason *reason, bool many,
