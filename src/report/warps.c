@@ -154,16 +154,6 @@ void rep_put_known_launches(json_t *row, const rep_data *d, uint32_t kernel)
 
 enum { MOST_OUTLIERS = 12 };
 
-static const char *block_text(const rep_terminal *t, const ana_warp_place *p,
-                              const uint32_t grid[3])
-{
-    if (grid[2] > 1)
-        return wl_arena_printf(t->arena, "block (%u, %u, %u)", p->index[0], p->index[1],
-                               p->index[2]);
-    return grid[1] > 1 ? wl_arena_printf(t->arena, "block (%u, %u)", p->index[0], p->index[1])
-                       : wl_arena_printf(t->arena, "block %u", p->index[0]);
-}
-
 /* " (32 to 40 operations)"; "" where that is not known. */
 static const char *operations_text(const rep_terminal *t, const ana_explore *e,
                                    const ana_warp_cluster *c)
@@ -218,14 +208,12 @@ static const char *counts_text(const rep_terminal *t, const ana_explore *e)
 static const char *representative_text(const rep_terminal *t, const ana_explore *e,
                                        const prof_launch *l)
 {
-    return wl_arena_printf(t->arena, "Warp %u of %s stands for %s of the %s of %s: %s.%s",
-                           e->representative.warp, block_text(t, &e->representative, l->grid),
-                           rep_count(t->arena, e->clusters[0].warps),
-                           rep_plural(t->arena, e->nwarps, "warp", "warps"),
-                           rep_plural(t->arena, e->blocks_known, "block", "blocks"),
-                           counts_text(t, e),
-                           e->paths ? ""
-                                    : " Not all basic blocks that warps ran through are known.");
+    return wl_arena_printf(
+        t->arena, "Warp %u of %s stands for %s of the %s of %s: %s.%s", e->representative.warp,
+        ana_block_name_of(l->grid, &e->representative).text,
+        rep_count(t->arena, e->clusters[0].warps), rep_plural(t->arena, e->nwarps, "warp", "warps"),
+        rep_plural(t->arena, e->blocks_known, "block", "blocks"), counts_text(t, e),
+        e->paths ? "" : " Not all basic blocks that warps ran through are known.");
 }
 
 static void say_line(const rep_terminal *t, const char *words)

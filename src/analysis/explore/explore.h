@@ -15,6 +15,15 @@ typedef struct ana_warp_place {
     uint32_t warp;     /* its number in the block */
 } ana_warp_place;
 
+ana_warp_place ana_warp_place_of(const uint32_t grid[3], uint64_t block, uint32_t warp);
+
+typedef struct ana_block_name {
+    char text[48];
+} ana_block_name;
+
+/* "block (3, 2)": with as many numbers as the grid has dimensions. */
+ana_block_name ana_block_name_of(const uint32_t grid[3], const ana_warp_place *place);
+
 /* Of one warp. An operation is one instruction that it executed. */
 typedef struct ana_warp_counts {
     uint64_t entries;                      /* of basic blocks; 0: its path is not known */

@@ -74,31 +74,16 @@ static uint64_t blocks_with(const prof_path_run_rows *runs, uint32_t path, uint3
 
 static ana_warp_place place_of_warp_number(const ana_hashed *h, uint64_t warp)
 {
-    uint64_t block = warp / h->warps_of_block, x = h->grid[0], y = h->grid[1];
-    return (ana_warp_place){
-        .block = block,
-        .index = {(uint32_t)(block % x), (uint32_t)(block / x % y), (uint32_t)(block / x / y)},
-        .warp = (uint32_t)(warp % h->warps_of_block)};
-}
-
-/* As src/analysis/explore/words.c names blocks: with as many numbers as the grid has dimensions. */
-static const char *name_of_warp_place(const ana_hashed *h, const ana_warp_place *p, wl_arena *arena)
-{
-    if (h->grid[2] > 1)
-        return wl_arena_printf(arena,
-                               "warp %" PRIu32 " of block (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")",
-                               p->warp, p->index[0], p->index[1], p->index[2]);
-    if (h->grid[1] > 1)
-        return wl_arena_printf(arena, "warp %" PRIu32 " of block (%" PRIu32 ", %" PRIu32 ")",
-                               p->warp, p->index[0], p->index[1]);
-    return wl_arena_printf(arena, "warp %" PRIu32 " of block %" PRIu32, p->warp, p->index[0]);
+    return ana_warp_place_of(h->grid, warp / h->warps_of_block,
+                             (uint32_t)(warp % h->warps_of_block));
 }
 
 static bool describe_outlier(const ana_hashed *h, wl_arena *arena, ana_hashed_outlier *o)
 {
     o->place = place_of_warp_number(h, o->path.first);
     o->which = o->path.warps == 1
-                   ? name_of_warp_place(h, &o->place, arena)
+                   ? wl_arena_printf(arena, "warp %" PRIu32 " of %s", o->place.warp,
+                                     ana_block_name_of(h->grid, &o->place).text)
                    : wl_arena_printf(arena, "%" PRIu64 " warps of %" PRIu64 " block%s",
                                      o->path.warps, o->blocks, o->blocks == 1 ? "" : "s");
     o->why = wl_arena_printf(arena, "ran %.*f times as many instructions",

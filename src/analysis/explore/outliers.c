@@ -288,12 +288,7 @@ static bool join_groups(finder *f)
 static ana_warp_place place_of_row(const finder *f, uint32_t row)
 {
     const prof_warp *w = &f->e->warps.rows[row];
-    const uint32_t *grid = f->facts->grid;
-    uint64_t x = grid[0] ? grid[0] : 1, y = grid[1] ? grid[1] : 1;
-    return (ana_warp_place){
-        w->block,
-        {(uint32_t)(w->block % x), (uint32_t)(w->block / x % y), (uint32_t)(w->block / x / y)},
-        w->number};
+    return ana_warp_place_of(f->facts->grid, w->block, w->number);
 }
 
 static void add_kind_to_cluster(ana_warp_cluster *c, const ana_warp_kind *k)

@@ -144,6 +144,30 @@ const char *explore_reason_text(const explore_facts *f, const explore_reason *r,
     return wl_arena_strdup(arena, line);
 }
 
+/* ---- places ---- */
+
+ana_warp_place ana_warp_place_of(const uint32_t grid[3], uint64_t block, uint32_t warp)
+{
+    uint64_t x = grid[0] ? grid[0] : 1, y = grid[1] ? grid[1] : 1;
+    return (ana_warp_place){
+        .block = block,
+        .index = {(uint32_t)(block % x), (uint32_t)(block / x % y), (uint32_t)(block / x / y)},
+        .warp = warp};
+}
+
+ana_block_name ana_block_name_of(const uint32_t grid[3], const ana_warp_place *place)
+{
+    const uint32_t *at = place->index;
+    ana_block_name name;
+    if (grid[2] > 1)
+        snprintf(name.text, sizeof name.text, "block (%u, %u, %u)", at[0], at[1], at[2]);
+    else if (grid[1] > 1)
+        snprintf(name.text, sizeof name.text, "block (%u, %u)", at[0], at[1]);
+    else
+        snprintf(name.text, sizeof name.text, "block %u", at[0]);
+    return name;
+}
+
 /* ---- sets of warps ---- */
 
 /* Numbers that ascend, as "3", "12 to 15", "0, 2 and 4 to 7"; false where these are too many
@@ -169,16 +193,8 @@ static bool say_set(text *t, const uint64_t *numbers, uint32_t count)
 
 static void say_block(text *t, const explore_facts *f, uint64_t block)
 {
-    char name[80];
-    uint64_t x = f->grid[0] ? f->grid[0] : 1, y = f->grid[1] ? f->grid[1] : 1;
-    unsigned long long at[] = {block % x, block / x % y, block / x / y};
-    if (f->grid[2] > 1)
-        snprintf(name, sizeof name, "block (%llu, %llu, %llu)", at[0], at[1], at[2]);
-    else if (y > 1)
-        snprintf(name, sizeof name, "block (%llu, %llu)", at[0], at[1]);
-    else
-        snprintf(name, sizeof name, "block %llu", (unsigned long long)block);
-    say(t, name);
+    ana_warp_place place = ana_warp_place_of(f->grid, block, 0);
+    say(t, ana_block_name_of(f->grid, &place).text);
 }
 
 typedef struct warp_set { /* the same numbers in each of some blocks */
