@@ -1,6 +1,6 @@
 /** What the operations of a warp cost in one architecture: what moves for its requests, and what collides. */
 
-import { type Moved, moved } from "./moved";
+import { COSTS_AGAIN, type Moved, moved } from "./moved";
 import { type BasicBlocks, PathMaker } from "./operations";
 import type { Path, VisitTable } from "./path";
 import type { Mark, Unfolded } from "./steps";
@@ -49,8 +49,6 @@ export function requestOf(step: Step, place: Place, accesses: Accesses, other = 
   };
 }
 
-/** Bytes after which a request costs the same: more than all of the table's rows merge or share between banks. */
-const AGAIN = 256;
 const MASKS = 2 ** 32;
 
 /** What requests cost in one architecture; those of lanes that lie alike are computed once. */
@@ -81,7 +79,7 @@ export class Prices {
     const { space, object } = place.slots[slot] ?? { space: "", object: 0 };
     const at = first + (place.begins[slot] ?? 0) + (place.bases.get(object) ?? 0);
     const known = this.alike(pc, space, stride);
-    const key = (((at % AGAIN) + AGAIN) % AGAIN) * MASKS + mask;
+    const key = (((at % COSTS_AGAIN) + COSTS_AGAIN) % COSTS_AGAIN) * MASKS + mask;
     const before = known.get(key);
     if (before) return before;
     const costs = cost();
@@ -110,24 +108,16 @@ export function pathOf(
   table: VisitTable,
 ): Path {
   const maker = new PathMaker(blocks, table);
-  for (const page of pages) {
-    const next = new Uint32Array(page.marks.length);
-    const offset = new Float64Array(page.marks.length);
-    for (const m of page.path) {
-      const mark = page.marks[m] as Mark;
+  for (const page of pages)
+    page.each((mark, lies) => {
       const { kind, pc, mask, slot } = mark;
       if (kind === "entry") maker.enter(pc, mask);
       else if (kind === "barrier") maker.barrier(pc, mask);
-      else {
-        const at = mark.moves[next[m] as number] as number;
-        next[m] = (next[m] as number) + 1;
-        const { by, stride } = page.move(at);
-        const first = (offset[m] as number) + by;
-        offset[m] = first;
-        const costs = prices.of(mark, place, first, stride, () => page.lanes(mask, at, first));
+      else if (lies) {
+        const { first, stride } = lies;
+        const costs = prices.of(mark, place, first, stride, () => page.lanes(mask, lies));
         maker.access(pc, mask, slot, place.slots[slot]?.space === "shared", costs);
       }
-    }
-  }
+    });
   return maker.done();
 }

@@ -10,7 +10,8 @@ export interface Moved {
 const WORD = 4;
 const BANKS = 32;
 const PLAIN: Serving[] = ["joined", "words", "words-and-one"]; // of one word a lane they do the same
-const PERIOD = 256; // bytes by which a request may be moved and cost the same
+/** Bytes after which a request costs the same: more than all of the table's rows merge or share between banks. */
+export const COSTS_AGAIN = 256;
 const KEPT = 1 << 16;
 const known = new Map<string, Moved>();
 
@@ -69,7 +70,7 @@ export function moved(request: Asked, arch: string): Moved {
   const simple = usual(request, archOf(arch));
   if (simple) return simple;
   const lowest = addresses[31 - Math.clz32(mask & -mask)] ?? 0;
-  const base = Math.floor(lowest / PERIOD) * PERIOD;
+  const base = Math.floor(lowest / COSTS_AGAIN) * COSTS_AGAIN;
   let key = `${arch} ${op} ${space} ${bytes} ${mask} ${!!request.matrix} ${!!request.meeting}`;
   for (const address of addresses) if (!Number.isNaN(address)) key += ` ${address - base}`;
   const before = known.get(key);

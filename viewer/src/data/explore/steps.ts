@@ -50,6 +50,13 @@ export interface Mark {
   moves: Uint32Array; // of an access: places in the page where it says how the lanes lie, by execution
 }
 
+/** Where the lanes of an access lie. */
+export interface Lies {
+  first: number; // the first one's offset
+  stride: number | undefined; // bytes from lane to lane; undefined: they lie anyhow
+  rest: number; // place in the page where the others' are told then
+}
+
 /** A list of `count` items, which `tell` reads where a new one comes; numbered in that order. */
 function listOf(r: Reader, count: number, tell: () => void): Uint32Array {
   const list = new Uint32Array(count);
@@ -116,20 +123,37 @@ export class Unfolded {
     if (!r.done) throw new Error(DAMAGED);
   }
 
-  /** What is told of a move: by how many bytes the first lane moves, and the bytes between lanes; undefined: they lie anyhow. */
-  move(place: number): { by: number; stride: number | undefined } {
-    const { r } = this;
-    r.goTo(place);
-    const by = r.signed();
-    const shape = r.number();
-    const stride = shape % 2 === 1 ? (shape - 1) / 2 : -shape / 2;
-    return { by, stride: shape === 0 ? undefined : stride };
+  /** Calls `each` for all steps, one after the other; of accesses with where the lanes lie. */
+  each(each: (mark: Mark, lies: Lies | undefined) => void): void {
+    const next = new Uint32Array(this.marks.length);
+    const offset = new Float64Array(this.marks.length);
+    for (const m of this.path) {
+      const mark = this.marks[m] as Mark;
+      if (mark.kind !== "access") {
+        each(mark, undefined);
+        continue;
+      }
+      const lies = this.move(mark.moves[next[m] as number] as number, offset[m] as number);
+      next[m] = (next[m] as number) + 1;
+      offset[m] = lies.first;
+      each(mark, lies);
+    }
   }
 
-  /** Where each lane lies, of a move with its first lane at `first`. */
-  lanes(mask: number, place: number, first: number): number[] {
-    const { stride } = this.move(place);
-    const { r } = this; // stands behind the shape
+  /** What is told at the place, of lanes of which the first lay at `before`. */
+  private move(place: number, before: number): Lies {
+    const { r } = this;
+    r.goTo(place);
+    const first = before + r.signed();
+    const shape = r.number();
+    const stride = shape % 2 === 1 ? (shape - 1) / 2 : -shape / 2;
+    return { first, stride: shape === 0 ? undefined : stride, rest: r.place };
+  }
+
+  /** Where each lane lies. */
+  lanes(mask: number, { first, stride, rest }: Lies): number[] {
+    const { r } = this;
+    r.goTo(rest);
     const offsets = new Array<number>(LANES).fill(Number.NaN);
     const lowest = 31 - Math.clz32(mask & -mask);
     let last = first;
@@ -146,18 +170,11 @@ export class Unfolded {
 /** All steps of a page, unfolded. */
 export function stepsOf(page: Uint8Array, count: number): Step[] {
   const unfolded = new Unfolded(page, count);
-  const next = new Uint32Array(unfolded.marks.length);
-  const offset = new Float64Array(unfolded.marks.length);
-  return Array.from(unfolded.path, (m): Step => {
-    const mark = unfolded.marks[m] as Mark;
-    const { kind, pc, mask, slot } = mark;
-    if (kind !== "access") return { kind, pc, mask, slot, offsets: [] };
-    const place = mark.moves[next[m] as number] as number;
-    next[m] = (next[m] as number) + 1;
-    const first = (offset[m] as number) + unfolded.move(place).by;
-    offset[m] = first;
-    return { kind, pc, mask, slot, offsets: unfolded.lanes(mask, place, first) };
+  const steps: Step[] = [];
+  unfolded.each(({ kind, pc, mask, slot }, lies) => {
+    steps.push({ kind, pc, mask, slot, offsets: lies ? unfolded.lanes(mask, lies) : [] });
   });
+  return steps;
 }
 
 /** The warps of a page: `each` is called with block, number and the begins in each slot, which it must copy. */
