@@ -144,7 +144,7 @@ function commonBegin(a: Path, b: Path): number {
   }
 }
 
-/** The cursor at the end of the visits before the place, and how many of them are of its part. */
+/** The cursor behind the visits before the place; `at`: how many of them are of its part. */
 function before(path: Path, index: number): Cursor {
   const c = new Cursor(path, index - 1);
   c.at++;
@@ -157,14 +157,7 @@ function commonEnd(a: Path, b: Path, most: number): number {
     const [x, y] = [before(a, lengthOf(a) - all), before(b, lengthOf(b) - all)];
     const n = Math.min(most - all, x.at, y.at);
     const length = Math.min(n, commonRound(x, y));
-    for (let i = 1; i <= length; i++) {
-      const [v, w] = [x.path, y.path];
-      const key = (c: Cursor, path: Path) => {
-        const at = (path.first[c.part] as number) + ((c.at - i) % c.round);
-        return path.visits[path.list[at] as number]?.pc;
-      };
-      if (key(x, v) !== key(y, w)) return all + i - 1;
-    }
+    for (let i = 1; i <= length; i++) if (x.visit(-i).pc !== y.visit(-i).pc) return all + i - 1;
     all += n;
   }
   return all;

@@ -1,5 +1,5 @@
 /** From steps to operations: instructions that the warp executed, one after another. */
-import { foldedPath, type Path, type Request, type Visit, type VisitTable } from "./path";
+import { foldedPath, lastUpTo, type Path, type Request, type Visit, type VisitTable } from "./path";
 import type { Operation, Slot, Step } from "./types";
 
 /** How many instructions the basic blocks of a kernel have, by their first pc. */
@@ -16,13 +16,7 @@ class Blocks {
   from(pc: number): number {
     const whole = this.of.get(pc);
     if (whole !== undefined) return whole;
-    let [low, high] = [0, this.starts.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.starts[middle] as number) <= pc) low = middle + 1;
-      else high = middle;
-    }
-    const start = this.starts[low - 1] ?? pc;
+    const start = this.starts[lastUpTo(this.starts, pc)] ?? pc;
     return Math.max(1, start + (this.of.get(start) ?? 1) - pc);
   }
 }

@@ -109,7 +109,7 @@ export class Cursor {
     this.left = (start[part + 1] as number) - (start[part] as number) - this.at;
   }
 
-  /** The visit that comes so many visits later, within the part. */
+  /** The visit that comes so many visits later, or came earlier, within the part. */
   visit(after: number): Visit {
     const { list, visits } = this.path;
     let at = this.at + after;
