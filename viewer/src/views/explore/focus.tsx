@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { up } from "./where";
 
 /** Once a level stands, keys go to it, unless the reader is somewhere else. */
 export function Focus() {
@@ -13,4 +14,19 @@ export function Focus() {
     return () => cancelAnimationFrame(frame);
   }, []);
   return null;
+}
+
+/** Esc and backspace go one level up, wherever the focus is. */
+export function useUpKeys(on: boolean): void {
+  useEffect(() => {
+    const key = (e: KeyboardEvent) => {
+      const typing = e.target instanceof HTMLElement && e.target.matches("input, select");
+      const wanted = e.key === "Escape" || e.key === "Backspace";
+      if (!wanted || !on || typing || document.querySelector("dialog[open]")) return;
+      e.preventDefault();
+      up();
+    };
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  }, [on]);
 }

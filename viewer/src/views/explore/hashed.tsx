@@ -5,25 +5,27 @@ import type { Curve } from "../../data/explore/difference";
 import { differenceOf, type HashedData, loadHashed, type Path } from "../../data/explore/hashed";
 import { loadLaunch } from "../../data/explore/launch";
 import type { Choice, Held } from "../../data/explore/served";
-import { DIFFERENCES, type Dim, differenceCode, indexOf, looksOf } from "../../data/explore/tiles";
+import { type Dim, differenceCode, indexOf, looksOf } from "../../data/explore/tiles";
 import type { Model } from "../../data/model";
-import type { Explore } from "../../data/payload";
+import type { ComparedWarps, Explore } from "../../data/payload";
 import { shown } from "../../state/theme";
 import { exact, percent, plural } from "../../widgets/format";
 import { cssOf } from "./colors";
-import { Focus } from "./focus";
+import { Focus, useUpKeys } from "./focus";
 import { type Camera, type Fit, Grid } from "./grid";
 import type { Spot } from "./gridpaint";
+import { Scale } from "./legend";
 import { Failed, useLoaded } from "./loaded";
 import { Outliers } from "./outliers";
 import { blockName, type Side } from "./side";
 import { LaunchChoice, OtherLaunches } from "./tools";
-import { here, show, up } from "./where";
+import { here, show } from "./where";
 
 /** A launch whose warps are known by hashes and counts, as views show it. */
 interface Hashed {
   side: Side;
   data: HashedData;
+  compared: ComparedWarps; // by their paths
   than: Path; // of the representative
   rep: { block: number; warp: number };
   traced: ReadonlySet<number>; // blocks whose requests are known
@@ -37,7 +39,8 @@ async function hashedOf(m: Model, held: Held): Promise<Hashed> {
   if (!launch) throw new Error(`The report does not list launch ${row.launch}.`);
   const data = await loadHashed(held, launch);
   const traced = row.pages ? (await loadLaunch(m, held)).blocks : [];
-  const { representative } = (row.hashed as NonNullable<Explore["hashed"]>).compared;
+  const { compared } = row.hashed as NonNullable<Explore["hashed"]>;
+  const { representative } = compared;
   const rep = { block: indexOf(representative.block, launch.grid), warp: representative.warp };
   const kind = data.kindOf(rep.block, rep.warp);
   const looks = looksOf(data, new Int32Array(MOST_WARPS).fill(kind));
@@ -57,12 +60,12 @@ async function hashedOf(m: Model, held: Held): Promise<Hashed> {
     leftOut: 0,
     most: curves.reduce((most, c) => Math.max(most, c.ops), 1),
   };
-  return { side, data, than: data.paths[kind] as Path, rep, traced: new Set(traced) };
+  return { side, data, compared, than: data.paths[kind] as Path, rep, traced: new Set(traced) };
 }
 
 /** What is known, and what is not. */
 function Known({ h }: { h: Hashed }) {
-  const { compared } = h.side.row.hashed as NonNullable<Explore["hashed"]>;
+  const { compared } = h;
   return (
     <p class="known">
       Of each warp a <b>hash of its path</b> is known (which basic blocks its threads ran, in which
@@ -169,8 +172,6 @@ function Warps({ h, block }: { h: Hashed; block: number }) {
   );
 }
 
-const STEPS = 24;
-
 function HashedLegend({ level, unit }: { level: "grid" | "block"; unit: number }) {
   void shown.value;
   return (
@@ -184,23 +185,7 @@ function HashedLegend({ level, unit }: { level: "grid" | "block"; unit: number }
       </p>
       <p class="scale">
         <span>as long</span>
-        <svg
-          viewBox="0 0 100 8"
-          preserveAspectRatio="none"
-          role="img"
-          aria-label="Scale of differences from 0 to 1"
-        >
-          {Array.from({ length: STEPS }, (_, i) => (
-            <rect
-              key={i}
-              x={(i * 100) / STEPS}
-              y={0}
-              width={100 / STEPS + 0.2}
-              height={8}
-              fill={cssOf(Math.round((i / (STEPS - 1)) * (DIFFERENCES - 1)))}
-            />
-          ))}
-        </svg>
+        <Scale />
         <span>many times as long, or a small part of it</span>
         {level === "grid" && (
           <>
@@ -227,20 +212,6 @@ interface Props {
   steps: ComponentChildren; // the explorer of its steps, for blocks of which these are known
 }
 
-/** Esc and backspace go up to the grid. */
-function useUpKey(on: boolean): void {
-  useEffect(() => {
-    const key = (e: KeyboardEvent) => {
-      if (!on || (e.key !== "Escape" && e.key !== "Backspace")) return;
-      if (e.target instanceof HTMLElement && e.target.matches("input, select")) return;
-      e.preventDefault();
-      up();
-    };
-    addEventListener("keydown", key);
-    return () => removeEventListener("keydown", key);
-  }, [on]);
-}
-
 /** A launch of which paths are known by hashes: its grid, and its blocks; those that were traced lead to their steps. */
 export function HashedExplorer({ m, choice, held, steps }: Props) {
   const { row } = held;
@@ -251,7 +222,7 @@ export function HashedExplorer({ m, choice, held, steps }: Props) {
   const { block } = where;
   const traced = h !== undefined && block !== undefined && h.traced.has(block);
   const grid = where.level === "grid" || block === undefined;
-  useUpKey(!grid && !traced);
+  useUpKeys(!grid && !traced);
   useEffect(() => {
     camera.value = { scale: undefined, x: 0, y: 0 };
   }, [row.launch]);
@@ -264,7 +235,6 @@ export function HashedExplorer({ m, choice, held, steps }: Props) {
   if (loaded.error) return <Failed {...loaded} />;
   if (!h) return <p class="muted">Unpacking which paths warps took …</p>;
   if (!grid && traced) return <>{steps}</>;
-  const { compared } = row.hashed as NonNullable<Explore["hashed"]>;
   const said = where.block !== undefined ? textOf(h, where.block, where.warp ?? 0) : undefined;
   return (
     <div class="explorebody alone">
@@ -318,7 +288,7 @@ export function HashedExplorer({ m, choice, held, steps }: Props) {
           </p>
         )}
         <HashedLegend level={grid ? "grid" : "block"} unit={h.data.unit} />
-        {grid && <Outliers side={h.side} compared={compared} />}
+        {grid && <Outliers side={h.side} compared={h.compared} />}
       </div>
     </div>
   );

@@ -12,6 +12,30 @@ function Swatch({ code, text, help }: { code: number; text: string; help?: strin
   );
 }
 
+/** The colours of differences. */
+export function Scale() {
+  const width = 100 / STEPS;
+  return (
+    <svg
+      viewBox="0 0 100 8"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="Scale of differences from 0 to 1"
+    >
+      {Array.from({ length: STEPS }, (_, i) => (
+        <rect
+          key={i}
+          x={i * width}
+          y={0}
+          width={width + 0.2}
+          height={8}
+          fill={cssOf(Math.round((i / (STEPS - 1)) * (DIFFERENCES - 1)))}
+        />
+      ))}
+    </svg>
+  );
+}
+
 interface Props {
   level: "grid" | "block";
   columns: readonly { short: string; name: string; of: string }[];
@@ -20,7 +44,6 @@ interface Props {
 /** What the colours and places mean. */
 export function Legend({ level, columns }: Props) {
   void shown.value; // colours follow the theme
-  const width = 100 / STEPS;
   return (
     <div class="explorelegend">
       <p>
@@ -38,23 +61,7 @@ export function Legend({ level, columns }: Props) {
       </p>
       <p class="scale">
         <span>as the representative</span>
-        <svg
-          viewBox="0 0 100 8"
-          preserveAspectRatio="none"
-          role="img"
-          aria-label="Scale of differences from 0 to 1"
-        >
-          {Array.from({ length: STEPS }, (_, i) => (
-            <rect
-              key={i}
-              x={i * width}
-              y={0}
-              width={width + 0.2}
-              height={8}
-              fill={cssOf(Math.round((i / (STEPS - 1)) * (DIFFERENCES - 1)))}
-            />
-          ))}
-        </svg>
+        <Scale />
         <span>quite different</span>
         <Swatch code={ENDED} text="has ended" />
         <Swatch code={UNKNOWN} text="not in the profile" />

@@ -18,7 +18,7 @@ import type { Kernel, Served } from "../../data/payload";
 import { exact, plural } from "../../widgets/format";
 import { type Beside, besideOf, Caption } from "./beside";
 import { Block, COLUMNS, cellText } from "./block";
-import { Focus } from "./focus";
+import { Focus, useUpKeys } from "./focus";
 import { type Camera, type Fit, Grid, spotText } from "./grid";
 import type { Spot } from "./gridpaint";
 import { guest } from "./guest";
@@ -32,7 +32,7 @@ import { SourcePane } from "./source";
 import { LaunchChoice, OtherLaunches, Player, Tools } from "./tools";
 import { Traced } from "./traced";
 import { WarpView } from "./warp";
-import { here, select, show, up, type Where } from "./where";
+import { here, select, show, type Where } from "./where";
 
 const ROWS = 24; // of a tile, about
 
@@ -196,21 +196,6 @@ function useEnterKey(on: boolean, open: () => void): void {
   });
 }
 
-/** Esc and backspace go one level up, wherever the focus is. */
-function useUpKeys(level: Where["level"]): void {
-  useEffect(() => {
-    const key = (e: KeyboardEvent) => {
-      const typing = e.target instanceof HTMLElement && e.target.matches("input, select");
-      const wanted = e.key === "Escape" || e.key === "Backspace";
-      if (!wanted || level === "grid" || typing || document.querySelector("dialog[open]")) return;
-      e.preventDefault();
-      up();
-    };
-    addEventListener("keydown", key);
-    return () => removeEventListener("keydown", key);
-  }, [level]);
-}
-
 const fits = signal<Record<string, Fit>>({});
 const camera = signal<Camera>({ scale: undefined, x: 0, y: 0 });
 
@@ -344,7 +329,7 @@ function Explorer({ m, choice }: { m: Model; choice: Choice }) {
   useEffect(() => {
     status.value = { text: "", pcs: [] };
   }, [where.level, side !== undefined]);
-  useUpKeys(where.level);
+  useUpKeys(where.level !== "grid");
   const deep = where.level !== "grid";
   if (main.error || !main.value || (deep && at && !side))
     return (
