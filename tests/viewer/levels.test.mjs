@@ -339,6 +339,29 @@ test("where only hashes are known, the grid says so, and how long warps ran", ()
     await drawn(page);
   }));
 
+test("hashes without room are counted, too", async () => {
+  const file = await report(folder, "nohashes", (data) => {
+    const [{ hashed: _, ...steps }, { hashed, ...only }] = withPaths(data).payload.explore;
+    const { part, columns, ...paths } = hashed;
+    data.payload.explore = [steps, { ...only, hashed: { ...paths, left_out: 9 } }];
+    return data;
+  });
+  await visit("#explore", async (page) => sees(page, ".exploretools", /1 other launch found no room here/), file);
+});
+
+test("steps without room beside hashes are told of", async () => {
+  const file = await report(folder, "nosteps", (data) => {
+    const { pages, members, part, columns, ...row } = withPaths(data).payload.explore[0];
+    data.payload.explore = [{ ...row, left_out: 9 }];
+    return data;
+  });
+  await visit("#explore", async (page) => {
+    await drawn(page);
+    await sees(page, ".known", /nor what was accessed: what a few blocks accessed found no room here, warplens explore --serve shows it/);
+    assert.equal((await page.textContent(".known")).includes("--probes"), false);
+  }, file);
+});
+
 test("a block whose paths differ, and a warp of which nothing is known", () =>
   visitHashed("#explore/1?block=9", async (page) => {
     await sees(page, ".hashedwarps", /A.*100.*3,200.*B.*60.*1,900.*40.%/s);

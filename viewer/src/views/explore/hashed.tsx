@@ -77,8 +77,10 @@ function Known({ h }: { h: Hashed }) {
           – except of {plural(h.traced.size, "block")} (<span class="tracedmark" />
           ), whose requests were traced: open one to see them.
         </>
-      ) : (
+      ) : h.side.row.left_out === undefined ? (
         ": --probes trace,path traces the requests of a few blocks besides."
+      ) : (
+        ": what a few blocks accessed found no room here, warplens explore --serve shows it."
       )}
       {compared.dropped !== undefined &&
         ` Of ${plural(compared.dropped, "other warp")} nothing is known.`}

@@ -43,7 +43,7 @@ function Empty({ m }: { m: Model }) {
       <h1>What warps did, step by step</h1>
       {left.length > 0 ? (
         <p>
-          The steps of {plural(left.length, "launch", "launches")} found no room in this report:{" "}
+          {plural(left.length, "launch", "launches")} found no room in this report:{" "}
           <code>warplens explore PROFILE</code> shows them.
         </p>
       ) : (

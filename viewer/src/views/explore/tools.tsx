@@ -21,7 +21,8 @@ interface Props {
 
 /** What the page does not show, and how to see it. */
 function leftOut(m: Model): string {
-  const n = m.payload.explore.filter((row) => row.left_out !== undefined).length;
+  const shown = new Set(choicesOf(m).map((choice) => choice.launch));
+  const n = m.payload.explore.filter((row) => !shown.has(row.launch)).length;
   const many = plural(n, "other launch", "other launches");
   return n > 0 ? `; ${many} found no room here: warplens explore --serve shows them all` : "";
 }
