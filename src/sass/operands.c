@@ -94,10 +94,13 @@ static bool ends_word(char c)
     return c == ' ' || c == ';' || c == '\0';
 }
 
-static void skip_word(reader *r)
+/* What is left of the word. */
+static sass_text take_rest(reader *r)
 {
+    const char *begin = r->at;
     while (!ends_word(*r->at))
         r->at++;
+    return (sass_text){begin, (uint8_t)(r->at - begin)};
 }
 
 /* Of "a|b|c" the text number `value`. '?' and what is beyond the last is a mistake. '-' is nothing. */
@@ -118,6 +121,14 @@ static sass_text take_choice(reader *r, uint64_t value)
     return chosen.at && *chosen.at == '-' ? (sass_text){NULL, 0} : chosen;
 }
 
+/* "first+count=names by value". */
+static sass_text take_named(reader *r)
+{
+    field f = take_field(r);
+    r->failed |= !accept_char(r, '=');
+    return take_choice(r, take_bits(r, f.first, f.count));
+}
+
 static void add_modifier(reader *r, sass_text text)
 {
     if (!text.length)
@@ -128,24 +139,17 @@ static void add_modifier(reader *r, sass_text text)
         r->failed = true;
 }
 
-/* ".NAME", or ".first+count=names by value". */
+/* ".NAME", which may begin with digits, or ".first+count=names by value". */
 static void read_modifier(reader *r)
 {
-    if (*r->at >= '0' && *r->at <= '9' && strchr(r->at, '=')) {
-        const char *begin = r->at;
-        field f = take_field(r);
-        if (accept_char(r, '=')) {
-            add_modifier(r, take_choice(r, take_bits(r, f.first, f.count)));
-            return;
-        }
-        r->at = begin;
-    }
     const char *begin = r->at;
-    skip_word(r);
-    add_modifier(r, (sass_text){begin, (uint8_t)(r->at - begin)});
+    (void)take_field(r);
+    bool named = r->at > begin && *r->at == '=';
+    r->at = begin;
+    add_modifier(r, named ? take_named(r) : take_rest(r));
 }
 
-/* "first+count=value", "!value" where it must not be, or "<value", whose bits then count as seen. */
+/* "first+count=value"; "!value" in place of "=value": another value; "^": one bit of it is set. */
 static bool read_condition(reader *r)
 {
     field f = take_field(r);
@@ -176,7 +180,7 @@ static void read_marks(reader *r, sass_operand *o, uint64_t bits, bool *absent)
 {
     while (!ends_word(*r->at)) {
         char mark = *r->at++;
-        unsigned bit = mark == '\'' ? 0 : take_decimal(r);
+        unsigned bit = mark == '\'' || mark == '{' ? 0 : take_decimal(r);
         switch (mark) {
         case '-':
         case '!': o->flags |= take_bits(r, bit, 1) ? SASS_NEGATED : 0; break;
@@ -184,18 +188,8 @@ static void read_marks(reader *r, sass_operand *o, uint64_t bits, bool *absent)
         case '~': o->flags |= take_bits(r, bit, 1) ? SASS_INVERTED : 0; break;
         case 'r': o->flags |= take_bits(r, bit, 1) ? SASS_REUSED : 0; break;
         case '?': *absent = (bits | (o->flags & SASS_NEGATED ? 8U : 0U)) == bit; break;
-        case '{': {
-            unsigned count = accept_char(r, '+') ? take_decimal(r) : 1;
-            r->failed |= !accept_char(r, '=');
-            o->suffix = take_choice(r, take_bits(r, bit, count));
-            return;
-        }
-        case '\'': {
-            const char *begin = r->at;
-            skip_word(r);
-            o->suffix = (sass_text){begin, (uint8_t)(r->at - begin)};
-            return;
-        }
+        case '{': o->suffix = take_named(r); return;
+        case '\'': o->suffix = take_rest(r); return;
         default: r->failed = true; return;
         }
     }
@@ -213,12 +207,6 @@ static void take_constant(reader *r, sass_operand *o)
     o->value = take_signed(r, 40, 14) * 4;
     o->bank = (uint8_t)take_bits(r, 54, 5);
 }
-
-typedef struct slot_marks { /* that stand after a or b or c */
-    bool negated, absolute, inverted, reused, mark_low;
-    char number; /* how an immediate is printed */
-    const char *suffixes;
-} slot_marks;
 
 static void take_immediate(reader *r, sass_operand *o, char number)
 {
@@ -260,42 +248,39 @@ static bool is_literal_number(const sass_operand *o)
            o->kind == SASS_DOUBLE;
 }
 
+/* "lower,upper+count=suffixes": of a register, whose place decides where the field begins. */
+static void read_slot_suffix(reader *r, sass_operand *o, bool lower)
+{
+    unsigned first = take_decimal(r);
+    r->failed |= !accept_char(r, ',');
+    field upper = take_field(r);
+    r->failed |= !accept_char(r, '=');
+    if (is_literal_number(o))
+        (void)take_rest(r);
+    else
+        o->suffix = take_choice(r, take_bits(r, lower ? first : upper.first, upper.count));
+    if (!o->suffix.at)
+        o->suffix.at = ""; /* it could have one */
+}
+
+static void set_slot_flag(reader *r, sass_operand *o, unsigned bit, uint16_t flag)
+{
+    if (!is_literal_number(o) && take_bits(r, bit, 1))
+        o->flags |= flag;
+}
+
 /* The marks of b and c: '-' '|' '~' say what their bits of turning mean, a letter how a number is
- * printed; '{lower,upper+count=suffixes' the suffixes of a register in either place. */
+ * printed; then '{' and suffixes. */
 static void read_slot_marks(reader *r, sass_operand *o, bool lower)
 {
     bool high = *r->at == 'u';
     unsigned turn = lower ? 63 : high ? 84 : 75, size = lower ? 62 : high ? 83 : 74;
-    for (; !ends_word(*r->at); r->at++)
-        switch (*r->at) {
-        case '-':
-            if (!is_literal_number(o))
-                o->flags |= take_bits(r, turn, 1) ? SASS_NEGATED : 0;
-            break;
-        case '~':
-            if (!is_literal_number(o))
-                o->flags |= take_bits(r, turn, 1) ? SASS_INVERTED : 0;
-            break;
-        case '|':
-            if (!is_literal_number(o))
-                o->flags |= take_bits(r, size, 1) ? SASS_ABSOLUTE : 0;
-            break;
-        case '{': {
-            r->at++;
-            unsigned first = take_decimal(r);
-            (void)accept_char(r, ',');
-            unsigned second = take_decimal(r);
-            (void)accept_char(r, '+');
-            unsigned count = take_decimal(r);
-            (void)accept_char(r, '=');
-            if (is_literal_number(o))
-                skip_word(r);
-            else
-                o->suffix = take_choice(r, take_bits(r, lower ? first : second, count));
-            if (!o->suffix.at)
-                o->suffix.at = ""; /* it could have one */
-            return;
-        }
+    while (!ends_word(*r->at))
+        switch (*r->at++) {
+        case '-': set_slot_flag(r, o, turn, SASS_NEGATED); break;
+        case '~': set_slot_flag(r, o, turn, SASS_INVERTED); break;
+        case '|': set_slot_flag(r, o, size, SASS_ABSOLUTE); break;
+        case '{': read_slot_suffix(r, o, lower); return;
         default: break; /* the letter of a number */
         }
 }
@@ -351,7 +336,6 @@ static void read_added(reader *r, char part, sass_operand *o)
 
 static void read_address_part(reader *r, char part, sass_operand *o)
 {
-    field f;
     switch (part) {
     case 'R':
         o->reg = (uint8_t)take_bits(r, take_decimal(r), 8);
@@ -362,11 +346,7 @@ static void read_address_part(reader *r, char part, sass_operand *o)
     case 'u':
     case 'v': read_added(r, part, o); return;
     case 'D': o->flags |= take_bits(r, take_decimal(r), 1) ? SASS_DESCRIBED : 0; return;
-    case '{':
-        f = take_field(r);
-        r->failed |= !accept_char(r, '=');
-        o->suffix = take_choice(r, take_bits(r, f.first, f.count));
-        return;
+    case '{': o->suffix = take_named(r); return;
     case ';': return;
     default: r->failed = true;
     }
@@ -395,11 +375,17 @@ static void read_bank(reader *r, sass_operand *o)
     o->flags |= o->reg != SASS_NO_REGISTER ? SASS_WITH_REGISTER : 0;
 }
 
+/* Where distances count from. */
+static int64_t next_address(const reader *r)
+{
+    return ((int64_t)r->index + 1) * SASS_BYTES;
+}
+
 /* Of BSSY: a shorter distance. */
 static void read_near_target(reader *r, sass_operand *o)
 {
     o->kind = SASS_TARGET;
-    o->value = ((int64_t)r->index + 1) * SASS_BYTES + take_signed(r, 34, 30) * 4;
+    o->value = next_address(r) + take_signed(r, 34, 30) * 4;
 }
 
 /* Of LEPC: a distance in bytes. */
@@ -407,7 +393,7 @@ static void read_byte_target(reader *r, sass_operand *o)
 {
     field f = take_field(r);
     o->kind = SASS_TARGET;
-    o->value = ((int64_t)r->index + 1) * SASS_BYTES + take_signed(r, f.first, f.count);
+    o->value = next_address(r) + take_signed(r, f.first, f.count);
 }
 
 static void read_descriptor(reader *r, sass_operand *o)
@@ -416,15 +402,14 @@ static void read_descriptor(reader *r, sass_operand *o)
     o->uniform = take_uniform(r, take_decimal(r));
 }
 
-/* Distances count from the next instruction, in words of four bytes; those of tables (J) are only
- * told. */
+/* In words of four bytes; the distances of tables (J) are only told. */
 static void read_target(reader *r, bool from_here, sass_operand *o)
 {
     int64_t words = take_signed(r, 34, 48);
     if (r->sm >= 90)
         words = words * 256 + (int64_t)take_bits(r, 16, 8);
     o->kind = SASS_TARGET;
-    o->value = words * 4 + (from_here ? ((int64_t)r->index + 1) * SASS_BYTES : 0);
+    o->value = words * 4 + (from_here ? next_address(r) : 0);
     if (accept_char(r, 'R')) {
         o->flags |= SASS_WITH_REGISTER;
         o->reg = (uint8_t)take_bits(r, take_decimal(r), 8);
@@ -462,22 +447,6 @@ static void read_value(reader *r, char kind, sass_operand *o, bool *absent)
         r->at++;
         *absent = o->value == (int64_t)take_decimal(r);
     }
-}
-
-static void read_named(reader *r, sass_operand *o)
-{
-    field f = take_field(r);
-    o->kind = SASS_NAME;
-    r->failed |= !accept_char(r, '=');
-    o->name = take_choice(r, take_bits(r, f.first, f.count));
-}
-
-static void read_literal(reader *r, sass_operand *o)
-{
-    const char *begin = r->at;
-    skip_word(r);
-    o->kind = SASS_NAME;
-    o->name = (sass_text){begin, (uint8_t)(r->at - begin)};
 }
 
 static void read_register(reader *r, char kind, sass_operand *o, bool *absent)
@@ -553,8 +522,11 @@ static void read_other(reader *r, char kind, sass_operand *o, bool *absent)
     case '[': read_place(r, o); return;
     case 'C': read_bank(r, o); return;
     case 'G': read_descriptor(r, o); return;
-    case 'N': read_named(r, o); return;
-    case '\'': read_literal(r, o); return;
+    case 'N':
+    case '\'':
+        o->kind = SASS_NAME;
+        o->name = kind == 'N' ? take_named(r) : take_rest(r);
+        return;
     default: r->failed = true;
     }
 }
@@ -597,7 +569,7 @@ static bool read_layout_word(reader *r)
         bool holds = read_condition(r);
         r->failed |= !accept_char(r, ')');
         if (!holds)
-            skip_word(r);
+            (void)take_rest(r);
         else if (accept_char(r, '.'))
             read_modifier(r);
         else

@@ -95,15 +95,19 @@ static void print_numbered(printer *p, const char *name, uint8_t number, uint8_t
         print_text(p, "%s%u", name, number);
 }
 
-static void print_any_register(printer *p, const sass_operand *o)
+static void print_register(printer *p, uint8_t number)
 {
-    bool predicate = o->kind == SASS_PREDICATE || o->kind == SASS_UNIFORM_PREDICATE;
-    if (predicate)
-        print_numbered(p, o->kind == SASS_PREDICATE ? "P" : "UP", o->reg, SASS_ALWAYS,
-                       o->kind == SASS_PREDICATE ? "PT" : "UPT");
-    else
-        print_numbered(p, o->kind == SASS_REGISTER ? "R" : "UR", o->reg, SASS_NO_REGISTER,
-                       o->kind == SASS_REGISTER ? "RZ" : "URZ");
+    print_numbered(p, "R", number, SASS_NO_REGISTER, "RZ");
+}
+
+static void print_uniform(printer *p, uint8_t number)
+{
+    print_numbered(p, "UR", number, SASS_NO_REGISTER, "URZ");
+}
+
+static void print_predicate(printer *p, uint8_t number, bool uniform)
+{
+    print_numbered(p, uniform ? "UP" : "P", number, SASS_ALWAYS, uniform ? "UPT" : "PT");
 }
 
 static void print_distance(printer *p, int64_t offset, bool after)
@@ -119,21 +123,20 @@ static void print_bank_place(printer *p, const sass_operand *o)
     bool indexed = o->flags & SASS_WITH_REGISTER || (o->suffix.length == 1 && !o->value);
     if (o->flags & SASS_WITH_UNIFORM) {
         print_text(p, "cx[");
-        print_numbered(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
+        print_uniform(p, o->uniform);
         print_text(p, "]%s[", apart);
     } else
         print_text(p, "c[0x%x]%s[", o->bank, apart);
     bool by_uniform = o->suffix.at && *o->suffix.at == 'U';
     if (indexed)
-        print_numbered(p, by_uniform ? "UR" : "R", o->reg, SASS_NO_REGISTER,
-                       by_uniform ? "URZ" : "RZ");
+        (by_uniform ? print_uniform : print_register)(p, o->reg);
     print_distance(p, o->value, indexed);
     print_text(p, "]");
 }
 
 static void print_base_register(printer *p, const sass_operand *o)
 {
-    print_numbered(p, "R", o->reg, SASS_NO_REGISTER, "RZ");
+    print_register(p, o->reg);
     print_piece(p, ".", o->suffix);
 }
 
@@ -144,7 +147,7 @@ static void print_memory(printer *p, const sass_operand *o)
                                                   (!uniform && !o->value) || described);
     if (described && uniform && p->sm >= 90) {
         print_text(p, "desc[");
-        print_numbered(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
+        print_uniform(p, o->uniform);
         print_text(p, "]");
     }
     print_text(p, "[");
@@ -152,7 +155,7 @@ static void print_memory(printer *p, const sass_operand *o)
         print_base_register(p, o);
     if (uniform && !described) {
         print_text(p, "%s", base ? "+" : "");
-        print_numbered(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
+        print_uniform(p, o->uniform);
         base = true;
     }
     print_distance(p, o->value, base);
@@ -170,9 +173,9 @@ static const char *sign_of(const sass_operand *o)
 static void print_target(printer *p, const sass_operand *o)
 {
     if (o->flags & SASS_WITH_REGISTER)
-        print_numbered(p, "R", o->reg, SASS_NO_REGISTER, "RZ");
+        print_register(p, o->reg);
     if (o->flags & SASS_WITH_UNIFORM)
-        print_numbered(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
+        print_uniform(p, o->uniform);
     if (o->flags & (SASS_WITH_REGISTER | SASS_WITH_UNIFORM))
         print_text(p, " ");
     print_distance(p, o->value, false);
@@ -192,10 +195,10 @@ static void print_set(printer *p, uint64_t set)
 static void print_value(printer *p, const sass_operand *o)
 {
     switch (o->kind) {
-    case SASS_REGISTER:
-    case SASS_UNIFORM:
-    case SASS_PREDICATE:
-    case SASS_UNIFORM_PREDICATE: print_any_register(p, o); break;
+    case SASS_REGISTER: print_register(p, o->reg); break;
+    case SASS_UNIFORM: print_uniform(p, o->reg); break;
+    case SASS_PREDICATE: print_predicate(p, o->reg, false); break;
+    case SASS_UNIFORM_PREDICATE: print_predicate(p, o->reg, true); break;
     case SASS_BARRIER: print_text(p, "B%u", o->reg); break;
     case SASS_SCOREBOARD: print_text(p, "SB%u", o->reg); break;
     case SASS_CONSTANT: print_bank_place(p, o); break;
@@ -205,7 +208,7 @@ static void print_value(printer *p, const sass_operand *o)
     case SASS_TARGET: print_target(p, o); break;
     case SASS_DESCRIPTOR:
         print_text(p, "desc[");
-        print_numbered(p, "UR", o->uniform, SASS_NO_REGISTER, "URZ");
+        print_uniform(p, o->uniform);
         print_text(p, "]");
         break;
     default: print_number(p, o);
@@ -233,8 +236,7 @@ static void print_guarding(printer *p, const sass_details *insn)
     if (insn->guard == SASS_ALWAYS && !insn->guard_negated)
         return;
     print_text(p, "@%s", insn->guard_negated ? "!" : "");
-    print_numbered(p, insn->guard_uniform ? "UP" : "P", insn->guard, SASS_ALWAYS,
-                   insn->guard_uniform ? "UPT" : "PT");
+    print_predicate(p, insn->guard, insn->guard_uniform);
     print_text(p, " ");
 }
 
