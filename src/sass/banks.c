@@ -1,4 +1,4 @@
-/* Reads constant banks, relocations and .nv.info.<kernel>, whose form src/cuda/cubin.c describes.
+/* Reads constant banks, relocations and the attributes of .nv.info.<kernel>.
  *
  * Parameters lie in bank 0 from 0x160 (sm_80), 0x210 (sm_90) or 0x380 (sm_100) on, on sm_80 from
  * 0x1a80 on where they take more than 4 KiB; the attribute PARAM_CBANK says so. The attribute of
@@ -12,7 +12,6 @@
 #include <string.h>
 
 enum {
-    FORMAT_SIZED = 4,
     ATTRIBUTE_PARAM_BANK = 0x0a,
     PARAM_BANK_BYTES = 8,
     ATTRIBUTE_JUMPS = 0x34,
@@ -83,17 +82,13 @@ static bool take_jumps(place_reader *r, const unsigned char *p, size_t bytes)
 static bool take_attributes(place_reader *r)
 {
     elf_part info = elf_find_part(r->elf, ".nv.info.", r->kernel);
-    size_t size = info.bytes ? info.size : 0;
-    for (size_t at = 0, length; size - at >= 4; at += 4 + length) {
-        const unsigned char *p = info.bytes + at;
-        length = p[0] == FORMAT_SIZED ? (size_t)(p[2] | p[3] << 8) : 0;
-        if (length > size - at - 4)
-            return true;
-        if (p[1] == ATTRIBUTE_PARAM_BANK && length == PARAM_BANK_BYTES) {
-            r->out->param_base = (uint32_t)(p[8] | p[9] << 8);
-            r->out->param_bytes = (uint32_t)(p[10] | p[11] << 8);
+    elf_attribute a;
+    for (size_t at = 0; elf_next_attribute(&info, &at, &a);) {
+        if (a.number == ATTRIBUTE_PARAM_BANK && a.size == PARAM_BANK_BYTES) {
+            r->out->param_base = (uint32_t)(a.bytes[4] | a.bytes[5] << 8);
+            r->out->param_bytes = (uint32_t)(a.bytes[6] | a.bytes[7] << 8);
         }
-        if (p[1] == ATTRIBUTE_JUMPS && !take_jumps(r, p + 4, length))
+        if (a.number == ATTRIBUTE_JUMPS && !take_jumps(r, a.bytes, a.size))
             return false;
     }
     return true;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { ATTRIBUTE_REGISTERS = 0x2f, FORMAT_SIZED = 4, REGISTERS_BYTES = 8 };
+enum { ATTRIBUTE_REGISTERS = 0x2f, REGISTERS_BYTES = 8 };
 
 /* ---- relocations ---- */
 
@@ -69,21 +69,16 @@ static bool names_kernel(const elf_sections *s, uint32_t symbol, const char *ker
     return false;
 }
 
-/* The section is a list of attributes, as src/cuda/cubin.c says; one names a function and its
- * registers. */
+/* An attribute of the cubin names a function and its registers. */
 static uint32_t registers_of(const elf_sections *s, const char *kernel)
 {
     elf_part info = elf_find_part(s, ".nv.info", "");
-    size_t size = info.bytes ? info.size : 0;
-    for (size_t at = 0, length; at + 4 <= size; at += 4 + length) {
-        const unsigned char *p = info.bytes + at;
-        length = p[0] == FORMAT_SIZED ? (size_t)(p[2] | p[3] << 8) : 0;
+    elf_attribute a;
+    for (size_t at = 0; elf_next_attribute(&info, &at, &a);) {
         uint32_t values[2];
-        if (length > size - at - 4)
-            return 0;
-        if (p[1] != ATTRIBUTE_REGISTERS || length != REGISTERS_BYTES)
+        if (a.number != ATTRIBUTE_REGISTERS || a.size != REGISTERS_BYTES)
             continue;
-        memcpy(values, p + 4, sizeof values);
+        memcpy(values, a.bytes, sizeof values);
         if (names_kernel(s, values[0], kernel))
             return values[1];
     }

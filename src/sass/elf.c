@@ -31,6 +31,21 @@ elf_part elf_find_part(const elf_sections *s, const char *prefix, const char *re
     return (elf_part){0};
 }
 
+bool elf_next_attribute(const elf_part *info, size_t *at, elf_attribute *out)
+{
+    enum { FORMAT_SIZED = 4, HEAD_BYTES = 4 };
+    size_t left = info->bytes ? info->size - *at : 0;
+    if (left < HEAD_BYTES)
+        return false;
+    const unsigned char *p = info->bytes + *at;
+    size_t size = p[0] == FORMAT_SIZED ? (size_t)(p[2] | p[3] << 8) : 0;
+    if (size > left - HEAD_BYTES)
+        return false;
+    *out = (elf_attribute){p[1], p + HEAD_BYTES, size};
+    *at += HEAD_BYTES + size;
+    return true;
+}
+
 elf_links elf_find_links(const elf_sections *s, Elf_Scn *of)
 {
     elf_links out = {.sections = s};

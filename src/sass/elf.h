@@ -21,6 +21,16 @@ typedef struct elf_part { /* a section's bytes */
 /* The section of the name `prefix` and then `rest`. */
 elf_part elf_find_part(const elf_sections *s, const char *prefix, const char *rest);
 
+typedef struct elf_attribute { /* of .nv.info, whose form src/cuda/cubin.c describes */
+    unsigned number;
+    const unsigned char *bytes; /* that follow it */
+    size_t size;                /* 0 where its value is all there is */
+} elf_attribute;
+
+/* The attribute at *at, from 0 on, which moves to the next one; false at the end, and where one does not
+ * fit into the section. */
+bool elf_next_attribute(const elf_part *info, size_t *at, elf_attribute *out);
+
 typedef struct elf_links { /* the relocations of a section */
     const elf_sections *sections;
     Elf_Data *relocations, *symbols;
