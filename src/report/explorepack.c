@@ -185,19 +185,12 @@ static uint32_t count_slots(const explore_packing *p)
     return count;
 }
 
-#define EXPLORE_COLUMN(to, name, count, width, expression)    \
-    do {                                                      \
-        for (size_t i = 0; i < (count); i++)                  \
-            rep_put_element(to, count, width, i, expression); \
-        rep_end_column(to, name, count, width);               \
-    } while (0)
-
 static void put_sequence_columns(const explore_packing *p, rep_columns *to)
 {
     size_t nsequences = p->sequences.count, npages = p->pages.count, at = 0;
-    EXPLORE_COLUMN(to, K(page_explore_columns, pages), nsequences, 4, p->sequences.data[i]->npages);
-    EXPLORE_COLUMN(to, K(page_explore_columns, page_bytes), npages, 4, p->pages.data[i].bytes);
-    EXPLORE_COLUMN(to, K(page_explore_columns, page_part), npages, 4, p->pages.data[i].part);
+    REP_COLUMN(to, K(page_explore_columns, pages), nsequences, 4, p->sequences.data[i]->npages);
+    REP_COLUMN(to, K(page_explore_columns, page_bytes), npages, 4, p->pages.data[i].bytes);
+    REP_COLUMN(to, K(page_explore_columns, page_part), npages, 4, p->pages.data[i].part);
     for (size_t i = 0; i < nsequences; i++)
         for (uint32_t k = 0; k < p->sequences.data[i]->npages; k++)
             rep_put_element(to, npages, 4, at++, p->sequences.data[i]->pages[k].nsteps);
@@ -222,10 +215,10 @@ static void put_group_columns(const explore_packing *p, rep_columns *to)
 {
     size_t n = p->groups.count, npages = p->warp_pages.count;
     const warps_group *groups = p->groups.data;
-    EXPLORE_COLUMN(to, K(page_explore_columns, group_sequence), n, 4, groups[i].sequence);
-    EXPLORE_COLUMN(to, K(page_explore_columns, group_slots), n, 1, groups[i].first->nslots);
-    EXPLORE_COLUMN(to, K(page_explore_columns, group_pages), n, 4, groups[i].npages);
-    EXPLORE_COLUMN(to, K(page_explore_columns, warp_page_bytes), npages, 4, p->warp_pages.data[i]);
+    REP_COLUMN(to, K(page_explore_columns, group_sequence), n, 4, groups[i].sequence);
+    REP_COLUMN(to, K(page_explore_columns, group_slots), n, 1, groups[i].first->nslots);
+    REP_COLUMN(to, K(page_explore_columns, group_pages), n, 4, groups[i].npages);
+    REP_COLUMN(to, K(page_explore_columns, warp_page_bytes), npages, 4, p->warp_pages.data[i]);
     put_slot_columns(p, to);
 }
 
@@ -240,9 +233,9 @@ static void put_block_columns(const explore_packing *p, rep_columns *to)
         if (end == from || code[end].block != code[end - 1].block)
             all = all && wl_push(&starts, end);
     size_t n = all ? starts.count : 0;
-    EXPLORE_COLUMN(to, K(page_explore_columns, block_pc), n, 4, code[starts.data[i]].pc);
-    EXPLORE_COLUMN(to, K(page_explore_columns, block_insns), n, 4,
-                   (i + 1 < n ? starts.data[i + 1] : end) - starts.data[i]);
+    REP_COLUMN(to, K(page_explore_columns, block_pc), n, 4, code[starts.data[i]].pc);
+    REP_COLUMN(to, K(page_explore_columns, block_insns), n, 4,
+               (i + 1 < n ? starts.data[i + 1] : end) - starts.data[i]);
     wl_vec_free(&starts);
 }
 

@@ -274,6 +274,13 @@ bool rep_columns_init(rep_columns *columns, size_t most);
 /* Element i of the column that is being put, of `count` with `width` bytes each. */
 void rep_put_element(rep_columns *columns, size_t count, size_t width, size_t i, uint64_t value);
 void rep_end_column(rep_columns *columns, const char *name, size_t count, size_t width);
+/* A whole one: `expression` says what element `i` is. */
+#define REP_COLUMN(columns, name, count, width, expression)        \
+    do {                                                           \
+        for (size_t i = 0; i < (count); i++)                       \
+            rep_put_element(columns, count, width, i, expression); \
+        rep_end_column(columns, name, count, width);               \
+    } while (0)
 /* Compresses them, and gives the places. NULL without memory. */
 json_t *rep_pack_columns(rep_columns *columns, rep_part *part);
 

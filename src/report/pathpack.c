@@ -4,24 +4,17 @@
 
 #include <stdlib.h>
 
-#define PATH_COLUMN(to, name, count, width, expression)       \
-    do {                                                      \
-        for (size_t i = 0; i < (count); i++)                  \
-            rep_put_element(to, count, width, i, expression); \
-        rep_end_column(to, name, count, width);               \
-    } while (0)
-
 static void put_path_columns(const rep_paths *p, rep_columns *to)
 {
     size_t npaths = p->paths.count, nruns = p->runs.count;
     const prof_path *paths = p->paths.rows;
     const prof_path_run *runs = p->runs.rows;
-    PATH_COLUMN(to, K(page_paths_columns, instructions), npaths, 4, paths[i].p.instructions);
-    PATH_COLUMN(to, K(page_paths_columns, lane_instructions), npaths, 8,
-                paths[i].p.lane_instructions == UINT64_MAX ? 0 : paths[i].p.lane_instructions);
-    PATH_COLUMN(to, K(page_paths_columns, run_path), nruns, 4,
-                runs[i].path == OBS_NO_PATH ? 0 : runs[i].path + UINT64_C(1));
-    PATH_COLUMN(to, K(page_paths_columns, run_warps), nruns, 4, runs[i].warps);
+    REP_COLUMN(to, K(page_paths_columns, instructions), npaths, 4, paths[i].p.instructions);
+    REP_COLUMN(to, K(page_paths_columns, lane_instructions), npaths, 8,
+               paths[i].p.lane_instructions == UINT64_MAX ? 0 : paths[i].p.lane_instructions);
+    REP_COLUMN(to, K(page_paths_columns, run_path), nruns, 4,
+               runs[i].path == OBS_NO_PATH ? 0 : runs[i].path + UINT64_C(1));
+    REP_COLUMN(to, K(page_paths_columns, run_warps), nruns, 4, runs[i].warps);
 }
 
 static json_t *pack_path_columns(const rep_paths *p, rep_part *part)
