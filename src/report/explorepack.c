@@ -319,12 +319,6 @@ static void put_explore_parts(explore_packing *p, json_t *row, rep_parts *parts)
     p->parts.count = 0;
 }
 
-static void put_left_out(const explore_packing *p, json_t *row, rep_parts *parts)
-{
-    rep_put_count(row, K(page_explore, left_out), p->size);
-    parts->explore_left_out++;
-}
-
 static void free_explore_packing(explore_packing *p)
 {
     for (size_t i = 0; i < p->parts.count; i++)
@@ -349,7 +343,7 @@ json_t *rep_pack_explored(const rep_data *data, const ana_explore *explored, rep
     if (row && p.size <= parts->explore_room)
         put_explore_parts(&p, row, parts);
     else if (row)
-        put_left_out(&p, row, parts);
+        rep_put_count(row, K(page_explore, left_out), p.size);
     free_explore_packing(&p);
     return row;
 }

@@ -833,30 +833,30 @@ static const rep_paths *paths_of_launch(const rep_data *d, uint32_t launch)
     return NULL;
 }
 
-/* Paths of which a server has more; it has not, where they are too many for any page. */
-static bool lack_room(const rep_paths *p, const json_t *packed)
-{
-    return p->hashed.warps <= REP_MOST_HASHED_WARPS && !json_object_get(packed, "part");
-}
-
 static json_t *add_paths(json_t *row, const rep_paths *paths, const ana_explore *steps,
-                         uint32_t left_out, rep_parts *parts)
+                         rep_parts *parts)
 {
     json_t *packed = rep_pack_paths(paths, steps, parts);
     if (!packed) {
         json_decref(row);
         return NULL;
     }
-    if (lack_room(paths, packed))
-        parts->explore_left_out = left_out + 1;
     rep_put(row, K(page_explore, hashed), packed);
     return row;
+}
+
+/* A server has more of the launch; it has not, where paths are too many for any page. */
+static bool lacks_room(const json_t *row, const rep_paths *paths)
+{
+    const json_t *hashed = json_object_get(row, K(page_explore, hashed));
+    return json_object_get(row, K(page_explore, left_out)) ||
+           (json_object_get(hashed, K(page_paths, left_out)) &&
+            paths->hashed.warps <= REP_MOST_HASHED_WARPS);
 }
 
 json_t *rep_explored_row(const rep_data *d, const ana_explore *steps, const rep_paths *paths,
                          rep_parts *parts)
 {
-    uint32_t left_out = parts->explore_left_out; /* a launch is counted once */
     json_t *row = NULL;
     if (steps)
         row = rep_pack_explored(d, steps, parts);
@@ -864,9 +864,11 @@ json_t *rep_explored_row(const rep_data *d, const ana_explore *steps, const rep_
         row = rep_hashed_row_json(&paths->hashed);
     uint32_t kernel = steps ? steps->kernel : paths ? paths->hashed.kernel : 0;
     if (row && paths)
-        row = add_paths(row, paths, steps, left_out, parts);
-    if (row)
-        rep_put_known_launches(row, d, kernel);
+        row = add_paths(row, paths, steps, parts);
+    if (!row)
+        return NULL;
+    rep_put_known_launches(row, d, kernel);
+    parts->explore_left_out += lacks_room(row, paths);
     return row;
 }
 
