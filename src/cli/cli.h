@@ -33,6 +33,16 @@ extern struct poptOption cli_common[];
 #define CLI_COMMON {NULL, '\0', POPT_ARG_INCLUDE_TABLE, cli_common, 0, "Common options:", NULL}, POPT_AUTOHELP POPT_TABLEEND
 /* clang-format on */
 
+/* -k, whose value, the char * `pattern`, prog_pattern_check() looks at. */
+#define CLI_KERNEL_NAME(pattern)                                                                   \
+    {"kernel-name",                                                                                \
+     'k',                                                                                          \
+     POPT_ARG_STRING,                                                                              \
+     &(pattern),                                                                                   \
+     0,                                                                                            \
+     "Only kernels of this name (mangled, or the function's own), or that match regex:EXPRESSION", \
+     "NAME"}
+
 /* --set-threshold, which may come again and again: its values in `given`, a char **. */
 #define CLI_SET_THRESHOLD(given)                                                 \
     {                                                                            \

@@ -216,9 +216,7 @@ int cmd_explore(int argc, const char **argv)
     explored_profiles profiles = {0};
     int status;
     const struct poptOption options[] = {
-        {"kernel-name", 'k', POPT_ARG_STRING, &o.kernel, 0,
-         "Only kernels of this name (mangled, or the function's own), or that match regex:...",
-         "NAME"},
+        CLI_KERNEL_NAME(o.kernel),
         {"output", 'o', POPT_ARG_STRING, &o.output, 0,
          "Write here instead of PROFILE with .explore.html, which is replaced; - is stdout",
          "FILE"},

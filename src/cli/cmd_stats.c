@@ -146,10 +146,7 @@ int cmd_stats(int argc, const char **argv)
         {"format", '\0', POPT_ARG_STRING, &o.format, 0, "text (default), json or csv", "FORMAT"},
         {"table", '\0', POPT_ARG_STRING, &o.table, 0,
          "Table for csv: instructions, findings, launches, objects, samples, uses", "NAME"},
-        {"kernel-name", 'k', POPT_ARG_STRING, &o.kernel, 0,
-         "Only kernels of this name (mangled, or the function's own), or that match "
-         "regex:EXPRESSION",
-         "NAME"},
+        CLI_KERNEL_NAME(o.kernel),
         {"findings", 'n', POPT_ARG_INT, &o.findings, 0,
          "Show N findings in full, the others in a line each (default: 3)", "N"},
         {"finding", '\0', POPT_ARG_INT, &o.finding, 0, "Show only finding N", "N"},
