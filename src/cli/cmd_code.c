@@ -202,18 +202,14 @@ static wl_status analyse_text(void *ctx, const char *name, const char *text, siz
 
 static wl_status list_machine_code(ptx_run *r, const char *path, wl_error *err)
 {
-    json_t *list = r->files ? json_array() : NULL;
     uint64_t before = r->machine.kernels;
     machine_request request = {.wants = is_named,
                                .ctx = (void *)r->options,
                                .instructions = r->options->dumps_sass,
                                .summary = r->options->summary,
-                               .kernels = list};
+                               .kernels = r->machine_code};
     wl_status status = machine_each(path, &request, &r->machine, err);
     r->shown += r->machine.kernels - before;
-    if (status == WL_OK && list)
-        json_array_extend(r->machine_code, list);
-    json_decref(list);
     return status;
 }
 
@@ -223,9 +219,14 @@ static wl_status analyse_any(ptx_run *r, const char *path, wl_error *err)
     if (r->options->dumps_sass)
         return list_machine_code(r, path, err);
     wl_status status = ptx_each(path, analyse_text, r, err);
-    wl_error none = {0};
-    bool lists = status == WL_NOENT && !r->options->dump && !r->options->rewrite;
-    return lists && list_machine_code(r, path, &none) == WL_OK ? WL_OK : status;
+    if (status != WL_NOENT || r->options->dump || r->options->rewrite)
+        return status;
+    wl_error why = {0};
+    wl_status listed = list_machine_code(r, path, &why);
+    if (listed == WL_NOENT)
+        return status;
+    *err = why;
+    return listed;
 }
 
 static bool analyse_file(ptx_run *r, const char *path)
@@ -322,10 +323,7 @@ int cmd_code(int argc, const char **argv)
     const struct poptOption options[] = {
         {"format", '\0', POPT_ARG_STRING, &o.format, 0, "text (default) or json", "FORMAT"},
         {"summary", 's', POPT_ARG_NONE, &o.summary, 0, "Only the totals over all files", NULL},
-        {"kernel-name", 'k', POPT_ARG_STRING, &o.kernel, 0,
-         "Only kernels of this name (mangled, or the function's own), or that match "
-         "regex:EXPRESSION",
-         "NAME"},
+        CLI_KERNEL_NAME(o.kernel),
         {"dump", '\0', POPT_ARG_STRING, &o.dump, 0,
          "Print what a pass of the analysis found, or one that plans probes", "PASS"},
         {"rewrite", '\0', POPT_ARG_STRING, &o.rewrite, 0,

@@ -16,6 +16,7 @@
 typedef struct machine_list {
     const machine_request *request;
     machine_totals *totals;
+    const char *path;
     const unsigned char *cubin;
     size_t size;
     uint32_t sm;
@@ -108,14 +109,18 @@ static void list_machine_kernel(const machine_list *l, const cuda_layout *layout
     wl_arena_free(arena);
 }
 
-static void list_cubin(const machine_list *l)
+static wl_status list_cubin(const machine_list *l, wl_error *err)
 {
     cuda_layouts layouts;
+    if (!cuda_cubin_bytes(l->cubin, l->size))
+        return wl_fail(err, WL_CORRUPT, "%s: the machine code for sm_%u is damaged; compile again",
+                       l->path, l->sm);
     cuda_cubin_layouts(l->cubin, l->size, &layouts);
     for (size_t i = 0; i < layouts.count; i++)
         if (l->request->wants(l->request->ctx, layouts.list[i].kernel))
             list_machine_kernel(l, &layouts.list[i]);
     cuda_layouts_clear(&layouts);
+    return WL_OK;
 }
 
 static wl_status list_machine_entry(machine_list *l, const cuda_entry *entry, wl_error *err)
@@ -126,9 +131,9 @@ static wl_status list_machine_entry(machine_list *l, const cuda_entry *entry, wl
         return status;
     l->cubin = content;
     l->sm = entry->arch;
-    list_cubin(l);
+    status = list_cubin(l, err);
     free(content);
-    return WL_OK;
+    return status;
 }
 
 static wl_status list_fatbin(machine_list *l, const cuda_fatbin *fatbin, bool *any, wl_error *err)
@@ -145,7 +150,7 @@ static wl_status list_fatbin(machine_list *l, const cuda_fatbin *fatbin, bool *a
 wl_status machine_each(const char *path, const machine_request *request, machine_totals *totals,
                        wl_error *err)
 {
-    machine_list l = {.request = request, .totals = totals};
+    machine_list l = {.request = request, .totals = totals, .path = path};
     cuda_file file;
     wl_status status = cuda_file_open(path, &file, err);
     if (status != WL_OK)
@@ -155,12 +160,12 @@ wl_status machine_each(const char *path, const machine_request *request, machine
         l.cubin = file.map;
         l.size = file.size;
         l.sm = cuda_cubin_sm(file.map, file.size);
-        list_cubin(&l);
+        status = list_cubin(&l, err);
     }
     for (size_t i = 0; i < file.count && status == WL_OK; i++)
         status = list_fatbin(&l, &file.fatbins[i].fatbin, &any, err);
     cuda_file_close(&file);
-    return status == WL_OK && !any ? wl_fail(err, WL_NOENT, "%s holds no device code", path)
+    return status == WL_OK && !any ? wl_fail(err, WL_NOENT, "%s holds no machine code", path)
                                    : status;
 }
 
