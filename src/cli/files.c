@@ -136,19 +136,29 @@ static wl_status close_output(FILE *file, const char *path, wl_error *err)
     return failed ? WL_IO : WL_OK;
 }
 
+/* Under its name, or gone. */
+static wl_status end_unfinished(const char *path, bool publish, wl_error *err)
+{
+    wl_status status = WL_OK;
+    sigset_t before;
+    hold_interrupts(&before);
+    unfinished.file = NULL;
+    if (publish)
+        status = publish_end(unfinished.temp, path, unfinished.force, err);
+    else
+        publish_discard(unfinished.temp);
+    on_interrupt(SIG_DFL);
+    release_interrupts(&before);
+    return status;
+}
+
 void cli_discard(FILE *file)
 {
     bool unpublished = file == unfinished.file;
     if (file != stdout)
         fclose(file);
-    if (!unpublished)
-        return;
-    sigset_t before;
-    hold_interrupts(&before);
-    unfinished.file = NULL;
-    publish_discard(unfinished.temp);
-    on_interrupt(SIG_DFL);
-    release_interrupts(&before);
+    if (unpublished)
+        (void)end_unfinished(NULL, false, NULL);
 }
 
 int cli_finish(FILE *file, const char *path, wl_status status, wl_error *err)
@@ -160,15 +170,8 @@ int cli_finish(FILE *file, const char *path, wl_status status, wl_error *err)
         status = closing.status;
     }
     if (publish) {
-        sigset_t before;
-        hold_interrupts(&before);
-        unfinished.file = NULL;
-        if (status == WL_OK)
-            status = publish_end(unfinished.temp, path, unfinished.force, err);
-        else
-            publish_discard(unfinished.temp);
-        on_interrupt(SIG_DFL);
-        release_interrupts(&before);
+        wl_status ended = end_unfinished(path, status == WL_OK, err);
+        status = status == WL_OK ? ended : status;
     }
     return status == WL_OK ? CLI_OK : cli_fail(err);
 }
