@@ -13,17 +13,27 @@ typedef struct explore_options {
     int force, no_open, serve, offline, port; /* port: -1 where none was given */
 } explore_options;
 
-static const char *missing_output(const explore_options *o)
+static bool asks_for_file(const explore_options *o)
+{
+    return o->offline || o->output;
+}
+
+static bool asks_for_server(const explore_options *o)
+{
+    return o->serve || o->port >= 0;
+}
+
+/* Of options that have no effect together; NULL: there are none. */
+static const char *find_conflict(const explore_options *o)
 {
     bool to_stdout = o->output && strcmp(o->output, "-") == 0;
-    bool file = o->offline || o->output;
     if (o->force && (!o->output || to_stdout))
         return "-f has no effect without -o FILE";
     if (o->no_open && to_stdout)
         return "--no-open has no effect with -o -";
-    if (file && o->serve)
+    if (asks_for_file(o) && o->serve)
         return "--serve writes no file: it has no effect with --offline or -o";
-    if (file && o->port >= 0)
+    if (asks_for_file(o) && o->port >= 0)
         return "--port has no effect with --offline or -o, which write a file";
     return NULL;
 }
@@ -31,7 +41,7 @@ static const char *missing_output(const explore_options *o)
 static int check_explore_options(const explore_options *o)
 {
     wl_error why = {0};
-    const char *wrong = missing_output(o);
+    const char *wrong = find_conflict(o);
     if (wrong)
         return cli_usage_error("explore", "%s", wrong);
     if (o->port < -1 || o->port > UINT16_MAX)
@@ -90,6 +100,7 @@ static int open_profiles(explored_profiles *p, const explore_options *o)
     for (uint32_t i = 0; i < p->count; i++) {
         if (!cli_profile_open(p->paths[i], NULL, REP_PART_SOURCES, &p->rows[i]))
             return CLI_FAILED;
+        p->data[i] = &p->rows[i].data;
         if (o->kernel)
             p->kernels[i] = cli_find_kernels(&p->rows[i], o->kernel, &p->nkernels[i]);
         if (o->kernel && !p->kernels[i])
@@ -99,10 +110,10 @@ static int open_profiles(explored_profiles *p, const explore_options *o)
 }
 
 /* What would take long to read and pack, only to be left out of the file. */
-static int check_sizes(const explored_profiles *p, const explore_options *o, bool *too_large)
+static int check_sizes(const explored_profiles *p, bool *too_large)
 {
     wl_error err = {0};
-    for (uint32_t i = 0; i < p->count && !o->output && !o->offline; i++) {
+    for (uint32_t i = 0; i < p->count; i++) {
         bool fits = true;
         const cli_profile *profile = &p->rows[i];
         if (rep_explored_fits(profile->db, p->kernels[i], p->nkernels[i], &profile->data, &fits,
@@ -125,15 +136,6 @@ static void forget_steps(explored_profiles *p)
     }
 }
 
-static wl_status write_page(const explored_profiles *p, FILE *file, uint32_t *left_out,
-                            wl_error *err)
-{
-    const rep_data *data[EXPLORE_MOST];
-    for (uint32_t i = 0; i < p->count; i++)
-        data[i] = &p->rows[i].data;
-    return rep_explorer(data, p->count, left_out, file, err);
-}
-
 /* *too_large: launches found no room, nothing was written, and a file was not asked for. */
 static int write_explorer(const explored_profiles *p, const explore_options *o, const char *output,
                           bool *too_large)
@@ -143,8 +145,8 @@ static int write_explorer(const explored_profiles *p, const explore_options *o, 
     FILE *file = cli_create(output, o->force || !o->output, &err);
     if (!file)
         return cli_fail(&err);
-    wl_status status = write_page(p, file, &left_out, &err);
-    *too_large = status == WL_OK && left_out && !o->output && !o->offline;
+    wl_status status = rep_explorer(p->data, p->count, &left_out, file, &err);
+    *too_large = status == WL_OK && left_out && !asks_for_file(o);
     if (!*too_large)
         return cli_finish(file, output, status, &err);
     cli_discard(file);
@@ -172,22 +174,26 @@ static int write_explorer_file(explored_profiles *p, const explore_options *o, b
 
 /* ---- the command ---- */
 
+static int serve_explorer(explored_profiles *p, const explore_options *o)
+{
+    int status = load_all_steps(p, o, NULL, rep_load_served);
+    return status == CLI_OK ? explore_serve(p, (uint16_t)(o->port < 0 ? 0 : o->port), !o->no_open)
+                            : status;
+}
+
 static int explore(explored_profiles *p, const explore_options *o)
 {
-    bool serve = o->serve || o->port >= 0, too_large = false;
+    bool serve = asks_for_server(o), too_large = false;
     int status = cli_has_page() ? open_profiles(p, o) : CLI_FAILED;
-    if (status == CLI_OK && !serve)
-        status = check_sizes(p, o, &too_large);
+    if (status == CLI_OK && !serve && !asks_for_file(o))
+        status = check_sizes(p, &too_large);
     if (status == CLI_OK && !serve && !too_large)
         status = write_explorer_file(p, o, &too_large);
     if (status == CLI_OK && too_large)
         wl_log(WL_LOG_INFO, "not all launches find room in a file of 20 MB, so they are served "
                             "from here; --offline leaves them out, -k KERNEL takes fewer");
-    if (status == CLI_OK && (serve || too_large)) {
-        status = load_all_steps(p, o, NULL, rep_load_served);
-        if (status == CLI_OK)
-            status = explore_serve(p, (uint16_t)(o->port < 0 ? 0 : o->port), !o->no_open);
-    }
+    if (status == CLI_OK && (serve || too_large))
+        status = serve_explorer(p, o);
     for (uint32_t i = 0; i < p->count; i++)
         cli_profile_close(&p->rows[i]);
     return status;

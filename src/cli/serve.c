@@ -22,14 +22,12 @@ typedef struct served_page {
 
 static wl_status make_served_page(served_page *page, wl_error *err)
 {
-    const rep_data *data[EXPLORE_MOST];
     uint32_t left_out;
     FILE *out = open_memstream(&page->text, &page->size);
     if (!out)
         return wl_fail(err, WL_NOMEM, "not enough memory for the explorer's page");
-    for (uint32_t i = 0; i < page->profiles->count; i++)
-        data[i] = &page->profiles->rows[i].data;
-    wl_status status = rep_explorer(data, page->profiles->count, &left_out, out, err);
+    wl_status status = rep_explorer(page->profiles->data, page->profiles->count, &left_out, out,
+                                    err);
     if (fclose(out) != 0 && status == WL_OK)
         status = wl_fail(err, WL_NOMEM, "not enough memory for the explorer's page");
     return status;

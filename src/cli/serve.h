@@ -10,6 +10,7 @@ typedef struct explored_profiles {
     uint32_t count;
     const char *paths[EXPLORE_MOST];
     cli_profile rows[EXPLORE_MOST];
+    const rep_data *data[EXPLORE_MOST];    /* of the rows */
     const uint32_t *kernels[EXPLORE_MOST]; /* that were asked for; NULL: all */
     uint32_t nkernels[EXPLORE_MOST];
 } explored_profiles;
