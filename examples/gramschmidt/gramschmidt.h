@@ -48,10 +48,10 @@ inline int run_gramschmidt(int argc, char **argv)
     for (int i = 0; i < SIZE; i++)
         column[i] = a[i * SIZE + STEP];
     float *d_a, *d_r, *d_q, *d_column;
-    CHECK(cudaMalloc(&d_a, bytes)); // finds: early-allocation d_a
+    CHECK(cudaMalloc(&d_a, bytes));
     CHECK(cudaMalloc(&d_r, bytes));
     CHECK(cudaMalloc(&d_q, bytes));
-    CHECK(cudaMalloc(&d_column, SIZE * sizeof(float))); // finds: late-deallocation d_column
+    CHECK(cudaMalloc(&d_column, SIZE * sizeof(float)));
     CHECK(cudaMemcpy(d_a, a.data(), bytes, cudaMemcpyHostToDevice));
     CHECK(cudaMemset(d_r, 0, bytes));
     CHECK(cudaMemcpy(d_r + STEP * SIZE + STEP, &norm, sizeof norm, cudaMemcpyHostToDevice));
