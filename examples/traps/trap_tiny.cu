@@ -29,8 +29,8 @@ int main(int argc, char **argv)
             want[i] = want[i] * 0.5f + 1.0f;
     }
     float *d_weights, *d_x, *d_y;
-    CHECK(cudaMalloc(&d_weights, WEIGHTS * sizeof(float))); // finds: leak d_weights
-    CHECK(cudaMalloc(&d_x, n * sizeof(float))); // finds: early-allocation d_x
+    CHECK(cudaMalloc(&d_weights, WEIGHTS * sizeof(float)));
+    CHECK(cudaMalloc(&d_x, n * sizeof(float)));
     CHECK(cudaMalloc(&d_y, n * sizeof(float)));
     CHECK(cudaMemcpy(d_x, x.data(), n * sizeof(float), cudaMemcpyHostToDevice));
     CHECK(cudaMemset(d_y, 0, n * sizeof(float)));
