@@ -17,10 +17,10 @@ typedef struct ptx_options {
     char *format, *kernel, *dump, *rewrite;
     int summary, everything, alone;
     bool json;
-    flow_pass pass;  /* of --dump */
-    bool dumps_plan; /* --dump names a pass of the probes */
-    bool dumps_sass;
-    uint32_t probes; /* of --rewrite */
+    flow_pass pass;                /* of --dump */
+    bool dumps_plan;               /* --dump names a pass of the probes */
+    bool dumps_sass, dumps_lifted; /* of machine code */
+    uint32_t probes;               /* of --rewrite */
 } ptx_options;
 
 typedef struct ptx_run {
@@ -206,6 +206,7 @@ static wl_status list_machine_code(ptx_run *r, const char *path, wl_error *err)
     machine_request request = {.wants = is_named,
                                .ctx = (void *)r->options,
                                .instructions = r->options->dumps_sass,
+                               .lifted = r->options->dumps_lifted,
                                .summary = r->options->summary,
                                .kernels = r->machine_code};
     wl_status status = machine_each(path, &request, &r->machine, err);
@@ -298,7 +299,8 @@ static int check_ptx_options(ptx_options *o, const char **paths)
         return cli_usage_error(o->name, "-k %s: %s", o->kernel, why.text);
     o->json = o->format && strcmp(o->format, "json") == 0;
     o->dumps_plan = o->dump && rewrite_has_pass(o->dump);
-    o->dumps_sass = o->dump && strcmp(o->dump, "sass") == 0;
+    o->dumps_lifted = o->dump && strcmp(o->dump, "lifted") == 0;
+    o->dumps_sass = o->dumps_lifted || (o->dump && strcmp(o->dump, "sass") == 0);
     if (o->dump && !o->dumps_plan && !o->dumps_sass && !flow_pass_find(o->dump, &o->pass))
         return cli_usage_error(o->name, "--dump: there is no pass '%s'", o->dump);
     if (o->dump && o->json)

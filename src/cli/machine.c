@@ -5,7 +5,7 @@
 #include "cuda/cubin.h"
 #include "cuda/fatbin.h"
 #include "profile/demangle.h"
-#include "sass/code.h"
+#include "sass/lift.h"
 #include "sass/operands.h"
 
 #include <inttypes.h>
@@ -34,15 +34,46 @@ static double known_percent(uint64_t known, uint64_t all)
     return all ? 100.0 * (double)known / (double)all : 100.0;
 }
 
-static void print_instructions(const sass_code *code)
+static void print_instruction(const char *before, const sass_code *code, uint32_t i)
 {
     char text[512];
     sass_details insn;
-    for (uint32_t i = 0; i < code->count; i++) {
-        (void)sass_read(code->bytes + (size_t)i * SASS_BYTES, i, code->sm, &insn);
-        (void)sass_print(&insn, code->sm, text, sizeof text);
-        printf("    %04x  %s\n", i * SASS_BYTES, text);
+    (void)sass_read(code->bytes + (size_t)i * SASS_BYTES, i, code->sm, &insn);
+    (void)sass_print(&insn, code->sm, text, sizeof text);
+    printf("%s%04x  %s\n", before, i * SASS_BYTES, text);
+}
+
+static void print_instructions(const sass_code *code)
+{
+    for (uint32_t i = 0; i < code->count; i++)
+        print_instruction("    ", code, i);
+}
+
+/* Each instruction as a comment before the lines that do the same. */
+static void print_lifted(const sass_lifted *lifted)
+{
+    const char *text = lifted->text;
+    for (uint32_t line = 1, last = SASS_NOWHERE; *text; line++) {
+        uint32_t insn = line <= lifted->lines ? lifted->insn_of_line[line] : SASS_NOWHERE;
+        size_t length = strcspn(text, "\n");
+        if (insn != last && insn < lifted->code.count)
+            print_instruction("    // ", &lifted->code, insn);
+        printf("%.*s\n", (int)length, text);
+        last = insn;
+        text += length + (text[length] != '\0');
     }
+}
+
+static void lift_machine_kernel(const machine_list *l, const char *kernel)
+{
+    sass_lifted lifted;
+    wl_error err = {0};
+    wl_arena *arena = wl_arena_new();
+    if (arena && sass_lift(l->cubin, l->size, l->sm, kernel, arena, &lifted, &err) == WL_OK)
+        print_lifted(&lifted);
+    else
+        wl_log(WL_LOG_WARN, "%s: %s", kernel, arena ? err.text : "there is no memory for it");
+    wl_arena_free(arena);
 }
 
 static void print_machine_kernel(const machine_kernel *k)
@@ -117,8 +148,12 @@ static wl_status list_cubin(const machine_list *l, wl_error *err)
                        l->path, l->sm);
     cuda_cubin_layouts(l->cubin, l->size, &layouts);
     for (size_t i = 0; i < layouts.count; i++)
-        if (l->request->wants(l->request->ctx, layouts.list[i].kernel))
-            list_machine_kernel(l, &layouts.list[i]);
+        if (l->request->wants(l->request->ctx, layouts.list[i].kernel)) {
+            if (l->request->lifted)
+                lift_machine_kernel(l, layouts.list[i].kernel);
+            else
+                list_machine_kernel(l, &layouts.list[i]);
+        }
     cuda_layouts_clear(&layouts);
     return WL_OK;
 }

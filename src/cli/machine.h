@@ -12,6 +12,7 @@ typedef struct machine_request {
     bool (*wants)(void *ctx, const char *kernel); /* by its mangled name */
     void *ctx;
     bool instructions; /* print them, too */
+    bool lifted;       /* print the PTX that does the same, and nothing else */
     bool summary;      /* nothing of single kernels */
     json_t *kernels;   /* kernels are added to it; NULL: they are printed */
 } machine_request;

@@ -7,7 +7,12 @@
 
 #include <string.h>
 
-enum { ATTRIBUTE_REGISTERS = 0x2f, REGISTERS_BYTES = 8 };
+enum {
+    ATTRIBUTE_FRAME = 0x11,
+    ATTRIBUTE_STACK = 0x12,
+    ATTRIBUTE_REGISTERS = 0x2f,
+    OF_KERNEL_BYTES = 8
+};
 
 /* ---- relocations ---- */
 
@@ -51,7 +56,7 @@ static void take_lines(const elf_sections *s, const elf_part *text, sass_code *o
     out->ptx_bytes = ptx.size;
 }
 
-/* ---- registers ---- */
+/* ---- registers and stack ---- */
 
 static bool names_kernel(const elf_sections *s, uint32_t symbol, const char *kernel)
 {
@@ -69,20 +74,27 @@ static bool names_kernel(const elf_sections *s, uint32_t symbol, const char *ker
     return false;
 }
 
-/* An attribute of the cubin names a function and its registers. */
-static uint32_t registers_of(const elf_sections *s, const char *kernel)
+/* An attribute of the cubin that names a function and a number of it; 0: there is none. */
+static uint32_t number_of(const elf_sections *s, const char *kernel, unsigned attribute)
 {
     elf_part info = elf_find_part(s, ".nv.info", "");
     elf_attribute a;
     for (size_t at = 0; elf_next_attribute(&info, &at, &a);) {
         uint32_t values[2];
-        if (a.number != ATTRIBUTE_REGISTERS || a.size != REGISTERS_BYTES)
+        if (a.number != attribute || a.size != OF_KERNEL_BYTES)
             continue;
         memcpy(values, a.bytes, sizeof values);
         if (names_kernel(s, values[0], kernel))
             return values[1];
     }
     return 0;
+}
+
+static uint32_t stack_of(const elf_sections *s, const char *kernel)
+{
+    uint32_t frame = number_of(s, kernel, ATTRIBUTE_FRAME),
+             stack = number_of(s, kernel, ATTRIBUTE_STACK);
+    return stack > frame ? stack : frame;
 }
 
 /* ---- code ---- */
@@ -100,7 +112,8 @@ static wl_status take_kernel_text(const elf_sections *s, const char *kernel, wl_
     out->bytes = text.bytes;
     for (uint32_t i = 0; i < out->count; i++)
         out->insns[i] = sass_decode(text.bytes + (size_t)i * SASS_BYTES, i, out->sm);
-    out->registers = registers_of(s, kernel);
+    out->registers = number_of(s, kernel, ATTRIBUTE_REGISTERS);
+    out->stack = stack_of(s, kernel);
     take_lines(s, &text, out);
     return sass_find_places(s, kernel, out->count, arena, &out->places, err);
 }

@@ -16,6 +16,7 @@
 typedef struct sass_code {
     uint32_t sm;        /* compute capability times ten */
     uint32_t registers; /* of a thread, as ptxas gave them; 0: not told */
+    uint32_t stack;     /* bytes of local memory that a thread has for calls and arrays */
     uint32_t count;
     const unsigned char *bytes; /* of all instructions, one after the other */
     sass_insn *insns;           /* subroutines of ptxas follow what calls them */

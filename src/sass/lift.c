@@ -1,0 +1,264 @@
+/* A kernel of machine code, put together as PTX. */
+#include "sass/lift.h"
+
+#include "sass/lifter.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the table ---- */
+
+static const struct lift_row {
+    const char *name;
+    lift_function *function;
+} rows[] = {
+#define X(name, function) {name, lift_##function},
+#include "sass/lift.def"
+#undef X
+};
+
+static int compare_rows(const void *name, const void *row)
+{
+    return strcmp(name, ((const struct lift_row *)row)->name);
+}
+
+lift_function *lift_find(const char *name)
+{
+    const struct lift_row *row = bsearch(name, rows, sizeof rows / sizeof *rows, sizeof *rows,
+                                         compare_rows);
+    return row ? row->function : NULL;
+}
+
+/* ---- an instruction ---- */
+
+enum { WIDEST_RESULT = 4 }; /* registers, of instructions whose layout is known */
+
+static bool writes_guard(const lifter *l)
+{
+    unsigned kind = l->in.guard_uniform ? SASS_UNIFORM_PREDICATE : SASS_PREDICATE;
+    for (unsigned i = 0; i < l->in.operands; i++) {
+        const sass_operand *op = lift_operand(l, i);
+        if (op->flags & SASS_WRITTEN && op->kind == kind && op->reg == l->in.guard)
+            return true;
+    }
+    return false;
+}
+
+/* A copy of a guard that the instruction itself writes. */
+static void set_guard(lifter *l)
+{
+    const sass_details *in = &l->in;
+    char own[16];
+    l->guarded = in->guard != SASS_ALWAYS;
+    snprintf(own, sizeof own, "%%%sp%u", in->guard_uniform ? "u" : "", in->guard);
+    l->guard_pred = l->guarded ? lift_text_of(own) : lift_text_of("%pt");
+    if (l->guarded && writes_guard(l)) {
+        l->guard_pred = lift_new(l, LIFT_PRED);
+        lift_put(l, "mov.pred %s, %s", l->guard_pred.at, own);
+    }
+}
+
+static void lose_result(lifter *l, unsigned i, const char *value)
+{
+    const sass_operand *op = lift_operand(l, i);
+    if (op->kind == SASS_REGISTER || op->kind == SASS_UNIFORM)
+        for (unsigned word = 0; word < WIDEST_RESULT && op->reg + word < SASS_NO_REGISTER; word++)
+            lift_set(l, i, word, value);
+    if (op->kind == SASS_PREDICATE || op->kind == SASS_UNIFORM_PREDICATE) {
+        lift_text q = lift_new(l, LIFT_PRED);
+        lift_put(l, "setp.eq.u32 %s, %s, 0", q.at, value);
+        lift_set_pred(l, i, q.at);
+    }
+}
+
+static void lose_everything(lifter *l, const char *value)
+{
+    lift_text q = lift_new(l, LIFT_PRED);
+    lift_put(l, "setp.eq.u32 %s, %s, 0", q.at, value);
+    for (uint32_t r = 0; r < l->code->registers && r < SASS_NO_REGISTER; r++)
+        lift_do(l, "mov.b32 %%r%" PRIu32 ", %s", r, value);
+    for (unsigned u = 0; u < 63; u++)
+        lift_do(l, "mov.b32 %%u%u, %s", u, value);
+    for (unsigned p = 0; p < SASS_ALWAYS; p++)
+        lift_do(l, "mov.pred %%p%u, %s", p, q.at), lift_do(l, "mov.pred %%up%u, %s", p, q.at);
+}
+
+static bool may_store(const lifter *l)
+{
+    unsigned cost = l->code->insns[l->at].cost;
+    return cost == IR_COST_MEMORY || cost == IR_COST_ATOMIC || cost == IR_COST_SYNC ||
+           cost == SASS_UNKNOWN;
+}
+
+/* Nobody knows what it does: what it writes is lost, and memory, where it may write there. */
+static void lose(lifter *l)
+{
+    lift_text value = lift_unknown(l);
+    l->known = false;
+    if (l->in.form) {
+        for (unsigned i = 0; i < l->in.operands; i++)
+            if (lift_operand(l, i)->flags & SASS_WRITTEN)
+                lose_result(l, i, value.at);
+    } else {
+        lose_everything(l, value.at);
+    }
+    if (may_store(l)) {
+        lift_text d = lift_new(l, LIFT_B64);
+        lift_put(l, "cvt.u64.u32 %s, %s", d.at, value.at);
+        lift_do(l, "st.b32 [%s], %s", d.at, value.at);
+    }
+}
+
+static void lift_insn(lifter *l)
+{
+    memset(l->used, 0, sizeof l->used);
+    if (l->labels[l->at])
+        lift_label(l, l->at);
+    bool read = sass_read(l->code->bytes + (size_t)l->at * SASS_BYTES, l->at, l->code->sm, &l->in);
+    lift_function *function = read ? lift_find(l->in.form->name) : NULL;
+    if (l->in.guard == SASS_ALWAYS && l->in.guard_negated)
+        return;
+    set_guard(l);
+    if (!read && l->code->insns[l->at].flow != SASS_NEXT)
+        l->problem = "control goes where nobody knows";
+    l->known = function != NULL;
+    if (function)
+        function(l);
+    if (!l->known)
+        lose(l);
+}
+
+/* ---- the kernel ---- */
+
+/* Where branches, tables and returns may go. */
+static void mark_labels(lifter *l)
+{
+    const sass_code *code = l->code;
+    for (uint32_t i = 0; i < code->count; i++) {
+        if (code->insns[i].target < code->count)
+            l->labels[code->insns[i].target] = 1;
+        if (code->insns[i].flow == SASS_CALL && i + 1 < code->count)
+            l->labels[i + 1] = 1;
+    }
+    for (uint32_t j = 0; j < code->places.njumps; j++)
+        for (uint32_t k = 0; k < code->places.jumps[j].count; k++)
+            if (code->places.jumps[j].targets[k] < code->count)
+                l->labels[code->places.jumps[j].targets[k]] = 1;
+}
+
+static void write_bank(FILE *out, unsigned number, const sass_bank *bank)
+{
+    fprintf(out, ".const .align 16 .b8 __bank%u[%zu] = {", number, bank->size);
+    for (size_t i = 0; i < bank->size; i++)
+        fprintf(out, "%s%u", i ? "," : "", bank->bytes[i]);
+    fputs("};\n", out);
+}
+
+static void write_head(const lifter *l, FILE *out, const char *kernel)
+{
+    const sass_places *p = &l->code->places;
+    fprintf(out, ".version 8.8\n.target sm_%" PRIu32 "\n.address_size 64\n", l->code->sm);
+    for (unsigned bank = 1; bank < SASS_BANKS; bank++)
+        if (l->banks >> bank & 1)
+            write_bank(out, bank, &p->banks[bank]);
+    fprintf(out, ".visible .entry %s(", kernel);
+    if (p->param_bytes)
+        fprintf(out, ".param .align 16 .b8 __params[%" PRIu32 "]", p->param_bytes);
+    fprintf(out,
+            ")\n{\n.reg .b32 %%r<256>;\n.reg .b32 %%u<256>;\n.reg .b32 %%stack;\n"
+            ".reg .pred %%p<8>;\n.reg .pred %%up<8>;\n.reg .pred %%pt;\n"
+            ".reg .b32 %%t<%u>;\n.reg .b64 %%d<%u>;\n.reg .b16 %%h<%u>;\n.reg .pred %%q<%u>;\n",
+            l->most[LIFT_B32] + 1, l->most[LIFT_B64] + 1, l->most[LIFT_B16] + 1,
+            l->most[LIFT_PRED] + 1);
+    if (p->shared)
+        fprintf(out, ".shared .align 16 .b8 __shared[%" PRIu64 "];\n", p->shared);
+    if (l->code->stack)
+        fprintf(out,
+                ".local .align 16 .b8 __local[%" PRIu32 "];\nmov.u64 %%d0, __local;\n"
+                "cvt.u32.u64 %%stack, %%d0;\nadd.u32 %%stack, %%stack, %" PRIu32 ";\n",
+                l->code->stack, l->code->stack);
+    else
+        fputs("mov.u32 %stack, 0;\n", out);
+    fputs("setp.eq.u32 %pt, 0, 0;\n", out);
+}
+
+static uint32_t count_lines(const char *text, size_t length)
+{
+    uint32_t lines = 0;
+    for (const char *end = text + length; (text = memchr(text, '\n', (size_t)(end - text))); text++)
+        lines++;
+    return lines;
+}
+
+static bool note_lines(const lifter *l, uint32_t head, sass_lifted *out)
+{
+    out->lines = head + (uint32_t)l->lines.count + 1;
+    out->insn_of_line = wl_new_array(l->arena, uint32_t, out->lines + 1);
+    if (!out->insn_of_line)
+        return false;
+    for (uint32_t line = 0; line <= out->lines; line++) {
+        bool own = line > head && line - head <= l->lines.count;
+        out->insn_of_line[line] = own ? l->lines.data[line - head - 1] : SASS_NOWHERE;
+    }
+    return true;
+}
+
+/* The head, which says what the body needs, before the body. */
+static bool put_together(const lifter *l, const char *body, size_t length, const char *kernel,
+                         sass_lifted *out)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return false;
+    write_head(l, file, kernel);
+    bool good = fflush(file) == 0 && note_lines(l, count_lines(text, size), out);
+    good = good && fwrite(body, 1, length, file) == length && fputs("}\n", file) >= 0;
+    good = fclose(file) == 0 && good;
+    out->length = size;
+    out->text = good ? wl_arena_copy(l->arena, text, size + 1) : NULL;
+    free(text);
+    return out->text != NULL;
+}
+
+static void lift_body(lifter *l, sass_lifted *out)
+{
+    mark_labels(l);
+    for (l->at = 0; l->at < l->code->count && !l->problem; l->at++) {
+        lift_insn(l);
+        out->unknown += !l->known;
+    }
+    lift_put(l, "trap"); /* nothing comes here */
+}
+
+static bool lift_kernel(lifter *l, const char *kernel, sass_lifted *out)
+{
+    char *body = NULL;
+    size_t length = 0;
+    l->labels = wl_new_array(l->arena, uint8_t, l->code->count + 1);
+    l->out = open_memstream(&body, &length);
+    if (!l->labels || !l->out)
+        return false;
+    lift_body(l, out);
+    bool good = fclose(l->out) == 0 && !l->nomem;
+    good = good && (l->problem || put_together(l, body, length, kernel, out));
+    free(body);
+    return good;
+}
+
+wl_status sass_lift(const void *cubin, size_t size, uint32_t sm, const char *kernel,
+                    wl_arena *arena, sass_lifted *out, wl_error *err)
+{
+    *out = (sass_lifted){0};
+    wl_status status = sass_code_read(cubin, size, sm, kernel, arena, &out->code, err);
+    if (status != WL_OK)
+        return status;
+    lifter l = {.code = &out->code, .arena = arena};
+    bool good = lift_kernel(&l, kernel, out);
+    wl_vec_free(&l.lines);
+    if (!good)
+        return wl_fail(err, WL_NOMEM, "There is no memory for the machine code of %s.", kernel);
+    return l.problem ? wl_fail(err, WL_UNSUPPORTED, "in its machine code, %s", l.problem) : WL_OK;
+}

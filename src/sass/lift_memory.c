@@ -1,0 +1,218 @@
+/* Loads and stores. */
+#include "sass/lifter.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- sizes ---- */
+
+typedef struct access_size {
+    const char *type; /* of an element */
+    unsigned words;   /* registers */
+} access_size;
+
+static access_size size_of(const lifter *l)
+{
+    static const char *const names[] = {"U8", "S8", "U16", "S16", "64", "128", NULL};
+    static const access_size sizes[] = {{"u8", 1},  {"s8", 1},  {"u16", 1},
+                                        {"s16", 1}, {"b32", 2}, {"b32", 4}};
+    int which = lift_which(l, names);
+    return which < 0 ? (access_size){"b32", 1} : sizes[which];
+}
+
+/* ".v2.b32" */
+static lift_text type_text(access_size size)
+{
+    lift_text text;
+    if (size.words > 1)
+        snprintf(text.at, sizeof text.at, ".v%u.%s", size.words, size.type);
+    else
+        snprintf(text.at, sizeof text.at, ".%s", size.type);
+    return text;
+}
+
+typedef struct register_list {
+    char at[120];
+} register_list;
+
+/* "%r4" or "{%r4, %r5}" */
+static register_list list_of(lifter *l, unsigned i, unsigned words, bool written)
+{
+    register_list list = {""};
+    size_t length = 0;
+    for (unsigned word = 0; word < words; word++) {
+        lift_text text = written ? lift_to(l, i, word) : lift_word(l, i, word);
+        length += (size_t)snprintf(list.at + length, sizeof list.at - length, "%s%s%s",
+                                   word        ? ", "
+                                   : words > 1 ? "{"
+                                               : "",
+                                   text.at, words > 1 && word + 1 == words ? "}" : "");
+    }
+    return list;
+}
+
+/* ---- addresses ---- */
+
+static bool has_register(const sass_operand *op)
+{
+    return op->flags & SASS_WITH_REGISTER && op->reg != SASS_NO_REGISTER;
+}
+
+static bool has_uniform(const sass_operand *op)
+{
+    return op->flags & SASS_WITH_UNIFORM && !(op->flags & SASS_DESCRIBED) &&
+           op->uniform != SASS_NO_REGISTER;
+}
+
+static bool is_suffix(const sass_operand *op, const char *suffix)
+{
+    return op->suffix.length == strlen(suffix) &&
+           memcmp(op->suffix.at, suffix, op->suffix.length) == 0;
+}
+
+static lift_text with_offset(lift_text base, int64_t offset)
+{
+    lift_text text;
+    snprintf(text.at, sizeof text.at, "[%.20s+%" PRId64 "]", base.at, offset);
+    return text;
+}
+
+/* "[%d0+16]" of 64 bits: two registers, one and two uniform ones, or all four. */
+static lift_text wide_address(lifter *l, unsigned i)
+{
+    const sass_operand *op = lift_operand(l, i);
+    lift_text d = lift_new(l, LIFT_B64), u = lift_new(l, LIFT_B64);
+    if (!has_register(op))
+        lift_put(l, "mov.u64 %s, 0", d.at);
+    else if (is_suffix(op, ".U32"))
+        lift_put(l, "cvt.u64.u32 %s, %%r%u", d.at, op->reg);
+    else
+        lift_put(l, "mov.b64 %s, {%%r%u, %%r%u}", d.at, op->reg, op->reg + 1);
+    if (has_uniform(op)) {
+        lift_put(l, "mov.b64 %s, {%%u%u, %%u%u}", u.at, op->uniform, op->uniform + 1);
+        lift_put(l, "add.u64 %s, %s, %s", d.at, d.at, u.at);
+    }
+    return with_offset(d, op->value);
+}
+
+/* "[%t0+16]" of 32 bits: in shared or local memory. */
+static lift_text narrow_address(lifter *l, unsigned i)
+{
+    const sass_operand *op = lift_operand(l, i);
+    unsigned bits = is_suffix(op, ".X4")    ? 2
+                    : is_suffix(op, ".X8")  ? 3
+                    : is_suffix(op, ".X16") ? 4
+                                            : 0;
+    lift_text t = lift_new(l, LIFT_B32);
+    if (!has_register(op))
+        lift_put(l, "mov.u32 %s, 0", t.at);
+    else
+        lift_put(l, "shl.b32 %s, %%r%u, %u", t.at, op->reg, bits);
+    if (has_uniform(op))
+        lift_put(l, "add.u32 %s, %s, %%u%u", t.at, t.at, op->uniform);
+    return with_offset(t, op->value);
+}
+
+/* ---- loads and stores ---- */
+
+static void load(lifter *l, const char *space, unsigned to, lift_text address)
+{
+    access_size size = size_of(l);
+    lift_do(l, "ld.%s%s %s, %s", space, type_text(size).at, list_of(l, to, size.words, true).at,
+            address.at);
+}
+
+static void store(lifter *l, const char *space, lift_text address, unsigned from)
+{
+    access_size size = size_of(l);
+    register_list list = list_of(l, from, size.words, false);
+    lift_do(l, "st.%s%s %s, %s", space, type_text(size).at, address.at, list.at);
+}
+
+void lift_ldg(lifter *l)
+{
+    bool plain = lift_is_none(lift_operand(l, 0)) &&
+                 (l->in.operands < 4 || lift_operand(l, 3)->flags & SASS_HIDDEN);
+    if (plain)
+        load(l, "global", 1, wide_address(l, 2));
+    l->known &= plain;
+}
+
+void lift_stg(lifter *l)
+{
+    store(l, "global", wide_address(l, 0), 1);
+}
+
+void lift_lds(lifter *l)
+{
+    load(l, "shared", 0, narrow_address(l, 1));
+}
+
+void lift_sts(lifter *l)
+{
+    store(l, "shared", narrow_address(l, 0), 1);
+}
+
+void lift_ldl(lifter *l)
+{
+    load(l, "local", 0, narrow_address(l, 1));
+}
+
+void lift_stl(lifter *l)
+{
+    store(l, "local", narrow_address(l, 0), 1);
+}
+
+/* ---- constants ---- */
+
+/* The address of an indexed constant: "[%d0]" in the space that it returns; NULL: not known. */
+static const char *indexed_constant(lifter *l, const sass_operand *op, lift_text *address)
+{
+    const sass_places *p = &l->code->places;
+    int64_t offset = op->value - (op->bank ? 0 : p->param_base);
+    if (op->bank ? op->bank >= SASS_BANKS || !p->banks[op->bank].bytes : !p->param_bytes)
+        return NULL;
+    lift_text t = lift_new(l, LIFT_B32), d = lift_new(l, LIFT_B64), base = lift_new(l, LIFT_B64);
+    char name[16] = "__params";
+    if (op->bank)
+        snprintf(name, sizeof name, "__bank%u", op->bank);
+    l->banks |= op->bank ? UINT32_C(1) << op->bank : 0;
+    lift_put(l, "add.u32 %s, %%%c%u, %" PRId64, t.at, is_suffix(op, "U") ? 'u' : 'r', op->reg,
+             offset);
+    lift_put(l, "cvt.s64.s32 %s, %s", d.at, t.at);
+    lift_put(l, "mov.u64 %s, %s", base.at, name);
+    lift_put(l, "add.u64 %s, %s, %s", d.at, d.at, base.at);
+    *address = with_offset(d, 0);
+    return op->bank ? "const" : "param";
+}
+
+static bool has_links(const lifter *l, unsigned bank)
+{
+    for (uint32_t i = 0; i < l->code->places.nlinks; i++)
+        if (l->code->places.links[i].bank == bank)
+            return true;
+    return false;
+}
+
+void lift_ldc(lifter *l)
+{
+    const sass_operand *op = lift_operand(l, 1);
+    access_size size = size_of(l);
+    lift_text address;
+    if (op->kind != SASS_CONSTANT || lift_has(l, "IL") || lift_has(l, "IS") || lift_has(l, "ISL")) {
+        l->known = false;
+    } else if (has_register(op)) {
+        const char *space = has_links(l, op->bank) ? NULL : indexed_constant(l, op, &address);
+        if (space)
+            load(l, space, 0, address);
+        l->known &= space != NULL;
+    } else if (strcmp(size.type, "b32") != 0) {
+        lift_text word = lift_constant(l, op->bank, op->value & ~INT64_C(3));
+        unsigned bits = size.type[1] == '8' ? 8 : 16;
+        lift_do(l, "bfe.%c32 %s, %s, %u, %u", size.type[0], lift_to(l, 0, 0).at, word.at,
+                8 * (unsigned)(op->value & 3), bits);
+    } else {
+        for (unsigned word = 0; word < size.words; word++)
+            lift_set(l, 0, word, lift_constant(l, op->bank, op->value + 4 * (int64_t)word).at);
+    }
+}

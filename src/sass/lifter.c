@@ -1,0 +1,275 @@
+/* Lines, operands and results of lifted instructions. */
+#include "sass/lifter.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* ---- lines ---- */
+
+static void write_line(lifter *l, bool guarded, const char *format, va_list arguments)
+{
+    if (guarded)
+        fprintf(l->out, "@%s%s ", l->in.guard_negated ? "!" : "", l->guard_pred.at);
+    vfprintf(l->out, format, arguments);
+    fputs(";\n", l->out);
+    l->nomem |= !wl_push(&l->lines, l->at);
+}
+
+void lift_put(lifter *l, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    write_line(l, false, format, arguments);
+    va_end(arguments);
+}
+
+void lift_do(lifter *l, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    write_line(l, l->guarded, format, arguments);
+    va_end(arguments);
+}
+
+void lift_label(lifter *l, uint32_t insn)
+{
+    fprintf(l->out, "L%" PRIu32 ":\n", insn);
+    l->nomem |= !wl_push(&l->lines, insn);
+}
+
+lift_text lift_new(lifter *l, lift_kind kind)
+{
+    static const char letters[LIFT_KINDS] = {
+        [LIFT_B32] = 't', [LIFT_B64] = 'd', [LIFT_B16] = 'h', [LIFT_PRED] = 'q'};
+    lift_text text;
+    unsigned number = l->used[kind]++;
+    if (l->most[kind] < l->used[kind])
+        l->most[kind] = l->used[kind];
+    snprintf(text.at, sizeof text.at, "%%%c%u", letters[kind], number);
+    return text;
+}
+
+lift_text lift_text_of(const char *text)
+{
+    lift_text copy;
+    snprintf(copy.at, sizeof copy.at, "%s", text);
+    return copy;
+}
+
+lift_text lift_number(int64_t value)
+{
+    lift_text text;
+    snprintf(text.at, sizeof text.at, "%" PRId64, value);
+    return text;
+}
+
+lift_text lift_unknown(lifter *l)
+{
+    lift_text t = lift_new(l, LIFT_B32);
+    lift_put(l, "mov.u32 %s, %%clock", t.at);
+    return t;
+}
+
+/* ---- modifiers ---- */
+
+static bool is_text(sass_text text, const char *word)
+{
+    return strlen(word) == text.length && memcmp(word, text.at, text.length) == 0;
+}
+
+bool lift_has(const lifter *l, const char *modifier)
+{
+    for (unsigned i = 0; i < l->in.modifiers; i++)
+        if (is_text(l->in.modifier[i], modifier))
+            return true;
+    return false;
+}
+
+int lift_which(const lifter *l, const char *const *names)
+{
+    for (int n = 0; names[n]; n++)
+        if (lift_has(l, names[n]))
+            return n;
+    return -1;
+}
+
+/* ---- constant banks ---- */
+
+/* What a launch puts into bank 0 beside parameters. */
+static const struct {
+    uint16_t since, before, offset;
+    const char *value;
+} launch_words[] = {
+    {70, 100, 0x0, "%ntid.x"},      {70, 100, 0x4, "%ntid.y"},      {70, 100, 0x8, "%ntid.z"},
+    {70, 100, 0xc, "%nctaid.x"},    {70, 100, 0x10, "%nctaid.y"},   {70, 100, 0x14, "%nctaid.z"},
+    {70, 100, 0x28, "%stack"},      {100, 999, 0x360, "%ntid.x"},   {100, 999, 0x364, "%ntid.y"},
+    {100, 999, 0x368, "%ntid.z"},   {100, 999, 0x370, "%nctaid.x"}, {100, 999, 0x374, "%nctaid.y"},
+    {100, 999, 0x378, "%nctaid.z"}, {100, 999, 0x37c, "%stack"}};
+
+static lift_text launch_word(lifter *l, int64_t offset)
+{
+    uint32_t sm = l->code->sm;
+    lift_text t = lift_new(l, LIFT_B32);
+    for (size_t i = 0; i < sizeof launch_words / sizeof *launch_words; i++)
+        if (sm >= launch_words[i].since && sm < launch_words[i].before &&
+            offset == launch_words[i].offset) {
+            lift_put(l, "mov.u32 %s, %s", t.at, launch_words[i].value);
+            return t;
+        }
+    return lift_unknown(l);
+}
+
+static bool is_param(const lifter *l, int64_t offset)
+{
+    const sass_places *p = &l->code->places;
+    return offset >= p->param_base && offset + 4 <= (int64_t)p->param_base + p->param_bytes;
+}
+
+/* The linker puts an address there. */
+static bool is_linked(const lifter *l, unsigned bank, int64_t offset)
+{
+    const sass_places *p = &l->code->places;
+    for (uint32_t i = 0; i < p->nlinks; i++)
+        if (p->links[i].bank == bank && offset >= (int64_t)p->links[i].offset - 4 &&
+            offset < (int64_t)p->links[i].offset + 8)
+            return true;
+    return false;
+}
+
+lift_text lift_constant(lifter *l, unsigned bank, int64_t offset)
+{
+    const sass_places *p = &l->code->places;
+    if (bank == 0 && !is_param(l, offset))
+        return launch_word(l, offset);
+    if (bank >= SASS_BANKS || is_linked(l, bank, offset))
+        return lift_unknown(l);
+    if (bank && (offset < 0 || (uint64_t)offset + 4 > p->banks[bank].size))
+        return lift_unknown(l);
+    lift_text t = lift_new(l, LIFT_B32);
+    if (bank == 0)
+        lift_put(l, "ld.param.b32 %s, [__params+%" PRId64 "]", t.at, offset - p->param_base);
+    else
+        lift_put(l, "ld.const.b32 %s, [__bank%u+%" PRId64 "]", t.at, bank, offset);
+    l->banks |= bank ? UINT32_C(1) << bank : 0;
+    return t;
+}
+
+/* ---- operands ---- */
+
+bool lift_is_none(const sass_operand *op)
+{
+    bool predicate = op->kind == SASS_PREDICATE || op->kind == SASS_UNIFORM_PREDICATE;
+    bool reg = op->kind == SASS_REGISTER || op->kind == SASS_UNIFORM;
+    return (predicate && op->reg == SASS_ALWAYS) || (reg && op->reg == SASS_NO_REGISTER);
+}
+
+static lift_text register_text(const sass_operand *op, unsigned word)
+{
+    lift_text text;
+    snprintf(text.at, sizeof text.at, "%%%c%u", op->kind == SASS_UNIFORM ? 'u' : 'r',
+             op->reg + word);
+    return text;
+}
+
+lift_text lift_word(lifter *l, unsigned i, unsigned word)
+{
+    const sass_operand *op = lift_operand(l, i);
+    lift_text text = {"0"};
+    switch (op->kind) {
+    case SASS_REGISTER:
+    case SASS_UNIFORM: return lift_is_none(op) ? text : register_text(op, word);
+    case SASS_NUMBER:
+    case SASS_SIGNED:
+        return word ? lift_number(op->value < 0 ? -1 : 0) : lift_number((int32_t)op->value);
+    case SASS_FLOAT: snprintf(text.at, sizeof text.at, "0f%08X", (unsigned)op->value); return text;
+    case SASS_CONSTANT:
+        if (!(op->flags & (SASS_WITH_REGISTER | SASS_WITH_UNIFORM)))
+            return lift_constant(l, op->bank, op->value + 4 * (int64_t)word);
+        break;
+    default: break;
+    }
+    l->known = false;
+    return text;
+}
+
+lift_text lift_int(lifter *l, unsigned i)
+{
+    const sass_operand *op = lift_operand(l, i);
+    lift_text value = lift_word(l, i, 0);
+    if (op->flags & (SASS_NEGATED | SASS_INVERTED)) {
+        lift_text t = lift_new(l, LIFT_B32);
+        lift_put(l, op->flags & SASS_NEGATED ? "neg.s32 %s, %s" : "not.b32 %s, %s", t.at, value.at);
+        value = t;
+    }
+    if (op->flags & SASS_ABSOLUTE)
+        l->known = false;
+    return value;
+}
+
+lift_text lift_pair(lifter *l, unsigned i)
+{
+    const sass_operand *op = lift_operand(l, i);
+    if (op->kind == SASS_NUMBER || op->kind == SASS_SIGNED)
+        return lift_number((int32_t)op->value);
+    lift_text low = lift_word(l, i, 0), high = lift_word(l, i, 1), d = lift_new(l, LIFT_B64);
+    lift_put(l, "mov.b64 %s, {%s, %s}", d.at, low.at, high.at);
+    if (op->flags & (SASS_NEGATED | SASS_INVERTED))
+        lift_put(l, op->flags & SASS_NEGATED ? "neg.s64 %s, %s" : "not.b64 %s, %s", d.at, d.at);
+    return d;
+}
+
+static lift_text pred_text(const sass_operand *op)
+{
+    lift_text text;
+    if (op->reg == SASS_ALWAYS)
+        return (lift_text){"%pt"};
+    snprintf(text.at, sizeof text.at, "%%%sp%u", op->kind == SASS_UNIFORM_PREDICATE ? "u" : "",
+             op->reg);
+    return text;
+}
+
+lift_text lift_pred(lifter *l, unsigned i)
+{
+    const sass_operand *op = lift_operand(l, i);
+    if (!(op->flags & SASS_NEGATED))
+        return pred_text(op);
+    lift_text q = lift_new(l, LIFT_PRED);
+    lift_put(l, "not.pred %s, %s", q.at, pred_text(op).at);
+    return q;
+}
+
+/* ---- results ---- */
+
+lift_text lift_to(lifter *l, unsigned i, unsigned word)
+{
+    const sass_operand *op = lift_operand(l, i);
+    return lift_is_none(op) ? lift_new(l, LIFT_B32) : register_text(op, word);
+}
+
+lift_text lift_to_pred(lifter *l, unsigned i)
+{
+    const sass_operand *op = lift_operand(l, i);
+    return lift_is_none(op) ? lift_new(l, LIFT_PRED) : pred_text(op);
+}
+
+void lift_set(lifter *l, unsigned i, unsigned word, const char *value)
+{
+    const sass_operand *op = lift_operand(l, i);
+    if (!lift_is_none(op))
+        lift_do(l, "mov.b32 %s, %s", register_text(op, word).at, value);
+}
+
+void lift_set_pair(lifter *l, unsigned i, const char *value)
+{
+    const sass_operand *op = lift_operand(l, i);
+    if (!lift_is_none(op))
+        lift_do(l, "mov.b64 {%s, %s}, %s", register_text(op, 0).at, register_text(op, 1).at, value);
+}
+
+void lift_set_pred(lifter *l, unsigned i, const char *value)
+{
+    const sass_operand *op = lift_operand(l, i);
+    if (!lift_is_none(op))
+        lift_do(l, "mov.pred %s, %s", pred_text(op).at, value);
+}
