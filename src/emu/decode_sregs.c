@@ -60,6 +60,7 @@ static const home homes[IR_SREG_COUNT] = {
     [IR_SR_aggr_smem_size] = {.kind = OF_LAUNCH, .at = EMU_U_TOTAL_SMEM},
     [IR_SR_dynamic_smem_size] = {.kind = OF_LAUNCH, .at = EMU_U_DYNAMIC_SMEM},
     [IR_SR_current_graph_exec] = {.kind = ZERO},
+    [IR_SR_unknown] = {.kind = ZERO},
 };
 
 /* %envreg1 and %envreg2 hold the address of a cooperative launch's workspace. */

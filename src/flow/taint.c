@@ -217,6 +217,7 @@ static flow_source sreg_source(const state *s, const ir_operand *o)
     case IR_SOURCE_PLACEMENT:
     case IR_SOURCE_ENVIRONMENT: return here(s, FLOW_VOLATILE);
     case IR_SOURCE_CLOCK: return here(s, FLOW_CLOCK);
+    case IR_SOURCE_NOBODY: return here(s, FLOW_UNKNOWN_OP);
     }
     return here(s, FLOW_VOLATILE);
 }

@@ -175,9 +175,10 @@ typedef enum ir_level {
 /* Who decides about the value of a special register. */
 typedef enum ir_source {
     IR_SOURCE_LAUNCH, /* the shape of the launch and the thread's place in it: known beforehand */
-    IR_SOURCE_PLACEMENT,  /* the hardware, when it places blocks and warps */
-    IR_SOURCE_CLOCK,      /* clocks and counters of events */
-    IR_SOURCE_ENVIRONMENT /* the device, the driver and what else it runs */
+    IR_SOURCE_PLACEMENT,   /* the hardware, when it places blocks and warps */
+    IR_SOURCE_CLOCK,       /* clocks and counters of events */
+    IR_SOURCE_ENVIRONMENT, /* the device, the driver and what else it runs */
+    IR_SOURCE_NOBODY       /* an instruction that is not known */
 } ir_source;
 
 typedef struct ir_sreg_info {

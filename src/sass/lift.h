@@ -4,7 +4,7 @@
  * kernel without PTX like any other. It is no source that anybody wrote: registers keep the numbers
  * that ptxas gave them, shared and local memory are addressed as bytes, parameters are one array as
  * the kernel has them in constant bank 0. What is not known is never guessed: an instruction that the
- * table does not have writes values that follow from nothing (%clock), and where not even its
+ * table does not have writes values that follow from nothing (%unknown), and where not even its
  * registers are known, all registers do. */
 #ifndef WL_SASS_LIFT_H
 #define WL_SASS_LIFT_H

@@ -67,7 +67,7 @@ lift_text lift_number(int64_t value)
 lift_text lift_unknown(lifter *l)
 {
     lift_text t = lift_new(l, LIFT_B32);
-    lift_put(l, "mov.u32 %s, %%clock", t.at);
+    lift_put(l, "mov.b32 %s, %%unknown", t.at);
     return t;
 }
 

@@ -3,6 +3,7 @@
 #include "base/fold.h"
 
 #include "base/repeats.h"
+#include "base/varint.h"
 #include "support/random.h"
 #include "support/test.h"
 
