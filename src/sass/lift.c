@@ -23,7 +23,8 @@ static int compare_rows(const void *name, const void *row)
     return strcmp(name, ((const struct lift_row *)row)->name);
 }
 
-lift_function *lift_find(const char *name)
+/* NULL: there is none. */
+static lift_function *find_function(const char *name)
 {
     const struct lift_row *row = bsearch(name, rows, sizeof rows / sizeof *rows, sizeof *rows,
                                          compare_rows);
@@ -116,7 +117,7 @@ static void lift_insn(lifter *l)
     if (l->labels[l->at])
         lift_label(l, l->at);
     bool read = sass_read(l->code->bytes + (size_t)l->at * SASS_BYTES, l->at, l->code->sm, &l->in);
-    lift_function *function = read ? lift_find(l->in.form->name) : NULL;
+    lift_function *function = read ? find_function(l->in.form->name) : NULL;
     if (l->in.guard == SASS_ALWAYS && l->in.guard_negated)
         return;
     set_guard(l);
@@ -205,8 +206,8 @@ static bool note_lines(const lifter *l, uint32_t head, sass_lifted *out)
 }
 
 /* The head, which says what the body needs, before the body. */
-static bool put_together(const lifter *l, const char *body, size_t length, const char *kernel,
-                         sass_lifted *out)
+static bool assemble_kernel(const lifter *l, const char *body, size_t length, const char *kernel,
+                            sass_lifted *out)
 {
     char *text = NULL;
     size_t size = 0;
@@ -243,7 +244,7 @@ static bool lift_kernel(lifter *l, const char *kernel, sass_lifted *out)
         return false;
     lift_body(l, out);
     bool good = fclose(l->out) == 0 && !l->nomem;
-    good = good && (l->problem || put_together(l, body, length, kernel, out));
+    good = good && (l->problem || assemble_kernel(l, body, length, kernel, out));
     free(body);
     return good;
 }

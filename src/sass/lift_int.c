@@ -349,7 +349,7 @@ static unsigned rows_that_come(lifter *l)
 }
 
 /* The table of a conjunction; each input belongs to it (1), negated (2), or does not (0). */
-static unsigned table_of(const uint8_t use[INPUTS])
+static unsigned conjunction_table(const uint8_t use[INPUTS])
 {
     unsigned table = 0;
     for (unsigned row = 0; row < ROWS; row++) {
@@ -367,8 +367,8 @@ static bool find_terms(unsigned table, unsigned rows, uint8_t use[INPUTS], bool 
 {
     for (unsigned n = 0; n < 27; n++) {
         use[0] = n % 3, use[1] = n / 3 % 3, use[2] = n / 9;
-        *any = (table & rows) == (~table_of(use) & rows & 255);
-        if ((table & rows) == (table_of(use) & rows) || *any)
+        *any = (table & rows) == (~conjunction_table(use) & rows & 255);
+        if ((table & rows) == (conjunction_table(use) & rows) || *any)
             return true;
     }
     return false;

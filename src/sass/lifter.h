@@ -91,8 +91,6 @@ void lift_set_pred(lifter *l, unsigned i, const char *value);
 
 typedef void lift_function(lifter *l);
 
-/* The function for an instruction of that name; NULL: there is none. */
-lift_function *lift_find(const char *name);
 #define X(name, function) lift_function lift_##function;
 #include "sass/lift.def"
 #undef X
