@@ -75,7 +75,7 @@ static bool names_kernel(const elf_sections *s, uint32_t symbol, const char *ker
 }
 
 /* An attribute of the cubin that names a function and a number of it; 0: there is none. */
-static uint32_t number_of(const elf_sections *s, const char *kernel, unsigned attribute)
+static uint32_t number_of_kernel(const elf_sections *s, const char *kernel, unsigned attribute)
 {
     elf_part info = elf_find_part(s, ".nv.info", "");
     elf_attribute a;
@@ -92,8 +92,8 @@ static uint32_t number_of(const elf_sections *s, const char *kernel, unsigned at
 
 static uint32_t stack_of(const elf_sections *s, const char *kernel)
 {
-    uint32_t frame = number_of(s, kernel, ATTRIBUTE_FRAME),
-             stack = number_of(s, kernel, ATTRIBUTE_STACK);
+    uint32_t frame = number_of_kernel(s, kernel, ATTRIBUTE_FRAME),
+             stack = number_of_kernel(s, kernel, ATTRIBUTE_STACK);
     return stack > frame ? stack : frame;
 }
 
@@ -112,7 +112,7 @@ static wl_status take_kernel_text(const elf_sections *s, const char *kernel, wl_
     out->bytes = text.bytes;
     for (uint32_t i = 0; i < out->count; i++)
         out->insns[i] = sass_decode(text.bytes + (size_t)i * SASS_BYTES, i, out->sm);
-    out->registers = number_of(s, kernel, ATTRIBUTE_REGISTERS);
+    out->registers = number_of_kernel(s, kernel, ATTRIBUTE_REGISTERS);
     out->stack = stack_of(s, kernel);
     take_lines(s, &text, out);
     return sass_find_places(s, kernel, out->count, arena, &out->places, err);

@@ -93,7 +93,7 @@ static bool may_store(const lifter *l)
 }
 
 /* Nobody knows what it does: what it writes is lost, and memory, where it may write there. */
-static void lose(lifter *l)
+static void lose_insn(lifter *l)
 {
     lift_text value = lift_unknown(l);
     l->known = false;
@@ -127,7 +127,7 @@ static void lift_insn(lifter *l)
     if (function)
         function(l);
     if (!l->known)
-        lose(l);
+        lose_insn(l);
 }
 
 /* ---- the kernel ---- */
@@ -184,7 +184,7 @@ static void write_head(const lifter *l, FILE *out, const char *kernel)
     fputs("setp.eq.u32 %pt, 0, 0;\n", out);
 }
 
-static uint32_t count_lines(const char *text, size_t length)
+static uint32_t lines_of_text(const char *text, size_t length)
 {
     uint32_t lines = 0;
     for (const char *end = text + length; (text = memchr(text, '\n', (size_t)(end - text))); text++)
@@ -215,7 +215,7 @@ static bool assemble_kernel(const lifter *l, const char *body, size_t length, co
     if (!file)
         return false;
     write_head(l, file, kernel);
-    bool good = fflush(file) == 0 && note_lines(l, count_lines(text, size), out);
+    bool good = fflush(file) == 0 && note_lines(l, lines_of_text(text, size), out);
     good = good && fwrite(body, 1, length, file) == length && fputs("}\n", file) >= 0;
     good = fclose(file) == 0 && good;
     out->length = size;

@@ -13,7 +13,7 @@ void lift_nothing(lifter *l)
 }
 
 /* The branch's own predicate, operand `i`, and the guard, in one. */
-static void go(lifter *l, unsigned i, uint32_t target)
+static void branch_to(lifter *l, unsigned i, uint32_t target)
 {
     if (lift_is_none(lift_operand(l, i)) && !(lift_operand(l, i)->flags & SASS_NEGATED)) {
         lift_do(l, "bra L%" PRIu32, target);
@@ -27,7 +27,7 @@ static void go(lifter *l, unsigned i, uint32_t target)
     lift_put(l, "@%s bra L%" PRIu32, both.at, target);
 }
 
-static bool is_known_place(const lifter *l, uint32_t target)
+static bool is_label(const lifter *l, uint32_t target)
 {
     return target < l->code->count && l->labels[target];
 }
@@ -37,21 +37,21 @@ void lift_bra(lifter *l)
     uint32_t target = l->code->insns[l->at].target;
     if (lift_has(l, "DIV"))
         return; /* lanes are together here, as the emulator orders them */
-    if (lift_has(l, "ANY") || !is_known_place(l, target))
+    if (lift_has(l, "ANY") || !is_label(l, target))
         l->problem = "a branch goes where nobody knows";
     else if (target == l->at)
         lift_do(l, "trap"); /* fills up the code */
     else
-        go(l, lift_has(l, "U") && l->in.operands > 2 ? 1 : 0, target);
+        branch_to(l, lift_has(l, "U") && l->in.operands > 2 ? 1 : 0, target);
 }
 
 void lift_call(lifter *l)
 {
     uint32_t target = l->code->insns[l->at].target;
-    if (!lift_has(l, "REL") || !is_known_place(l, target))
+    if (!lift_has(l, "REL") || !is_label(l, target))
         l->problem = "a register says which function is called";
     else
-        go(l, 0, target);
+        branch_to(l, 0, target);
 }
 
 void lift_exit(lifter *l)

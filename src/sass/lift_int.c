@@ -388,7 +388,7 @@ static lift_text join_terms(lifter *l, const uint8_t use[INPUTS], bool any)
     return q;
 }
 
-static lift_text look_up(lifter *l, unsigned table)
+static lift_text look_up_rows(lifter *l, unsigned table)
 {
     lift_text t[INPUTS], q = lift_new(l, LIFT_PRED), result = lift_new(l, LIFT_B32);
     for (unsigned n = 0; n < INPUTS; n++) {
@@ -401,19 +401,19 @@ static lift_text look_up(lifter *l, unsigned table)
     return q;
 }
 
-static lift_text combine(lifter *l, unsigned table)
+static lift_text predicate_by_table(lifter *l, unsigned table)
 {
     uint8_t use[INPUTS];
     bool any;
     return find_terms(table, rows_that_come(l), use, &any) ? join_terms(l, use, any)
-                                                           : look_up(l, table);
+                                                           : look_up_rows(l, table);
 }
 
 /* P, Q, a, b, c, and a table for each of P and Q. */
 void lift_plop3(lifter *l)
 {
-    lift_text p = combine(l, (unsigned)lift_operand(l, 5)->value & 255),
-              q = combine(l, (unsigned)lift_operand(l, 6)->value & 255);
+    lift_text p = predicate_by_table(l, (unsigned)lift_operand(l, 5)->value & 255),
+              q = predicate_by_table(l, (unsigned)lift_operand(l, 6)->value & 255);
     lift_set_pred(l, 0, p.at);
     lift_set_pred(l, 1, q.at);
 }

@@ -53,7 +53,7 @@ static register_list list_of(lifter *l, unsigned i, unsigned words, bool written
 
 /* ---- addresses ---- */
 
-static bool has_register(const sass_operand *op)
+static bool adds_register(const sass_operand *op)
 {
     return op->flags & SASS_WITH_REGISTER && op->reg != SASS_NO_REGISTER;
 }
@@ -82,7 +82,7 @@ static lift_text wide_address(lifter *l, unsigned i)
 {
     const sass_operand *op = lift_operand(l, i);
     lift_text d = lift_new(l, LIFT_B64), u = lift_new(l, LIFT_B64);
-    if (!has_register(op))
+    if (!adds_register(op))
         lift_put(l, "mov.u64 %s, 0", d.at);
     else if (is_suffix(op, ".U32"))
         lift_put(l, "cvt.u64.u32 %s, %%r%u", d.at, op->reg);
@@ -104,7 +104,7 @@ static lift_text narrow_address(lifter *l, unsigned i)
                     : is_suffix(op, ".X16") ? 4
                                             : 0;
     lift_text t = lift_new(l, LIFT_B32);
-    if (!has_register(op))
+    if (!adds_register(op))
         lift_put(l, "mov.u32 %s, 0", t.at);
     else
         lift_put(l, "shl.b32 %s, %%r%u, %u", t.at, op->reg, bits);
@@ -201,7 +201,7 @@ void lift_ldc(lifter *l)
     lift_text address;
     if (op->kind != SASS_CONSTANT || lift_has(l, "IL") || lift_has(l, "IS") || lift_has(l, "ISL")) {
         l->known = false;
-    } else if (has_register(op)) {
+    } else if (adds_register(op)) {
         const char *space = has_links(l, op->bank) ? NULL : indexed_constant(l, op, &address);
         if (space)
             load(l, space, 0, address);

@@ -95,7 +95,7 @@ static void print_numbered(printer *p, const char *name, uint8_t number, uint8_t
         print_text(p, "%s%u", name, number);
 }
 
-static void print_register(printer *p, uint8_t number)
+static void print_sass_register(printer *p, uint8_t number)
 {
     print_numbered(p, "R", number, SASS_NO_REGISTER, "RZ");
 }
@@ -136,7 +136,7 @@ static void print_bank_place(printer *p, const sass_operand *o)
 
 static void print_base_register(printer *p, const sass_operand *o)
 {
-    print_register(p, o->reg);
+    print_sass_register(p, o->reg);
     print_piece(p, ".", o->suffix);
 }
 
@@ -173,7 +173,7 @@ static const char *sign_of(const sass_operand *o)
 static void print_target(printer *p, const sass_operand *o)
 {
     if (o->flags & SASS_WITH_REGISTER)
-        print_register(p, o->reg);
+        print_sass_register(p, o->reg);
     if (o->flags & SASS_WITH_UNIFORM)
         print_uniform(p, o->uniform);
     if (o->flags & (SASS_WITH_REGISTER | SASS_WITH_UNIFORM))
@@ -195,7 +195,7 @@ static void print_set(printer *p, uint64_t set)
 static void print_value(printer *p, const sass_operand *o)
 {
     switch (o->kind) {
-    case SASS_REGISTER: print_register(p, o->reg); break;
+    case SASS_REGISTER: print_sass_register(p, o->reg); break;
     case SASS_UNIFORM: print_uniform(p, o->reg); break;
     case SASS_PREDICATE: print_predicate(p, o->reg, false); break;
     case SASS_UNIFORM_PREDICATE: print_predicate(p, o->reg, true); break;
