@@ -229,6 +229,7 @@ static void lift_body(lifter *l, sass_lifted *out)
     mark_labels(l);
     for (l->at = 0; l->at < l->code->count && !l->problem; l->at++) {
         lift_insn(l);
+        out->known[l->at] = l->known;
         out->unknown += !l->known;
     }
     lift_put(l, "trap"); /* nothing comes here */
@@ -239,8 +240,9 @@ static bool lift_kernel(lifter *l, const char *kernel, sass_lifted *out)
     char *body = NULL;
     size_t length = 0;
     l->labels = wl_new_array(l->arena, uint8_t, l->code->count + 1);
+    out->known = wl_new_array(l->arena, bool, l->code->count + 1);
     l->out = open_memstream(&body, &length);
-    if (!l->labels || !l->out)
+    if (!l->labels || !out->known || !l->out)
         return false;
     lift_body(l, out);
     bool good = fclose(l->out) == 0 && !l->nomem;

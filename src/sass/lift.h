@@ -19,6 +19,7 @@ typedef struct sass_lifted {
      * one of an instruction's lines accesses memory that is no constant or parameter. */
     uint32_t *insn_of_line;
     uint32_t unknown; /* instructions whose results are not known */
+    bool *known;      /* [code.count] */
     sass_code code;
 } sass_lifted;
 

@@ -129,7 +129,7 @@ static void print_bank_place(printer *p, const sass_operand *o)
         print_text(p, "c[0x%x]%s[", o->bank, apart);
     bool by_uniform = o->suffix.at && *o->suffix.at == 'U';
     if (indexed)
-        (by_uniform ? print_uniform : print_register)(p, o->reg);
+        (by_uniform ? print_uniform : print_sass_register)(p, o->reg);
     print_distance(p, o->value, indexed);
     print_text(p, "]");
 }
