@@ -84,7 +84,7 @@ static lift_text wide_address(lifter *l, unsigned i)
     lift_text d = lift_new(l, LIFT_B64), u = lift_new(l, LIFT_B64);
     if (!adds_register(op))
         lift_put(l, "mov.u64 %s, 0", d.at);
-    else if (is_suffix(op, ".U32"))
+    else if (is_suffix(op, "U32"))
         lift_put(l, "cvt.u64.u32 %s, %%r%u", d.at, op->reg);
     else
         lift_put(l, "mov.b64 %s, {%%r%u, %%r%u}", d.at, op->reg, op->reg + 1);
@@ -99,9 +99,9 @@ static lift_text wide_address(lifter *l, unsigned i)
 static lift_text narrow_address(lifter *l, unsigned i)
 {
     const sass_operand *op = lift_operand(l, i);
-    unsigned bits = is_suffix(op, ".X4")    ? 2
-                    : is_suffix(op, ".X8")  ? 3
-                    : is_suffix(op, ".X16") ? 4
+    unsigned bits = is_suffix(op, "X4")    ? 2
+                    : is_suffix(op, "X8")  ? 3
+                    : is_suffix(op, "X16") ? 4
                                             : 0;
     lift_text t = lift_new(l, LIFT_B32);
     if (!adds_register(op))
