@@ -29,8 +29,22 @@ typedef struct ptx_run {
     ptx_totals totals;
     machine_totals machine;
     json_t *files, *kernels, *machine_code; /* --format json; the latter of the file at hand */
+    const sass_lifted
+        *lifted; /* the machine code at hand, and what the list has of it, else NULL */
+    json_t *object;
     uint64_t shown;
 } ptx_run;
+
+/* Of machine code, with what is said of that. */
+static void keep_json(ptx_run *r, json_t *kernel)
+{
+    if (!r->object) {
+        json_array_append_new(r->kernels, kernel);
+        return;
+    }
+    json_object_update_missing(r->object, kernel);
+    json_decref(kernel);
+}
 
 static void show_kernel(ptx_run *r, const ptx_subject *s)
 {
@@ -39,7 +53,7 @@ static void show_kernel(ptx_run *r, const ptx_subject *s)
     if (r->options->dump)
         flow_dump(s->kernel, r->options->pass, stdout);
     else if (!r->options->summary && r->options->json)
-        json_array_append_new(r->kernels, ptx_kernel_json(s));
+        keep_json(r, ptx_kernel_json(s));
     else if (!r->options->summary)
         ptx_print_kernel(s, stdout);
 }
@@ -47,7 +61,7 @@ static void show_kernel(ptx_run *r, const ptx_subject *s)
 /* Was the kernel of this mangled name asked for? */
 static bool is_named(void *ctx, const char *kernel)
 {
-    const ptx_options *o = ctx;
+    const ptx_options *o = ((const ptx_run *)ctx)->options;
     return !o->kernel || prog_pattern_matches(o->kernel, kernel);
 }
 
@@ -59,7 +73,7 @@ static wl_status dump_plan(ptx_run *r, const ir_module *module, const ir_func *f
     rewrite_options o = {.probes = r->options->probes ? r->options->probes
                                                       : (1u << REWRITE_PROBE_COUNT) - 1,
                          .everything = r->options->everything};
-    if (!is_named((void *)r->options, func->name))
+    if (!is_named(r, func->name))
         return WL_OK;
     r->shown++;
     return rewrite_dump(module, func, &o, r->options->dump, arena, stdout);
@@ -78,7 +92,7 @@ static wl_status analyse_kernel(ptx_run *r, const ir_module *module, ir_func *fu
 {
     ir_kernel code;
     flow_proof proof;
-    if (!is_named((void *)r->options, func->name))
+    if (!is_named(r, func->name))
         return WL_OK;
     wl_status status = ir_kernel_of(module, func, arena, &code);
     flow_kernel *kernel = status == WL_OK ? flow_kernel_new(&code, arena) : NULL;
@@ -97,6 +111,7 @@ static wl_status analyse_kernel(ptx_run *r, const ir_module *module, ir_func *fu
                      .kernel = kernel,
                      .proof = &proof,
                      .name = name ? name : func->name,
+                     .lifted = r->lifted,
                      .counts = &counts,
                      .fills = &fills,
                      .arrays = &arrays};
@@ -110,7 +125,7 @@ static wl_status analyse_kernel(ptx_run *r, const ir_module *module, ir_func *fu
 static void tell_left_alone(ptx_run *r, const rewrite_kernel *k)
 {
     r->shown++;
-    if (k->refused && is_named((void *)r->options, k->func->name))
+    if (k->refused && is_named(r, k->func->name))
         wl_log(WL_LOG_WARN, "%s is not probed: %s", k->func->name, k->refused);
     if (k->no_paths)
         wl_log(WL_LOG_INFO, "%s does not tell paths: %s", k->func->name, k->no_paths);
@@ -164,7 +179,7 @@ static wl_status rewrite_text(ptx_run *r, const ir_module *module, wl_error *err
     rewrite_options o = {.probes = r->options->probes,
                          .everything = r->options->everything,
                          .wants = is_named,
-                         .ctx = (void *)r->options};
+                         .ctx = r};
     wl_arena *arena = wl_arena_new();
     if (!arena)
         return WL_NOMEM;
@@ -200,27 +215,45 @@ static wl_status analyse_text(void *ctx, const char *name, const char *text, siz
     return status;
 }
 
-static wl_status list_machine_code(ptx_run *r, const char *path, wl_error *err)
+static wl_status analyse_lifted(void *ctx, const char *kernel, const sass_lifted *lifted,
+                                json_t *object, wl_error *err)
 {
-    uint64_t before = r->machine.kernels;
-    machine_request request = {.wants = is_named,
-                               .ctx = (void *)r->options,
-                               .instructions = r->options->dumps_sass,
-                               .lifted = r->options->dumps_lifted,
-                               .summary = r->options->summary,
-                               .kernels = r->machine_code};
-    wl_status status = machine_each(path, &request, &r->machine, err);
-    r->shown += r->machine.kernels - before;
+    ptx_run *r = ctx;
+    if (r->options->dumps_lifted) {
+        machine_print_lifted(lifted);
+        return WL_OK;
+    }
+    r->lifted = lifted;
+    r->object = object;
+    wl_status status = analyse_text(r, kernel, lifted->text, lifted->length, err);
+    r->lifted = NULL;
+    r->object = NULL;
     return status;
 }
 
-/* Where there is no PTX, machine code is at least listed. */
+static wl_status list_machine_code(ptx_run *r, const char *path, wl_error *err)
+{
+    const ptx_options *o = r->options;
+    uint64_t before = r->machine.kernels;
+    machine_request request = {.wants = is_named,
+                               .ctx = r,
+                               .instructions = o->dumps_sass,
+                               .quiet = o->dump && !o->dumps_sass,
+                               .lifted = o->dumps_sass ? NULL : analyse_lifted,
+                               .summary = o->summary,
+                               .kernels = r->machine_code};
+    wl_status status = machine_each(path, &request, &r->machine, err);
+    r->shown += o->dumps_sass || o->dumps_lifted ? r->machine.kernels - before : 0;
+    return status;
+}
+
+/* Where there is no PTX, the machine code is analysed. */
 static wl_status analyse_any(ptx_run *r, const char *path, wl_error *err)
 {
-    if (r->options->dumps_sass)
+    if (r->options->dumps_sass || r->options->dumps_lifted)
         return list_machine_code(r, path, err);
     wl_status status = ptx_each(path, analyse_text, r, err);
-    if (status != WL_NOENT || r->options->dump || r->options->rewrite)
+    if (status != WL_NOENT || r->options->rewrite)
         return status;
     wl_error why = {0};
     wl_status listed = list_machine_code(r, path, &why);
@@ -300,8 +333,9 @@ static int check_ptx_options(ptx_options *o, const char **paths)
     o->json = o->format && strcmp(o->format, "json") == 0;
     o->dumps_plan = o->dump && rewrite_has_pass(o->dump);
     o->dumps_lifted = o->dump && strcmp(o->dump, "lifted") == 0;
-    o->dumps_sass = o->dumps_lifted || (o->dump && strcmp(o->dump, "sass") == 0);
-    if (o->dump && !o->dumps_plan && !o->dumps_sass && !flow_pass_find(o->dump, &o->pass))
+    o->dumps_sass = o->dump && strcmp(o->dump, "sass") == 0;
+    if (o->dump && !o->dumps_plan && !o->dumps_sass && !o->dumps_lifted &&
+        !flow_pass_find(o->dump, &o->pass))
         return cli_usage_error(o->name, "--dump: there is no pass '%s'", o->dump);
     if (o->dump && o->json)
         return cli_usage_error(o->name, "--dump is text only");

@@ -34,13 +34,18 @@ static double known_percent(uint64_t known, uint64_t all)
     return all ? 100.0 * (double)known / (double)all : 100.0;
 }
 
+char *machine_text(const sass_code *code, uint32_t i, char *buffer, size_t size)
+{
+    sass_details insn;
+    (void)sass_read(code->bytes + (size_t)i * SASS_BYTES, i, code->sm, &insn);
+    (void)sass_print(&insn, code->sm, buffer, size);
+    return buffer;
+}
+
 static void print_instruction(const char *before, const sass_code *code, uint32_t i)
 {
     char text[512];
-    sass_details insn;
-    (void)sass_read(code->bytes + (size_t)i * SASS_BYTES, i, code->sm, &insn);
-    (void)sass_print(&insn, code->sm, text, sizeof text);
-    printf("%s%04x  %s\n", before, i * SASS_BYTES, text);
+    printf("%s%04x  %s\n", before, i * SASS_BYTES, machine_text(code, i, text, sizeof text));
 }
 
 static void print_instructions(const sass_code *code)
@@ -49,8 +54,7 @@ static void print_instructions(const sass_code *code)
         print_instruction("    ", code, i);
 }
 
-/* Each instruction as a comment before the lines that do the same. */
-static void print_lifted(const sass_lifted *lifted)
+void machine_print_lifted(const sass_lifted *lifted)
 {
     const char *text = lifted->text;
     for (uint32_t line = 1, last = SASS_NOWHERE; *text; line++) {
@@ -64,22 +68,10 @@ static void print_lifted(const sass_lifted *lifted)
     }
 }
 
-static void lift_machine_kernel(const machine_list *l, const char *kernel)
-{
-    sass_lifted lifted;
-    wl_error err = {0};
-    wl_arena *arena = wl_arena_new();
-    if (arena && sass_lift(l->cubin, l->size, l->sm, kernel, arena, &lifted, &err) == WL_OK)
-        print_lifted(&lifted);
-    else
-        wl_log(WL_LOG_WARN, "%s: %s", kernel, arena ? err.text : "there is no memory for it");
-    wl_arena_free(arena);
-}
-
 static void print_machine_kernel(const machine_kernel *k)
 {
     const sass_places *places = &k->code->places;
-    printf("  %s\n    sm_%u, %u registers, %u parameter%s (%u bytes", k->name, k->code->sm,
+    printf("%s\n  sm_%u, %u registers, %u parameter%s (%u bytes", k->name, k->code->sm,
            k->code->registers, k->layout->count, k->layout->count == 1 ? "" : "s",
            k->layout->bytes);
     if (places->param_bytes)
@@ -108,35 +100,50 @@ static json_t *machine_kernel_json(const machine_kernel *k)
                      (int)k->known);
 }
 
-static void show_machine_kernel(const machine_list *l, const machine_kernel *k)
+/* Returns what the list of kernels got of it, or NULL. */
+static json_t *show_machine_kernel(const machine_list *l, const machine_kernel *k)
 {
     const machine_request *r = l->request;
     l->totals->kernels++;
     l->totals->instructions += k->code->count;
     l->totals->known += k->known;
-    if (r->summary)
-        return;
-    if (r->kernels) {
-        json_array_append_new(r->kernels, machine_kernel_json(k));
-        return;
-    }
-    print_machine_kernel(k);
+    json_t *object = r->kernels && !r->summary ? machine_kernel_json(k) : NULL;
+    if (object)
+        json_array_append_new(r->kernels, object);
+    else if (!r->summary && !r->quiet)
+        print_machine_kernel(k);
     if (r->instructions)
         print_instructions(k->code);
+    return object;
 }
 
-static void list_machine_kernel(const machine_list *l, const cuda_layout *layout)
+static wl_status list_machine_kernel(const machine_list *l, const cuda_layout *layout,
+                                     wl_arena *arena, wl_error *err)
 {
-    sass_code code;
+    const machine_request *r = l->request;
+    sass_lifted lifted;
+    wl_status status = sass_code_read(l->cubin, l->size, l->sm, layout->kernel, arena, &lifted.code,
+                                      err);
+    if (status != WL_OK)
+        return status;
+    const char *name = prof_demangle(arena, layout->kernel);
+    json_t *object = show_machine_kernel(l, &(machine_kernel){name ? name : layout->kernel, layout,
+                                                              &lifted.code,
+                                                              sass_code_known(&lifted.code)});
+    if (!r->lifted)
+        return WL_OK;
+    status = sass_lift(l->cubin, l->size, l->sm, layout->kernel, arena, &lifted, err);
+    return status == WL_OK ? r->lifted(r->ctx, layout->kernel, &lifted, object, err) : status;
+}
+
+/* What cannot be read or analysed is told of, and left out. */
+static void try_machine_kernel(const machine_list *l, const cuda_layout *layout)
+{
     wl_error err = {0};
     wl_arena *arena = wl_arena_new();
-    if (arena &&
-        sass_code_read(l->cubin, l->size, l->sm, layout->kernel, arena, &code, &err) == WL_OK) {
-        const char *name = prof_demangle(arena, layout->kernel);
-        show_machine_kernel(l, &(machine_kernel){name ? name : layout->kernel, layout, &code,
-                                                 sass_code_known(&code)});
-    } else
-        wl_log(WL_LOG_WARN, "%s", arena ? err.text : "There is no memory for a kernel.");
+    if (!arena || list_machine_kernel(l, layout, arena, &err) != WL_OK)
+        wl_log(WL_LOG_WARN, "%s: %s", layout->kernel,
+               arena ? err.text : "there is no memory for it");
     wl_arena_free(arena);
 }
 
@@ -148,12 +155,8 @@ static wl_status list_cubin(const machine_list *l, wl_error *err)
                        l->path, l->sm);
     cuda_cubin_layouts(l->cubin, l->size, &layouts);
     for (size_t i = 0; i < layouts.count; i++)
-        if (l->request->wants(l->request->ctx, layouts.list[i].kernel)) {
-            if (l->request->lifted)
-                lift_machine_kernel(l, layouts.list[i].kernel);
-            else
-                list_machine_kernel(l, &layouts.list[i]);
-        }
+        if (l->request->wants(l->request->ctx, layouts.list[i].kernel))
+            try_machine_kernel(l, &layouts.list[i]);
     cuda_layouts_clear(&layouts);
     return WL_OK;
 }

@@ -4,6 +4,9 @@
 
 #include "base/error.h"
 
+#include "cuda/cubin.h"
+#include "sass/lift.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,9 +15,13 @@ typedef struct machine_request {
     bool (*wants)(void *ctx, const char *kernel); /* by its mangled name */
     void *ctx;
     bool instructions; /* print them, too */
-    bool lifted;       /* print the PTX that does the same, and nothing else */
+    bool quiet;        /* nothing else is printed */
     bool summary;      /* nothing of single kernels */
     json_t *kernels;   /* kernels are added to it; NULL: they are printed */
+    /* Is given each kernel as PTX (sass/lift.h), and the object that `kernels` got of it, or NULL. May be
+     * NULL. */
+    wl_status (*lifted)(void *ctx, const char *kernel, const sass_lifted *lifted, json_t *object,
+                        wl_error *err);
 } machine_request;
 
 typedef struct machine_totals {
@@ -25,6 +32,10 @@ typedef struct machine_totals {
  * Kernels that cannot be read are told of, and left out. */
 wl_status machine_each(const char *path, const machine_request *request, machine_totals *totals,
                        wl_error *err);
+/* An instruction as nvdisasm prints it; truncates. Returns buffer. */
+char *machine_text(const sass_code *code, uint32_t i, char *buffer, size_t size);
+/* The PTX, with each instruction as a comment before the lines that do the same. */
+void machine_print_lifted(const sass_lifted *lifted);
 void machine_print_totals(const machine_totals *totals);
 json_t *machine_totals_json(const machine_totals *totals);
 

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "flow/arrays.h"
+#include "sass/lift.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@ typedef struct ptx_subject {
     const ir_kernel *code;
     flow_kernel *kernel; /* all passes that the options need have run */
     const flow_proof *proof;
-    const char *name; /* demangled */
+    const char *name;          /* demangled */
+    const sass_lifted *lifted; /* the machine code that the module was made of; NULL: it is PTX */
     /* not found with --summary and --dump */
     const flow_counts *counts;
     const flow_fills *fills;
@@ -34,7 +36,13 @@ typedef struct ptx_subject {
 } ptx_subject;
 
 const ir_insn *ptx_insn_at(const ptx_subject *s, uint32_t pc, const flow_function **f);
-/* "file.cu:12", or "line 80 of the PTX" without line information; truncates. Returns buffer. */
+/* The machine instruction that it was made of; SASS_NOWHERE: none, or the kernel is PTX. */
+uint32_t ptx_machine_insn(const ptx_subject *s, uint32_t pc);
+/* Of the kernel, how many instructions have one of these flags; of machine code, machine instructions. */
+uint32_t ptx_count_insns(const ptx_subject *s, uint8_t flags);
+/* "ld.global.u32"; of machine code the instruction as nvdisasm prints it. Truncates. Returns buffer. */
+char *ptx_op(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
+/* "file.cu:12", or "PTX:80" without line information, "0x01b0" in machine code; truncates. Returns buffer. */
 char *ptx_place(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
 /* The linear form of the address that an access (FLOW_PC_MEMORY) touches, with its constant; "" where
  * it has no register. Returns buffer. */

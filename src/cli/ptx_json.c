@@ -1,20 +1,21 @@
 /* `warplens ptx --format json`, schema "warplens-ptx/1": docs/flow.md. */
 #include "cli/ptx.h"
-#include "ir/front.h"
 
 static void put_place(json_t *object, const ptx_subject *s, uint32_t pc)
 {
     const ir_insn *insn = ptx_insn_at(s, pc, NULL);
     const ir_loc *loc = insn->loc == IR_NONE ? NULL : &s->module->locs[insn->loc];
     const char *file = loc ? ir_module_file(s->module, loc->file) : NULL;
-    char op[80];
-    json_object_set_new(object, "pc", json_integer(pc));
-    json_object_set_new(object, "op", json_string(ir_insn_name(insn, op, sizeof op)));
+    uint32_t machine = ptx_machine_insn(s, pc);
+    char op[160];
+    json_object_set_new(object, "pc", json_integer(machine == SASS_NOWHERE ? pc : machine));
+    json_object_set_new(object, "op", json_string(ptx_op(s, pc, op, sizeof op)));
     if (file) {
         json_object_set_new(object, "file", json_string(file));
         json_object_set_new(object, "line", json_integer(loc->line));
     }
-    json_object_set_new(object, "ptx_line", json_integer(insn->pos.line));
+    if (!s->lifted)
+        json_object_set_new(object, "ptx_line", json_integer(insn->pos.line));
 }
 
 json_t *ptx_place_json(const ptx_subject *s, uint32_t pc)
@@ -56,8 +57,8 @@ json_t *ptx_kernel_json(const ptx_subject *s)
     json_object_set_new(kernel, "kernel", json_string(s->name));
     json_object_set_new(kernel, "symbol", json_string(s->code->funcs[0]->name));
     json_object_set_new(kernel, "class", json_string(flow_class_name(p->class_)));
-    json_object_set_new(kernel, "instructions", json_integer(p->npcs));
-    json_object_set_new(kernel, "slice", json_integer(p->slice));
+    json_object_set_new(kernel, "instructions", json_integer(ptx_count_insns(s, 0)));
+    json_object_set_new(kernel, "slice", json_integer(ptx_count_insns(s, FLOW_PC_SLICE)));
     json_object_set_new(kernel, "memory", json_integer(p->memory));
     json_object_set_new(kernel, "proven", json_integer(p->proven));
     for (uint32_t pc = 0; pc < p->npcs; pc++)

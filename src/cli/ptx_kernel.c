@@ -1,4 +1,5 @@
 /* What is said about a kernel's instructions, and the totals. */
+#include "cli/machine.h"
 #include "cli/ptx.h"
 #include "flow/affine.h"
 #include "ir/front.h"
@@ -13,14 +14,48 @@ const ir_insn *ptx_insn_at(const ptx_subject *s, uint32_t pc, const flow_functio
     return place.insn;
 }
 
+uint32_t ptx_machine_insn(const ptx_subject *s, uint32_t pc)
+{
+    uint32_t line = ptx_insn_at(s, pc, NULL)->pos.line;
+    return s->lifted && line <= s->lifted->lines ? s->lifted->insn_of_line[line] : SASS_NOWHERE;
+}
+
+static bool has_flags(const ptx_subject *s, uint32_t pc, uint8_t flags)
+{
+    return !flags || s->proof->flags[pc] & flags;
+}
+
+uint32_t ptx_count_insns(const ptx_subject *s, uint8_t flags)
+{
+    uint32_t count = 0, last = SASS_NOWHERE;
+    for (uint32_t pc = 0; pc < s->proof->npcs; pc++) {
+        uint32_t insn = ptx_machine_insn(s, pc);
+        if (!has_flags(s, pc, flags) || (s->lifted && (insn == SASS_NOWHERE || insn == last)))
+            continue;
+        last = insn;
+        count++;
+    }
+    return count;
+}
+
+char *ptx_op(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
+{
+    uint32_t i = ptx_machine_insn(s, pc);
+    return i < SASS_NOWHERE ? machine_text(&s->lifted->code, i, buffer, size)
+                            : ir_insn_name(ptx_insn_at(s, pc, NULL), buffer, size);
+}
+
 char *ptx_place(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
 {
     const ir_insn *insn = ptx_insn_at(s, pc, NULL);
     const ir_loc *loc = insn->loc == IR_NONE ? NULL : &s->module->locs[insn->loc];
     const char *file = loc ? ir_module_file(s->module, loc->file) : NULL;
+    uint32_t machine = ptx_machine_insn(s, pc);
     const char *slash = file ? strrchr(file, '/') : NULL;
     if (file)
         snprintf(buffer, size, "%s:%u", slash ? slash + 1 : file, loc->line);
+    else if (machine != SASS_NOWHERE)
+        snprintf(buffer, size, "0x%04x", machine * SASS_BYTES);
     else
         snprintf(buffer, size, "PTX:%u", insn->pos.line);
     return buffer;

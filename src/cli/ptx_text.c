@@ -6,7 +6,7 @@
 
 static void print_verdict(const ptx_subject *s, const flow_verdict *v, FILE *out)
 {
-    char place[160], op[80];
+    char place[160], op[160];
     switch (v->through) {
     case FLOW_THROUGH_BRANCH:
         fprintf(out, "does not follow: whether it runs is decided at %s by ",
@@ -18,16 +18,16 @@ static void print_verdict(const ptx_subject *s, const flow_verdict *v, FILE *out
     fprintf(out, "%s", flow_reason_text(v->reason));
     if (v->source != IR_NONE)
         fprintf(out, ", from %s (%s)", ptx_place(s, v->source, place, sizeof place),
-                ir_insn_name(ptx_insn_at(s, v->source, NULL), op, sizeof op));
+                ptx_op(s, v->source, op, sizeof op));
     fputc('\n', out);
 }
 
 static void print_access_verdict(const ptx_subject *s, uint32_t pc, FILE *out)
 {
-    char place[160], op[80];
+    char place[160], op[160];
     const flow_verdict *v = &s->proof->verdicts[pc];
-    fprintf(out, "  %-24s %-24s ", ptx_place(s, pc, place, sizeof place),
-            ir_insn_name(ptx_insn_at(s, pc, NULL), op, sizeof op));
+    fprintf(out, "  %-*s %-*s ", s->lifted ? 8 : 24, ptx_place(s, pc, place, sizeof place),
+            s->lifted ? 40 : 24, ptx_op(s, pc, op, sizeof op));
     if (v->reason == FLOW_CLEAN)
         fprintf(out, "follows from the launch\n");
     else
@@ -43,11 +43,14 @@ static const char *plural(uint64_t n)
 void ptx_print_kernel(const ptx_subject *s, FILE *out)
 {
     const flow_proof *p = s->proof;
-    fprintf(out, "%s: %s", s->name, flow_class_name(p->class_));
+    uint32_t all = ptx_count_insns(s, 0);
+    fprintf(out, "%s%s%s", s->lifted ? "  " : s->name, s->lifted ? "" : ": ",
+            flow_class_name(p->class_));
     if (p->memory)
         fprintf(out,
                 ", %u of %u memory instruction%s from the launch alone, by %u of %u instruction%s",
-                p->proven, p->memory, plural(p->memory), p->slice, p->npcs, plural(p->npcs));
+                p->proven, p->memory, plural(p->memory), ptx_count_insns(s, FLOW_PC_SLICE), all,
+                plural(all));
     fputc('\n', out);
     for (uint32_t pc = 0; pc < p->npcs; pc++)
         if (p->flags[pc] & FLOW_PC_MEMORY)

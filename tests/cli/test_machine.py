@@ -94,10 +94,26 @@ class Machine(unittest.TestCase):
 
     def test_text(self):
         done = code("-k", "tile", self.path("k80.cubin"))
-        self.assertRegex(done.stdout, r"\A  tile\(int\*, char, int\)\n    sm_80, \d+ registers, 3 parameters \(16 bytes from "
+        self.assertRegex(done.stdout, r"\Atile\(int\*, char, int\)\n  sm_80, \d+ registers, 3 parameters \(16 bytes from "
                                       r"c\[0x0\]\[0x160\] on\), 400 bytes of shared memory, \d+ instructions, 100\.00 % known\n"
-                                      r"1 kernel of machine code, \d+ instructions, 100\.00 % known\n\Z")
-        self.assertRegex(code("--summary", self.path("k80.cubin")).stdout, r"\A2 kernels of machine code, [^\n]*\n\Z")
+                                      r"  independent, 5 of 5 memory instructions from the launch alone, by \d+ of \d+ instructions\n"
+                                      r"  0x\w+ +LDG\.E R\d+, \[R\d+\.64\] +follows from the launch\n")
+        self.assertRegex(done.stdout, r"\n1 kernel of machine code, \d+ instructions, 100\.00 % known\n1 kernel in 1 file\n")
+        self.assertRegex(code("--summary", self.path("k80.cubin")).stdout, r"\A2 kernels of machine code, [^\n]*\n2 kernels in 1 file\n")
+
+    def test_json_has_proofs(self):
+        kernels, whole, _ = listed(self.path("k90.cubin"))
+        for kernel in kernels:
+            self.assertEqual((kernel["class"], kernel["proven"]), ("independent", kernel["memory"]))
+            self.assertTrue(all(re.match(r"(LD|ST)[GS]", access["op"]) for access in kernel["accesses"]))
+        self.assertEqual(whole["totals"]["kernels"], 2)
+
+    def test_lifted(self):
+        done = code("--dump=lifted", "-k", "plain", self.path("k90.cubin"))
+        with open(self.path("lifted.ptx"), "w") as file:
+            file.write(done.stdout)
+        self.assertRegex(done.stdout, r"\n    // 00[0-9a-f]0  DFMA [^\n]*\n[^/]*fma\.rn\.f64 ")
+        self.assertRegex(code(self.path("lifted.ptx")).stdout, r"\Aplain\(double\*\): independent, 2 of 2 memory")
 
     def test_fat_binaries(self):
         kernels, _, _ = listed(self.path("k.fatbin"))
