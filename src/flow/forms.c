@@ -49,6 +49,62 @@ static bool is_scalar_integer(ir_type type)
            ir_type_get(type)->lanes == 1 && ir_type_get(type)->bits >= 16;
 }
 
+/* ---- values in two registers ---- */
+
+/* The instruction that defines the register that `insn` reads; NULL: several ways lead there. */
+static const ir_insn *definition(const flow_function *f, const ir_insn *insn, const ir_operand *o)
+{
+    for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++) {
+        const flow_value *v = &f->values[f->uses[u].value];
+        if (o->kind == IR_OPD_REG && v->reg == o->reg && v->kind == FLOW_VALUE_INSN &&
+            v->old == FLOW_NONE)
+            return &f->func->insns[v->insn];
+    }
+    return NULL;
+}
+
+/* "mov.b64 {low, high}, d": its d. */
+static const ir_operand *unpacked(const ir_insn *insn, const ir_operand *low,
+                                  const ir_operand *high)
+{
+    const ir_operand *to = &insn->operands[0];
+    bool both = insn->op == IR_mov && to->kind == IR_OPD_VEC && to->count == 2 &&
+                to->items[0].kind == IR_OPD_REG && to->items[0].reg == low->reg &&
+                to->items[1].kind == IR_OPD_REG && to->items[1].reg == high->reg;
+    return both && insn->operands[1].kind == IR_OPD_REG ? &insn->operands[1] : NULL;
+}
+
+/* Two words of a parameter, the higher one next to the lower. */
+static bool are_neighbours(const ir_insn *low, const ir_insn *high)
+{
+    const ir_operand *a = &low->operands[1], *b = &high->operands[1];
+    return low->op == IR_ld && high->op == IR_ld && ir_type_get(low->types[0])->bits == 32 &&
+           ir_type_get(high->types[0])->bits == 32 && a->has_sym && b->has_sym &&
+           a->sym.var == b->sym.var && b->imm == a->imm + 4;
+}
+
+static const flow_affine *parameter(state *s);
+
+/* Of "mov.b64 d, {low, high}", as machine code has addresses: what was taken apart, or a parameter of 64 bits that
+ * was loaded in halves. */
+static const flow_affine *packed(state *s)
+{
+    const ir_insn *insn = s->insn;
+    const ir_operand *from = &insn->operands[1];
+    const ir_insn *low = from->count == 2 ? definition(s->f, insn, &from->items[0]) : NULL,
+                  *high = from->count == 2 ? definition(s->f, insn, &from->items[1]) : NULL;
+    const ir_operand *whole = low && low == high ? unpacked(low, &from->items[0], &from->items[1])
+                                                 : NULL;
+    const flow_affine *form = NULL;
+    s->insn = low;
+    if (whole)
+        form = operand_form(s, 1);
+    else if (low && high && are_neighbours(low, high))
+        form = parameter(s);
+    s->insn = insn;
+    return form;
+}
+
 /* ---- instructions ---- */
 
 static const flow_affine *product(state *s, uint32_t a, uint32_t b)
@@ -86,7 +142,7 @@ static const flow_affine *arithmetic(state *s)
     flow_mem *mem = &s->k->mem;
     switch (insn->op) {
     case IR_mov:
-    case IR_cvta: return operand_form(s, 1);
+    case IR_cvta: return insn->operands[1].kind == IR_OPD_VEC ? packed(s) : operand_form(s, 1);
     case IR_cvt:
         return is_scalar_integer(insn->types[1]) && !ir_has(insn, IR_S_sat) ? operand_form(s, 1)
                                                                             : NULL;

@@ -214,7 +214,6 @@ static bool calculate(const ir_insn *insn, uint64_t a, uint64_t b, uint64_t c, u
     bool less = is_signed ? x < y : u < v;
     uint64_t product = !wide ? a * b : is_signed ? (uint64_t)(x * y) : u * v;
     switch (insn->op) {
-    case IR_mov: *out = a; return true;
     case IR_add: *out = a + b; return true;
     case IR_sub: *out = a - b; return true;
     case IR_mul: *out = product; return wide || ir_has(insn, IR_S_lo);
@@ -269,6 +268,24 @@ static fact calculated(const state *s)
     return known_fact(ir_type_get(insn->types[0])->kind == IR_KIND_P ? out & 1 : out);
 }
 
+/* lop3 of 32 bits: bit by bit what the table says of the three operands' bits. */
+static fact looked_up(const state *s)
+{
+    uint64_t in[3], value = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        fact one = fact_of_operand(s, i + 1);
+        if (one.seen != KNOWN)
+            return one;
+        in[i] = one.value;
+    }
+    for (unsigned bit = 0; bit < 32; bit++) {
+        unsigned row = (unsigned)(in[0] >> bit & 1) << 2 | (unsigned)(in[1] >> bit & 1) << 1 |
+                       (unsigned)(in[2] >> bit & 1);
+        value |= (s->insn->operands[4].imm >> row & 1) << bit;
+    }
+    return known_fact(value);
+}
+
 static fact converted(const state *s)
 {
     const ir_type_info *to = ir_type_get(s->insn->types[0]), *from = ir_type_get(s->insn->types[1]);
@@ -311,6 +328,49 @@ static fact loaded(const state *s)
     return known_fact(type->kind == IR_KIND_S ? (uint64_t)sign_extended(value, type->bits) : value);
 }
 
+/* ---- moves ---- */
+
+/* The parts of a vector, the first one lowest. */
+static fact joined(const state *s, const ir_operand *parts)
+{
+    unsigned bits = parts->count ? ir_type_get(s->insn->types[0])->bits / parts->count : 0;
+    uint64_t value = 0;
+    bool unseen = false;
+    for (uint32_t i = 0; i < parts->count; i++) {
+        const ir_operand *o = &parts->items[i];
+        fact one = o->kind == IR_OPD_REG && !o->component ? fact_of_reg(s, o->reg)
+                   : o->kind == IR_OPD_INT                ? known_fact(o->imm)
+                                                          : varies;
+        if (one.seen == VARIES)
+            return varies;
+        unseen |= one.seen == UNSEEN;
+        value |= cut_to_width(one.value, bits) << bits * i;
+    }
+    return unseen ? (fact){UNSEEN, 0} : known_fact(value);
+}
+
+/* What the n-th of the registers gets that are defined. */
+static fact part_of(const state *s, fact whole, uint32_t n)
+{
+    const ir_operand *to = &s->insn->operands[0];
+    uint32_t reg = s->f->values[s->f->defs[s->f->def_first[s->insn->pc] + n]].reg;
+    unsigned bits = ir_type_get(s->insn->types[0])->bits / to->count;
+    for (uint32_t i = 0; i < to->count && whole.seen == KNOWN; i++)
+        if (to->items[i].kind == IR_OPD_REG && to->items[i].reg == reg)
+            return known_fact(cut_to_width(whole.value >> bits * i, bits));
+    return whole.seen == KNOWN ? varies : whole;
+}
+
+static fact moved(const state *s, uint32_t n)
+{
+    const ir_operand *to = &s->insn->operands[0], *from = &s->insn->operands[1];
+    unsigned bits = ir_type_get(s->insn->types[0])->bits;
+    if (bits > 64 || s->insn->vector > 1)
+        return varies;
+    fact whole = from->kind == IR_OPD_VEC ? joined(s, from) : fact_of_operand(s, 1);
+    return to->kind != IR_OPD_VEC ? whole : to->count ? part_of(s, whole, n) : varies;
+}
+
 /* ---- values ---- */
 
 static fact computed(const state *s, uint32_t n)
@@ -321,7 +381,8 @@ static fact computed(const state *s, uint32_t n)
     case IR_ld: return loaded(s);
     case IR_setp: return fact_of_setp(s, n);
     case IR_cvt: return converted(s);
-    case IR_mov:
+    case IR_mov: return moved(s, n);
+    case IR_lop3: return s->insn->noperands == 5 ? looked_up(s) : varies;
     case IR_add:
     case IR_sub:
     case IR_mul:

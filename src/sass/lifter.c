@@ -207,11 +207,29 @@ lift_text lift_int(lifter *l, unsigned i)
     return value;
 }
 
+/* A parameter of 64 bits stays one value. */
+static bool is_wide_param(const lifter *l, const sass_operand *op)
+{
+    bool plain = op->kind == SASS_CONSTANT &&
+                 !(op->flags & (SASS_WITH_REGISTER | SASS_WITH_UNIFORM));
+    return plain && op->bank == 0 && is_param(l, op->value) && is_param(l, op->value + 4) &&
+           (op->value - l->code->places.param_base) % 8 == 0;
+}
+
 lift_text lift_pair(lifter *l, unsigned i)
 {
     const sass_operand *op = lift_operand(l, i);
     if (op->kind == SASS_NUMBER || op->kind == SASS_SIGNED)
         return lift_number((int32_t)op->value);
+    if (is_wide_param(l, op)) {
+        lift_text wide = lift_new(l, LIFT_B64);
+        lift_put(l, "ld.param.b64 %s, [__params+%" PRId64 "]", wide.at,
+                 op->value - l->code->places.param_base);
+        if (op->flags & (SASS_NEGATED | SASS_INVERTED))
+            lift_put(l, op->flags & SASS_NEGATED ? "neg.s64 %s, %s" : "not.b64 %s, %s", wide.at,
+                     wide.at);
+        return wide;
+    }
     lift_text low = lift_word(l, i, 0), high = lift_word(l, i, 1), d = lift_new(l, LIFT_B64);
     lift_put(l, "mov.b64 %s, {%s, %s}", d.at, low.at, high.at);
     if (op->flags & (SASS_NEGATED | SASS_INVERTED))
