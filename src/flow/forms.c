@@ -75,7 +75,7 @@ static const ir_operand *unpacked(const ir_insn *insn, const ir_operand *low,
 }
 
 /* Two words of a parameter, the higher one next to the lower. */
-static bool are_neighbours(const ir_insn *low, const ir_insn *high)
+static bool are_halves(const ir_insn *low, const ir_insn *high)
 {
     const ir_operand *a = &low->operands[1], *b = &high->operands[1];
     return low->op == IR_ld && high->op == IR_ld && ir_type_get(low->types[0])->bits == 32 &&
@@ -99,7 +99,7 @@ static const flow_affine *packed(state *s)
     s->insn = low;
     if (whole)
         form = operand_form(s, 1);
-    else if (low && high && are_neighbours(low, high))
+    else if (low && high && are_halves(low, high))
         form = parameter(s);
     s->insn = insn;
     return form;
