@@ -63,6 +63,17 @@ static const ir_insn *definition(const flow_function *f, const ir_insn *insn, co
     return NULL;
 }
 
+/* Likewise, or what the value was moved from there. */
+static const ir_insn *first_definition(const flow_function *f, const ir_insn *insn,
+                                       const ir_operand *o)
+{
+    const ir_insn *found = definition(f, insn, o);
+    bool moves = found && found->op == IR_mov && found->operands[0].kind == IR_OPD_REG &&
+                 found->operands[1].kind == IR_OPD_REG;
+    const ir_insn *before = moves ? definition(f, found, &found->operands[1]) : NULL;
+    return before ? before : found;
+}
+
 /* "mov.b64 {low, high}, d": its d. */
 static const ir_operand *unpacked(const ir_insn *insn, const ir_operand *low,
                                   const ir_operand *high)
@@ -85,6 +96,12 @@ static bool are_halves(const ir_insn *low, const ir_insn *high)
 
 static const flow_affine *parameter(state *s);
 
+static const flow_affine *joined_parameter(state *s, const ir_insn *low, const ir_insn *high)
+{
+    s->insn = low;
+    return low && high && are_halves(low, high) ? parameter(s) : NULL;
+}
+
 /* Of "mov.b64 d, {low, high}", as machine code has addresses: what was taken apart, or a parameter of 64 bits that
  * was loaded in halves. */
 static const flow_affine *packed(state *s)
@@ -99,8 +116,9 @@ static const flow_affine *packed(state *s)
     s->insn = low;
     if (whole)
         form = operand_form(s, 1);
-    else if (low && high && are_halves(low, high))
-        form = parameter(s);
+    else if (from->count == 2)
+        form = joined_parameter(s, first_definition(s->f, insn, &from->items[0]),
+                                first_definition(s->f, insn, &from->items[1]));
     s->insn = insn;
     return form;
 }

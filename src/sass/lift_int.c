@@ -208,7 +208,12 @@ void lift_imad(lifter *l)
         lift_wide_product(l, lift_has(l, "HI"));
         return;
     }
+    bool moves = lift_is_none(lift_operand(l, 1)) || lift_is_none(lift_operand(l, 2));
     lift_text a = lift_int(l, 1), b = lift_int(l, 2), c = lift_int(l, 3), t = c;
+    if (moves && !lift_has(l, "X")) {
+        lift_set(l, 0, 0, c.at);
+        return;
+    }
     if (lift_has(l, "X")) {
         lift_text one = lift_new(l, LIFT_B32), p = lift_pred(l, 4);
         t = lift_new(l, LIFT_B32);

@@ -102,7 +102,7 @@ static lift_text narrow_address(lifter *l, unsigned i)
     unsigned bits = is_suffix(op, "X4")    ? 2
                     : is_suffix(op, "X8")  ? 3
                     : is_suffix(op, "X16") ? 4
-                                            : 0;
+                                           : 0;
     lift_text t = lift_new(l, LIFT_B32);
     if (!adds_register(op))
         lift_put(l, "mov.u32 %s, 0", t.at);
@@ -211,6 +211,8 @@ void lift_ldc(lifter *l)
         unsigned bits = size.type[1] == '8' ? 8 : 16;
         lift_do(l, "bfe.%c32 %s, %s, %u, %u", size.type[0], lift_to(l, 0, 0).at, word.at,
                 8 * (unsigned)(op->value & 3), bits);
+    } else if (size.words == 2) {
+        lift_set_pair(l, 0, lift_pair(l, 1).at);
     } else {
         for (unsigned word = 0; word < size.words; word++)
             lift_set(l, 0, word, lift_constant(l, op->bank, op->value + 4 * (int64_t)word).at);
