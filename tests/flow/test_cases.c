@@ -524,6 +524,29 @@ CASE(linear_forms_and_trip_counts, KERNEL("mov.u32 %r3, %ctaid.x;\n"
     assert_string_equal(flow_affine_text(s->kernel, inner->bound, text, sizeof text), "param2");
 }
 
+/* As machine code has them: taken apart and put together again. */
+CASE(forms_of_values_in_two_registers, KERNEL("ld.param.b32 %r3, [a];\n"
+                                              "ld.param.b32 %r4, [a+4];\n"
+                                              "mov.b32 %r5, %r4;\n"
+                                              "mov.b64 %d3, {%r3, %r5};\n"
+                                              "mul.wide.u32 %d4, %r2, 4;\n"
+                                              "add.u64 %d4, %d3, %d4;\n"
+                                              "mov.b64 {%r6, %r7}, %d4;\n"
+                                              "mov.b64 %d5, {%r6, %r7};\n"
+                                              "mov.b64 %d6, {%r7, %r6};\n"
+                                              "ld.param.b32 %r8, [b+4];\n"
+                                              "mov.b64 %d7, {%r3, %r8};\n"
+                                              "ret;"))
+{
+    char text[64];
+    expect_form(s, "mov.b64 %d3", "param0");
+    expect_form(s, "mov.b64 %d5", "4*tid.x + param0");
+    form_of(s, "mov.b64 %d6", text, sizeof text);
+    assert_int_equal(text[0], 'v'); /* the halves the other way round, or of two values */
+    form_of(s, "mov.b64 %d7", text, sizeof text);
+    assert_int_equal(text[0], 't');
+}
+
 /* Arrays are known by their names; of a function's address nothing is known. */
 CASE(forms_of_addresses_of_arrays, WITH(".shared .align 4 .b8 first[64];\n"
                                         ".shared .align 4 .b8 table[64];\n"
@@ -609,6 +632,7 @@ int main(void)
         cmocka_unit_test(levels_of_values),
         cmocka_unit_test(linear_forms_and_trip_counts),
         cmocka_unit_test(forms_of_addresses_of_arrays),
+        cmocka_unit_test(forms_of_values_in_two_registers),
         cmocka_unit_test(origins_of_pointers),
         cmocka_unit_test(parallelism_of_a_block),
     };
