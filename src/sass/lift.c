@@ -156,7 +156,18 @@ static void write_bank(FILE *out, unsigned number, const sass_bank *bank)
     fputs("};\n", out);
 }
 
-static void write_head(const lifter *l, FILE *out, const char *kernel)
+/* What the kernel declares and what the system reserves before it, then what the launch adds. Each is named once: the
+ * emulator lays out what code names. */
+static void write_shared(const lifter *l, FILE *out)
+{
+    uint64_t reserved = l->code->sm >= 90 ? 1024 : 16, bytes = l->code->places.shared;
+    fprintf(out,
+            ".extern .shared .align 16 .b8 __dynamic[];\n.shared .align 16 .b8 __shared[%" PRIu64
+            "];\nmov.u64 %%d0, __shared;\nmov.u64 %%d0, __dynamic;\n",
+            bytes > reserved ? bytes : reserved);
+}
+
+static void write_head(const lifter *l, FILE *out, const char *kernel, const char *body)
 {
     const sass_places *p = &l->code->places;
     fprintf(out, ".version 8.8\n.target sm_%" PRIu32 "\n.address_size 64\n", l->code->sm);
@@ -172,8 +183,8 @@ static void write_head(const lifter *l, FILE *out, const char *kernel)
             ".reg .b32 %%t<%u>;\n.reg .b64 %%d<%u>;\n.reg .b16 %%h<%u>;\n.reg .pred %%q<%u>;\n",
             l->most[LIFT_B32] + 1, l->most[LIFT_B64] + 1, l->most[LIFT_B16] + 1,
             l->most[LIFT_PRED] + 1);
-    if (p->shared)
-        fprintf(out, ".shared .align 16 .b8 __shared[%" PRIu64 "];\n", p->shared);
+    if (strstr(body, ".shared"))
+        write_shared(l, out);
     if (l->code->stack)
         fprintf(out,
                 ".local .align 16 .b8 __local[%" PRIu32 "];\nmov.u64 %%d0, __local;\n"
@@ -214,7 +225,7 @@ static bool assemble_kernel(const lifter *l, const char *body, size_t length, co
     FILE *file = open_memstream(&text, &size);
     if (!file)
         return false;
-    write_head(l, file, kernel);
+    write_head(l, file, kernel, body);
     bool good = fflush(file) == 0 && note_lines(l, lines_of_text(text, size), out);
     good = good && fwrite(body, 1, length, file) == length && fputs("}\n", file) >= 0;
     good = fclose(file) == 0 && good;

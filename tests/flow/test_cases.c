@@ -544,7 +544,7 @@ CASE(forms_of_values_in_two_registers, KERNEL("ld.param.b32 %r3, [a];\n"
     form_of(s, "mov.b64 %d6", text, sizeof text);
     assert_int_equal(text[0], 'v'); /* the halves the other way round, or of two values */
     form_of(s, "mov.b64 %d7", text, sizeof text);
-    assert_int_equal(text[0], 't');
+    assert_int_equal(text[0], 'v');
 }
 
 /* Arrays are known by their names; of a function's address nothing is known. */
