@@ -20,6 +20,7 @@ enum {
     OP_JMX = 0x14c,
     OP_EXIT = 0x14d,
     OP_RET = 0x150,
+    OP_BRXU = 0x158,
     OP_LDC = 0x182,
     OP_LDCU = 0x1ac
 };
@@ -108,6 +109,7 @@ static uint8_t flow_of(const code_word *w)
     case OP_RET: return SASS_RETURN;
     case OP_EXIT: return SASS_EXIT;
     case OP_BRX:
+    case OP_BRXU:
     case OP_JMX: return SASS_TABLE;
     default: return SASS_NEXT;
     }

@@ -114,14 +114,14 @@ static void lose_insn(lifter *l)
 static void lift_insn(lifter *l)
 {
     memset(l->used, 0, sizeof l->used);
-    if (l->labels[l->at])
+    if (l->ways.labels[l->at])
         lift_label(l, l->at);
     bool read = sass_read(l->code->bytes + (size_t)l->at * SASS_BYTES, l->at, l->code->sm, &l->in);
     lift_function *function = read ? find_function(l->in.form->name) : NULL;
     if (l->in.guard == SASS_ALWAYS && l->in.guard_negated)
         return;
     set_guard(l);
-    if (!read && l->code->insns[l->at].flow != SASS_NEXT)
+    if (l->ways.ways[l->at].goes == LIFT_ANYWHERE)
         l->problem = "control goes where nobody knows";
     l->known = function != NULL;
     if (function)
@@ -131,22 +131,6 @@ static void lift_insn(lifter *l)
 }
 
 /* ---- the kernel ---- */
-
-/* Where branches, tables and returns may go. */
-static void mark_labels(lifter *l)
-{
-    const sass_code *code = l->code;
-    for (uint32_t i = 0; i < code->count; i++) {
-        if (code->insns[i].target < code->count)
-            l->labels[code->insns[i].target] = 1;
-        if (code->insns[i].flow == SASS_CALL && i + 1 < code->count)
-            l->labels[i + 1] = 1;
-    }
-    for (uint32_t j = 0; j < code->places.njumps; j++)
-        for (uint32_t k = 0; k < code->places.jumps[j].count; k++)
-            if (code->places.jumps[j].targets[k] < code->count)
-                l->labels[code->places.jumps[j].targets[k]] = 1;
-}
 
 static void write_bank(FILE *out, unsigned number, const sass_bank *bank)
 {
@@ -174,6 +158,10 @@ static void write_head(const lifter *l, FILE *out, const char *kernel, const cha
     for (unsigned bank = 1; bank < SASS_BANKS; bank++)
         if (l->banks >> bank & 1)
             write_bank(out, bank, &p->banks[bank]);
+    if (l->asks_heap)
+        fputs(".extern .func (.param .b64 result) malloc(.param .b64 bytes);\n"
+              ".extern .func free(.param .b64 address);\n",
+              out);
     fprintf(out, ".visible .entry %s(", kernel);
     if (p->param_bytes)
         fprintf(out, ".param .align 16 .b8 __params[%" PRIu32 "]", p->param_bytes);
@@ -183,6 +171,8 @@ static void write_head(const lifter *l, FILE *out, const char *kernel, const cha
             ".reg .b32 %%t<%u>;\n.reg .b64 %%d<%u>;\n.reg .b16 %%h<%u>;\n.reg .pred %%q<%u>;\n",
             l->most[LIFT_B32] + 1, l->most[LIFT_B64] + 1, l->most[LIFT_B16] + 1,
             l->most[LIFT_PRED] + 1);
+    if (l->asks_heap)
+        fputs(".param .b64 __asked;\n.param .b64 __given;\n", out);
     if (strstr(body, ".shared"))
         write_shared(l, out);
     if (l->code->stack)
@@ -210,7 +200,8 @@ static bool note_lines(const lifter *l, uint32_t head, sass_lifted *out)
     if (!out->insn_of_line)
         return false;
     for (uint32_t line = 0; line <= out->lines; line++) {
-        bool own = line > head && line - head <= l->lines.count;
+        bool own = line > head && line - head <= l->lines.count &&
+                   l->lines.data[line - head - 1] < l->code->count;
         out->insn_of_line[line] = own ? l->lines.data[line - head - 1] : SASS_NOWHERE;
     }
     return true;
@@ -235,25 +226,38 @@ static bool assemble_kernel(const lifter *l, const char *body, size_t length, co
     return out->text != NULL;
 }
 
+/* What the copy's first instruction leads to. */
+static void lift_copied(lifter *l, uint32_t copy, sass_lifted *out)
+{
+    l->copy = copy;
+    uint32_t number = lift_ways_reach(&l->ways, copy);
+    if (copy)
+        lift_put(l, "trap"); /* nothing comes here: a copy begins by its label */
+    for (l->at = 0; l->at < l->code->count && !l->problem; l->at++) {
+        if (l->ways.seen[l->at] != number)
+            continue;
+        lift_insn(l);
+        out->known[l->at] &= l->known;
+    }
+}
+
 static void lift_body(lifter *l, sass_lifted *out)
 {
-    mark_labels(l);
-    for (l->at = 0; l->at < l->code->count && !l->problem; l->at++) {
-        lift_insn(l);
-        out->known[l->at] = l->known;
-        out->unknown += !l->known;
-    }
-    lift_put(l, "trap"); /* nothing comes here */
+    memset(out->known, true, l->code->count);
+    for (uint32_t copy = 0; copy < l->ways.copies.count; copy++)
+        lift_copied(l, copy, out);
+    lift_put(l, "trap"); /* likewise */
+    for (uint32_t i = 0; i < l->code->count; i++)
+        out->unknown += !out->known[i];
 }
 
 static bool lift_kernel(lifter *l, const char *kernel, sass_lifted *out)
 {
     char *body = NULL;
     size_t length = 0;
-    l->labels = wl_new_array(l->arena, uint8_t, l->code->count + 1);
     out->known = wl_new_array(l->arena, bool, l->code->count + 1);
     l->out = open_memstream(&body, &length);
-    if (!l->labels || !out->known || !l->out)
+    if (!lift_ways_find(&l->ways, l->code, l->arena) || !out->known || !l->out)
         return false;
     lift_body(l, out);
     bool good = fclose(l->out) == 0 && !l->nomem;
@@ -272,6 +276,7 @@ wl_status sass_lift(const void *cubin, size_t size, uint32_t sm, const char *ker
     lifter l = {.code = &out->code, .arena = arena};
     bool good = lift_kernel(&l, kernel, out);
     wl_vec_free(&l.lines);
+    wl_vec_free(&l.ways.copies);
     if (!good)
         return wl_fail(err, WL_NOMEM, "There is no memory for the machine code of %s.", kernel);
     return l.problem ? wl_fail(err, WL_UNSUPPORTED, "in its machine code, %s", l.problem) : WL_OK;

@@ -16,7 +16,8 @@ typedef struct sass_lifted {
     size_t length;
     uint32_t lines; /* of the text */
     /* [lines + 1]: the machine instruction that a line, from 1 on, was made of, or SASS_NOWHERE. At most
-     * one of an instruction's lines accesses memory that is no constant or parameter. */
+     * one of an instruction's lines accesses memory that is no constant or parameter, in each copy of the
+     * subroutine that it is in (sass/lift_ways.h). */
     uint32_t *insn_of_line;
     uint32_t unknown; /* instructions whose results are not known */
     bool *known;      /* [code.count] */

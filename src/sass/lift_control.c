@@ -6,60 +6,105 @@
 #include "sass/lifter.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 void lift_nothing(lifter *l)
 {
     (void)l;
 }
 
-/* The branch's own predicate, operand `i`, and the guard, in one. */
-static void branch_to(lifter *l, unsigned i, uint32_t target)
+/* The instruction's own predicate, operand `i`, and its guard, in one; empty where there is neither. A line that
+ * begins with it is not one of lift_do(). */
+static lift_text both_conditions(lifter *l, unsigned i)
 {
-    if (lift_is_none(lift_operand(l, i)) && !(lift_operand(l, i)->flags & SASS_NEGATED)) {
-        lift_do(l, "bra L%" PRIu32, target);
-        return;
-    }
-    lift_text own = lift_pred(l, i), both = lift_new(l, LIFT_PRED);
-    lift_put(l, "mov.pred %s, %s", both.at, own.at);
-    if (l->guarded)
-        lift_put(l, "and.pred %s, %s, %s%s", both.at, both.at, l->in.guard_negated ? "!" : "",
+    const sass_operand *op = lift_operand(l, i);
+    bool own = !lift_is_none(op) || op->flags & SASS_NEGATED;
+    lift_text text = {""}, both;
+    if (own) {
+        lift_text q = lift_pred(l, i);
+        both = lift_new(l, LIFT_PRED);
+        lift_put(l, "mov.pred %s, %s", both.at, q.at);
+        if (l->guarded)
+            lift_put(l, "and.pred %s, %s, %s%s", both.at, both.at, l->in.guard_negated ? "!" : "",
+                     l->guard_pred.at);
+        snprintf(text.at, sizeof text.at, "@%.40s ", both.at);
+    } else if (l->guarded) {
+        snprintf(text.at, sizeof text.at, "@%s%.40s ", l->in.guard_negated ? "!" : "",
                  l->guard_pred.at);
-    lift_put(l, "@%s bra L%" PRIu32, both.at, target);
+    }
+    return text;
 }
 
-static bool is_label(const lifter *l, uint32_t target)
+static void go(lifter *l, unsigned i, uint32_t copy, uint32_t target)
 {
-    return target < l->code->count && l->labels[target];
+    lift_text where = both_conditions(l, i);
+    lift_put(l, "%sbra %s", where.at, lift_place(copy, target).at);
 }
 
 void lift_bra(lifter *l)
 {
-    uint32_t target = l->code->insns[l->at].target;
+    const lift_way *way = &l->ways.ways[l->at];
     if (lift_has(l, "DIV"))
         return; /* lanes are together here, as the emulator orders them */
-    if (lift_has(l, "ANY") || !is_label(l, target))
+    if (lift_has(l, "ANY"))
         l->problem = "a branch goes where nobody knows";
-    else if (target == l->at)
+    else if (way->goes == LIFT_ENDS)
         lift_do(l, "trap"); /* fills up the code */
     else
-        branch_to(l, lift_has(l, "U") && l->in.operands > 2 ? 1 : 0, target);
-}
-
-void lift_call(lifter *l)
-{
-    uint32_t target = l->code->insns[l->at].target;
-    if (!lift_has(l, "REL") || !is_label(l, target))
-        l->problem = "a register says which function is called";
-    else
-        branch_to(l, 0, target);
+        go(l, lift_has(l, "U") && l->in.operands > 2 ? 1 : 0, l->copy, way->target);
 }
 
 void lift_exit(lifter *l)
 {
-    if (lift_is_none(lift_operand(l, 0)))
-        lift_do(l, "exit");
+    lift_text where = both_conditions(l, 0);
+    lift_put(l, "%sexit", where.at);
+}
+
+void lift_bpt(lifter *l)
+{
+    lift_do(l, "trap");
+}
+
+/* ---- calls ---- */
+
+/* Memory of the heap: its size or address in R4 and R5, its address likewise. */
+static void ask_heap(lifter *l, bool fresh)
+{
+    lift_text d = lift_new(l, LIFT_B64);
+    l->asks_heap = true;
+    lift_put(l, "mov.b64 %s, {%%r4, %%r5}", d.at);
+    lift_put(l, "st.param.b64 [__asked], %s", d.at);
+    if (!fresh) {
+        lift_do(l, "call free, (__asked)");
+        return;
+    }
+    lift_do(l, "call (__given), malloc, (__asked)");
+    lift_put(l, "ld.param.b64 %s, [__given]", d.at);
+    lift_do(l, "mov.b64 {%%r4, %%r5}, %s", d.at);
+}
+
+/* A function keeps the registers that its caller needs, but for the result's. A launch is taken not to fail. */
+static void ask(lifter *l, const char *symbol)
+{
+    if (strcmp(symbol, "__assertfail") == 0)
+        lift_do(l, "trap");
+    else if (strcmp(symbol, "malloc") == 0 || strcmp(symbol, "free") == 0)
+        ask_heap(l, symbol[0] == 'm');
+    else if (strcmp(symbol, "vprintf") == 0)
+        lift_do(l, "mov.b32 %%r4, %s", lift_unknown(l).at);
     else
-        l->problem = "a condition of its own ends a thread";
+        l->problem = "a function is called that is not part of it";
+}
+
+void lift_call(lifter *l)
+{
+    const lift_way *way = &l->ways.ways[l->at];
+    if (way->goes == LIFT_ASKS && lift_is_none(lift_operand(l, 0)))
+        ask(l, way->symbol);
+    else if (way->goes == LIFT_CALLS)
+        go(l, 0, way->copied ? lift_ways_callee(&l->ways, l->at) : l->copy, way->target);
+    else
+        l->problem = "a register says which function is called";
 }
 
 /* Goes to `target` where the register has that value. */
@@ -68,7 +113,7 @@ static void go_where(lifter *l, const char *reg, int64_t value, uint32_t target)
     lift_text q = lift_new(l, LIFT_PRED);
     lift_put(l, "setp.eq.and.b32 %s, %s, %" PRId32 ", %s%s", q.at, reg, (int32_t)value,
              l->in.guard_negated ? "!" : "", l->guard_pred.at);
-    lift_put(l, "@%s bra L%" PRIu32, q.at, target);
+    lift_put(l, "@%s bra %s", q.at, lift_place(l->copy, target).at);
 }
 
 /* Of an operand that is an address of the code with a register added. */
@@ -79,27 +124,44 @@ static lift_text target_register(const sass_operand *op)
     return text;
 }
 
+/* A copy knows where; what is no copy goes behind one of the calls. */
 void lift_ret(lifter *l)
 {
-    const sass_operand *op = lift_operand(l, 1);
-    for (uint32_t i = 1; i < l->code->count; i++)
-        if (l->code->insns[i - 1].flow == SASS_CALL)
-            go_where(l, target_register(op).at, (int64_t)i * SASS_BYTES - op->value, i);
+    const lift_way *way = &l->ways.ways[l->at];
+    bool own = lift_is_none(lift_operand(l, 0)) && way->known, comes_back = false;
+    if (own && l->copy) {
+        lift_do(l, "bra %s", lift_place(0, l->ways.copies.data[l->copy].call + 1).at);
+        return;
+    }
+    for (uint32_t i = 0; own && i + 1 < l->code->count; i++)
+        if (l->ways.ways[i].goes == LIFT_CALLS && !l->ways.ways[i].copied) {
+            comes_back = true;
+            go_where(l, target_register(lift_operand(l, 1)).at,
+                     (int64_t)(i + 1) * SASS_BYTES - way->base, i + 1);
+        }
+    if (!comes_back)
+        l->problem = "it returns to where nobody knows";
     lift_do(l, "trap");
 }
 
 void lift_brx(lifter *l)
 {
-    const sass_places *p = &l->code->places;
+    const sass_jump *jump = &l->code->places.jumps[l->ways.ways[l->at].table];
     const sass_operand *op = lift_operand(l, 1);
-    for (uint32_t j = 0; j < p->njumps; j++)
-        if (p->jumps[j].from == l->at) {
-            for (uint32_t k = 0; k < p->jumps[j].count; k++)
-                go_where(l, target_register(op).at,
-                         (int64_t)p->jumps[j].targets[k] * SASS_BYTES - op->value,
-                         p->jumps[j].targets[k]);
-            lift_do(l, "trap");
-            return;
-        }
-    l->problem = "a table that the cubin does not tell says where a branch goes";
+    if (!lift_is_none(lift_operand(l, 0)))
+        l->problem = "a condition of its own decides about a table";
+    for (uint32_t k = 0; k < jump->count; k++)
+        if (jump->targets[k] < l->code->count)
+            go_where(l, target_register(op).at,
+                     (int64_t)jump->targets[k] * SASS_BYTES - op->value, jump->targets[k]);
+    lift_do(l, "trap");
+}
+
+/* ---- registers of convergence ---- */
+
+/* Which threads wait for each other at a place. The register is read to be put back. */
+void lift_bmov(lifter *l)
+{
+    if (lift_operand(l, 0)->kind == SASS_REGISTER)
+        lift_set(l, 0, 0, lift_unknown(l).at);
 }

@@ -32,9 +32,19 @@ void lift_do(lifter *l, const char *format, ...)
     va_end(arguments);
 }
 
+lift_text lift_place(uint32_t copy, uint32_t insn)
+{
+    lift_text text;
+    if (copy)
+        snprintf(text.at, sizeof text.at, "L%" PRIu32 "_%" PRIu32, insn, copy);
+    else
+        snprintf(text.at, sizeof text.at, "L%" PRIu32, insn);
+    return text;
+}
+
 void lift_label(lifter *l, uint32_t insn)
 {
-    fprintf(l->out, "L%" PRIu32 ":\n", insn);
+    fprintf(l->out, "%s:\n", lift_place(l->copy, insn).at);
     l->nomem |= !wl_push(&l->lines, insn);
 }
 

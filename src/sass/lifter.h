@@ -9,6 +9,7 @@
 
 #include "base/vec.h"
 #include "sass/lift.h"
+#include "sass/lift_ways.h"
 #include "sass/operands.h"
 
 #include <stdio.h>
@@ -31,7 +32,9 @@ typedef struct lifter {
     unsigned used[LIFT_KINDS], most[LIFT_KINDS]; /* registers of the lifter's own */
     uint32_t banks;                              /* by bit: those that are read */
     wl_vec(uint32_t) lines;                      /* the machine instruction of each */
-    uint8_t *labels;                             /* [count]: something goes there */
+    lift_ways ways;
+    uint32_t copy;       /* of ways.copies, which is lifted */
+    bool asks_heap;      /* malloc or free is called */
     const char *problem;                         /* why the kernel cannot be lifted; NULL */
     bool nomem;
 } lifter;
@@ -42,7 +45,9 @@ typedef struct lifter {
 void lift_put(lifter *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A line under the instruction's guard. */
 void lift_do(lifter *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* "L5:" */
+/* "L5", in a copy of the code. */
+lift_text lift_place(uint32_t copy, uint32_t insn);
+/* Its line, in that which is lifted. */
 void lift_label(lifter *l, uint32_t insn);
 lift_text lift_new(lifter *l, lift_kind kind);
 lift_text lift_text_of(const char *text);
