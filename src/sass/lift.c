@@ -142,7 +142,7 @@ static void write_bank(FILE *out, unsigned number, const sass_bank *bank)
 
 /* What the kernel declares and what the system reserves before it, then what the launch adds. Each is named once: the
  * emulator lays out what code names. */
-static void write_shared(const lifter *l, FILE *out)
+static void write_shared_arrays(const lifter *l, FILE *out)
 {
     uint64_t reserved = l->code->sm >= 90 ? 1024 : 16, bytes = l->code->places.shared;
     fprintf(out,
@@ -174,7 +174,7 @@ static void write_head(const lifter *l, FILE *out, const char *kernel, const cha
     if (l->asks_heap)
         fputs(".param .b64 __asked;\n.param .b64 __given;\n", out);
     if (strstr(body, ".shared"))
-        write_shared(l, out);
+        write_shared_arrays(l, out);
     if (l->code->stack)
         fprintf(out,
                 ".local .align 16 .b8 __local[%" PRIu32 "];\nmov.u64 %%d0, __local;\n"

@@ -35,7 +35,7 @@ static lift_text both_conditions(lifter *l, unsigned i)
     return text;
 }
 
-static void go(lifter *l, unsigned i, uint32_t copy, uint32_t target)
+static void go_to(lifter *l, unsigned i, uint32_t copy, uint32_t target)
 {
     lift_text where = both_conditions(l, i);
     lift_put(l, "%sbra %s", where.at, lift_place(copy, target).at);
@@ -51,7 +51,7 @@ void lift_bra(lifter *l)
     else if (way->goes == LIFT_ENDS)
         lift_do(l, "trap"); /* fills up the code */
     else
-        go(l, lift_has(l, "U") && l->in.operands > 2 ? 1 : 0, l->copy, way->target);
+        go_to(l, lift_has(l, "U") && l->in.operands > 2 ? 1 : 0, l->copy, way->target);
 }
 
 void lift_exit(lifter *l)
@@ -84,7 +84,7 @@ static void ask_heap(lifter *l, bool fresh)
 }
 
 /* A function keeps the registers that its caller needs, but for the result's. A launch is taken not to fail. */
-static void ask(lifter *l, const char *symbol)
+static void ask_function(lifter *l, const char *symbol)
 {
     if (strcmp(symbol, "__assertfail") == 0)
         lift_do(l, "trap");
@@ -100,9 +100,9 @@ void lift_call(lifter *l)
 {
     const lift_way *way = &l->ways.ways[l->at];
     if (way->goes == LIFT_ASKS && lift_is_none(lift_operand(l, 0)))
-        ask(l, way->symbol);
+        ask_function(l, way->symbol);
     else if (way->goes == LIFT_CALLS)
-        go(l, 0, way->copied ? lift_ways_callee(&l->ways, l->at) : l->copy, way->target);
+        go_to(l, 0, way->copied ? lift_ways_callee(&l->ways, l->at) : l->copy, way->target);
     else
         l->problem = "a register says which function is called";
 }
@@ -152,8 +152,8 @@ void lift_brx(lifter *l)
         l->problem = "a condition of its own decides about a table";
     for (uint32_t k = 0; k < jump->count; k++)
         if (jump->targets[k] < l->code->count)
-            go_where(l, target_register(op).at,
-                     (int64_t)jump->targets[k] * SASS_BYTES - op->value, jump->targets[k]);
+            go_where(l, target_register(op).at, (int64_t)jump->targets[k] * SASS_BYTES - op->value,
+                     jump->targets[k]);
     lift_do(l, "trap");
 }
 

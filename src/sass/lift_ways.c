@@ -12,12 +12,12 @@ enum {
     BANK_OF_FUNCTIONS = 4
 };
 
-static bool read_insn(const sass_code *code, uint32_t i, sass_details *out)
+static bool read_details(const sass_code *code, uint32_t i, sass_details *out)
 {
     return sass_read(code->bytes + (size_t)i * SASS_BYTES, i, code->sm, out);
 }
 
-static bool is_word(sass_text text, const char *word)
+static bool is_modifier(sass_text text, const char *word)
 {
     return strlen(word) == text.length && memcmp(word, text.at, text.length) == 0;
 }
@@ -25,7 +25,7 @@ static bool is_word(sass_text text, const char *word)
 static bool has(const sass_details *in, const char *modifier)
 {
     for (unsigned i = 0; i < in->modifiers; i++)
-        if (is_word(in->modifier[i], modifier))
+        if (is_modifier(in->modifier[i], modifier))
             return true;
     return false;
 }
@@ -38,13 +38,13 @@ static bool is_name(const sass_details *in, const char *name)
 /* ---- what a register holds ---- */
 
 /* Registers of a result; more than there are where it is not certain. */
-static unsigned width_of(const sass_details *in)
+static unsigned result_width(const sass_details *in)
 {
     static const char *const two[] = {"WIDE", "64", "F64", "S64", "U64", NULL};
     static const char *const one[] = {
-        "BMSK", "F2FP",  "FADD", "FFMA", "FLO",  "FMNMX", "FMUL", "FSEL", "FSET", "HADD2", "HFMA2",
-        "I2FP", "HMUL2", "IABS", "IMAD", "IADD3", "IMNMX", "LEA",  "LOP3", "MOV",  "MUFU", "POPC",
-        "PRMT", "S2R",   "SEL",  "SGXT", "SHF",  "VIADD", "VIMNMX", NULL};
+        "BMSK",  "F2FP", "FADD",  "FFMA", "FLO",  "FMNMX", "FMUL",  "FSEL",  "FSET",   "HADD2",
+        "HFMA2", "I2FP", "HMUL2", "IABS", "IMAD", "IADD3", "IMNMX", "LEA",   "LOP3",   "MOV",
+        "MUFU",  "POPC", "PRMT",  "S2R",  "SEL",  "SGXT",  "SHF",   "VIADD", "VIMNMX", NULL};
     for (size_t i = 0; two[i]; i++)
         if (has(in, two[i]))
             return 2;
@@ -60,32 +60,32 @@ static bool may_write(const sass_details *in, unsigned reg, unsigned count)
     for (unsigned i = 0; i < in->operands; i++) {
         const sass_operand *op = &in->operand[i];
         if (op->flags & SASS_WRITTEN && op->kind == SASS_REGISTER && op->reg != SASS_NO_REGISTER &&
-            op->reg < reg + count && reg < op->reg + width_of(in))
+            op->reg < reg + count && reg < op->reg + result_width(in))
             return true;
     }
     return false;
 }
 
-static bool is_nothing(const sass_operand *op)
+static bool reads_nothing(const sass_operand *op)
 {
     return op->kind == SASS_REGISTER && op->reg == SASS_NO_REGISTER;
 }
 
 /* Moves of numbers, as ptxas writes them. */
-static bool is_number(const sass_details *in, int64_t *value)
+static bool moves_number(const sass_details *in, int64_t *value)
 {
     const sass_operand *op = in->operand;
     if (is_name(in, "MOV") && in->operands > 1 && op[1].kind == SASS_NUMBER) {
         *value = (int32_t)op[1].value;
         return true;
     }
-    if (is_name(in, "IMAD") && in->operands > 3 && !has(in, "X") && is_nothing(&op[1]) &&
-        is_nothing(&op[2]) && (op[3].kind == SASS_NUMBER || op[3].kind == SASS_SIGNED)) {
+    if (is_name(in, "IMAD") && in->operands > 3 && !has(in, "X") && reads_nothing(&op[1]) &&
+        reads_nothing(&op[2]) && (op[3].kind == SASS_NUMBER || op[3].kind == SASS_SIGNED)) {
         *value = (int32_t)op[3].value;
         return true;
     }
-    if (is_name(in, "HFMA2") && in->operands > 4 && is_nothing(&op[1]) && is_nothing(&op[2]) &&
-        (op[3].kind == SASS_HALF || op[3].kind == SASS_BFLOAT)) {
+    if (is_name(in, "HFMA2") && in->operands > 4 && reads_nothing(&op[1]) &&
+        reads_nothing(&op[2]) && (op[3].kind == SASS_HALF || op[3].kind == SASS_BFLOAT)) {
         *value = op[3].value << 16 | op[4].value;
         return true;
     }
@@ -100,7 +100,7 @@ static uint32_t find_writer(const lift_ways *w, uint32_t at, unsigned reg, sass_
         at--;
         bool goes_on = w->ways[at].goes == LIFT_ON || w->ways[at].on;
         if (!goes_on || w->ways[at].goes == LIFT_CALLS || w->ways[at].goes == LIFT_ASKS ||
-            !read_insn(w->code, at, in))
+            !read_details(w->code, at, in))
             return SASS_NOWHERE;
         if (may_write(in, reg, 1))
             return in->operand[0].reg == reg && in->guard == SASS_ALWAYS ? at : SASS_NOWHERE;
@@ -111,7 +111,7 @@ static uint32_t find_writer(const lift_ways *w, uint32_t at, unsigned reg, sass_
 static bool find_number(const lift_ways *w, uint32_t at, unsigned reg, int64_t *value)
 {
     sass_details in;
-    return find_writer(w, at, reg, &in) != SASS_NOWHERE && is_number(&in, value);
+    return find_writer(w, at, reg, &in) != SASS_NOWHERE && moves_number(&in, value);
 }
 
 /* The function whose address the register has, loaded from where the linker puts it. */
@@ -158,7 +158,7 @@ static lift_way way_of(const sass_code *code, uint32_t i)
     const sass_insn *insn = &code->insns[i];
     lift_way way = {.goes = LIFT_ON, .target = insn->target, .table = SASS_NOWHERE};
     sass_details in;
-    bool read = read_insn(code, i, &in);
+    bool read = read_details(code, i, &in);
     if (in.guard == SASS_ALWAYS && in.guard_negated)
         return way;
     way.on = insn->conditional || in.guard != SASS_ALWAYS;
@@ -185,12 +185,12 @@ static lift_way way_of(const sass_code *code, uint32_t i)
 }
 
 /* The functions that registers name. */
-static void find_functions(lift_ways *w)
+static void name_functions(lift_ways *w)
 {
     for (uint32_t i = 0; i < w->code->count; i++) {
         sass_details in;
         if (w->code->insns[i].flow != SASS_CALL || w->ways[i].goes != LIFT_ANYWHERE ||
-            !read_insn(w->code, i, &in) || !has(&in, "ABS") || in.operands < 2)
+            !read_details(w->code, i, &in) || !has(&in, "ABS") || in.operands < 2)
             continue;
         w->ways[i].symbol = find_symbol(w, i, in.operand[1].reg);
         if (w->ways[i].symbol)
@@ -229,7 +229,7 @@ static void come_to(search *s, uint32_t i)
     }
 }
 
-static void follow(search *s, uint32_t i)
+static void follow_way(search *s, uint32_t i)
 {
     const lift_way *way = &s->w->ways[i];
     const sass_places *p = &s->w->code->places;
@@ -246,7 +246,7 @@ static uint32_t reach(lift_ways *w, uint32_t root)
     search s = {w, ++w->searches, 0};
     come_to(&s, root);
     while (s.depth)
-        follow(&s, w->stack[--s.depth]);
+        follow_way(&s, w->stack[--s.depth]);
     return s.number;
 }
 
@@ -283,14 +283,14 @@ static const lift_way *find_only_return(const lift_ways *w, uint32_t number)
     for (uint32_t i = 0; found && i < w->code->count; i++) {
         sass_details in;
         if (w->seen[i] == number &&
-            (!read_insn(w->code, i, &in) || may_write(&in, found->reg, 2)))
+            (!read_details(w->code, i, &in) || may_write(&in, found->reg, 2)))
             return NULL;
     }
     return found;
 }
 
 /* Only subroutines that call no others: those that do are few. */
-static bool is_own(lift_ways *w, uint32_t root)
+static bool can_be_copied(lift_ways *w, uint32_t root)
 {
     uint32_t number = reach(w, root);
     for (uint32_t i = 0; i < w->code->count; i++)
@@ -305,14 +305,14 @@ static bool is_own(lift_ways *w, uint32_t root)
     return returns != NULL;
 }
 
-static void find_own(lift_ways *w)
+static void find_subroutines(lift_ways *w)
 {
     for (uint32_t i = 0; i < w->code->count; i++) {
         lift_way *way = &w->ways[i];
         if (way->goes != LIFT_CALLS)
             continue;
         if (!w->own[way->target])
-            w->own[way->target] = is_own(w, way->target) ? OWN : NOT_OWN;
+            w->own[way->target] = can_be_copied(w, way->target) ? OWN : NOT_OWN;
         way->copied = w->own[way->target] == OWN;
     }
 }
@@ -359,8 +359,8 @@ bool lift_ways_find(lift_ways *w, const sass_code *code, wl_arena *arena)
     for (uint32_t i = 0; i < code->count; i++)
         w->ways[i] = way_of(code, i);
     mark_labels(w);
-    find_functions(w);
-    find_own(w);
+    name_functions(w);
+    find_subroutines(w);
     return find_copies(w);
 }
 

@@ -115,7 +115,7 @@ static bool run_kernel(emu_machine *m, emu_kernel *kernel, const lifting_launch 
                     .dynamic_shared = launch->dynamic_shared,
                     .params = launch->params,
                     .threads = 1,
-                    .time_limit = 60,
+                    .time_limit = launch->time_limit > 0 ? launch->time_limit : 60,
                     .observer = &observer};
     emu_result result = {0};
     wl_status status = emu_run(m, kernel, &l, &result, why);

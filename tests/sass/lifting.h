@@ -21,6 +21,7 @@ typedef struct lifting_launch {
     uint32_t dynamic_shared;
     const void *params; /* as they lie in a .param array, each at a multiple of its size */
     uint32_t param_bytes;
+    double time_limit; /* seconds; 0: a minute */
 } lifting_launch;
 
 /* Skips the test where there is no ptxas. */

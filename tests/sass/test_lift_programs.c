@@ -49,7 +49,8 @@ static void bench_begin(bench *b)
 
 static void bench_end(bench *b)
 {
-    print_message("%u of kernels compared, %u of these with the same requests; %u with unknown instructions, %u "
+    print_message("%u of kernels compared, %u of these with the same requests; %u with unknown "
+                  "instructions, %u "
                   "not lifted, %u that fault\n",
                   b->compared, b->same_requests, b->unknown, b->refused, b->faults);
     emu_machine_free(b->machine);
@@ -296,6 +297,7 @@ static void compiled_kernels(void **state)
     glob_t files;
     uint64_t random = 1;
     bench_begin(&b);
+    b.launch.time_limit = 2;
     for (size_t i = 0; i < WORDS; i++)
         b.start[i] = (uint32_t)random_below(&random, 40);
     assert_int_equal(glob(WL_SOURCE_DIR "/tests/ptx/corpus/*.ptx", 0, NULL, &files), 0);
