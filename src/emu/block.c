@@ -22,7 +22,11 @@ static emu_cta *take_spare(emu_worker *worker)
     if (stride)
         cta->local = aligned_alloc(256,
                                    ((size_t)stride * EMU_LANES * run->nwarps + 255) & ~(size_t)255);
-    if (!cta->warps || !cta->pool || !cta->shared || (stride && !cta->local)) {
+    bool diverges = run->kernel->diverges;
+    if (diverges)
+        cta->meetings = calloc((size_t)run->nwarps * EMU_MEETINGS, sizeof *cta->meetings);
+    if (!cta->warps || !cta->pool || !cta->shared || (stride && !cta->local) ||
+        (diverges && !cta->meetings)) {
         emu_cta_free(cta);
         return NULL;
     }
@@ -38,6 +42,7 @@ void emu_cta_free(emu_cta *cta)
     free(cta->pool);
     free(cta->shared);
     free(cta->local);
+    free(cta->meetings);
     emu_text_free(cta->text);
     free(cta);
 }
@@ -85,6 +90,7 @@ static void start_warps(emu_cta *cta)
         w->live = w->lanes;
         w->dead = ~w->live;
         w->nsplits = 0;
+        w->meeting = cta->meetings ? cta->meetings + (size_t)n * EMU_MEETINGS : NULL;
         w->started = false;
         w->base[EMU_LAUNCH] = run->pool;
         w->base[EMU_BLOCK] = cta->pool;

@@ -66,6 +66,51 @@ void emu_decode_nanosleep(emu_decode *d, const ir_insn *i)
     (void)i;
 }
 
+/* ---- lanes that part and meet in machine code: imm the number of the register ---- */
+
+void emu_decode_diverge(emu_decode *d, const ir_insn *i)
+{
+    (void)i;
+    d->kernel->diverges = true;
+}
+
+static void meeting_insn(emu_decode *d, const ir_insn *i, emu_h handler, uint32_t number)
+{
+    emu_ref dst = i->op == IR_bget ? emu_dst(d, &i->operands[0], 32) : EMU_NOREF,
+            src = i->op == IR_bput ? emu_src(d, &i->operands[1], 32) : EMU_NOREF;
+    if (i->operands[number].imm >= EMU_MEETINGS || !d->kernel->diverges)
+        emu_unsupported(d, "there is no register %llu of convergence",
+                        (unsigned long long)i->operands[number].imm);
+    else
+        emu_emit(d, handler, dst, src, EMU_NOREF, EMU_NOREF)->imm = (s64)i->operands[number].imm;
+}
+
+void emu_decode_bssy(emu_decode *d, const ir_insn *i)
+{
+    meeting_insn(d, i, EMU_H_bssy, 0);
+}
+
+/* The basic block's entry waits; the instruction itself has nothing to do. */
+void emu_decode_bsync(emu_decode *d, const ir_insn *i)
+{
+    meeting_insn(d, i, EMU_H_nothing, 0);
+}
+
+void emu_decode_bbreak(emu_decode *d, const ir_insn *i)
+{
+    meeting_insn(d, i, EMU_H_bbreak, 0);
+}
+
+void emu_decode_bget(emu_decode *d, const ir_insn *i)
+{
+    meeting_insn(d, i, EMU_H_bget, 1);
+}
+
+void emu_decode_bput(emu_decode *d, const ir_insn *i)
+{
+    meeting_insn(d, i, EMU_H_bput, 0);
+}
+
 void emu_decode_pmevent(emu_decode *d, const ir_insn *i)
 {
     (void)d;

@@ -240,6 +240,7 @@ struct emu_kernel {
     uint32_t local_stack;   /* bytes of local memory a thread gets, calls included */
     bool reserves_shared;   /* cooperative groups keep 288 bytes of their own */
     bool uses_alloca, uses_cluster, uses_matrices, prints;
+    bool diverges;           /* lanes meet only where the code says so: machine code */
     const flow_proof *proof; /* of a slice, else NULL */
     uint8_t *shows;          /* of a slice, by pc */
     struct emu_kernel *next; /* of the module */
@@ -351,6 +352,7 @@ typedef struct emu_frame {
 typedef enum emu_split_state {
     EMU_RUN,
     EMU_WAIT_WARP,    /* for lanes of the warp, at bb's first instruction */
+    EMU_WAIT_MEET,    /* likewise, at a bsync */
     EMU_WAIT_BARRIER, /* `barrier` */
     EMU_WAIT_CLUSTER
 } emu_split_state;
@@ -365,12 +367,16 @@ typedef struct emu_split { /* lanes of a warp that run together */
     uint32_t skip; /* instructions of bb that have been executed already */
 } emu_split;
 
+enum { EMU_MEETINGS = 16 };
+
 struct emu_warp {
     uint8_t *base[4];
     uint32_t mask;  /* of the split that runs */
     uint32_t live;  /* lanes that have not exited */
     uint32_t dead;  /* ~live */
     uint32_t carry; /* CC.CF of each lane */
+    uint32_t (
+        *meeting)[EMU_LANES]; /* [EMU_MEETINGS], registers of bssy and bsync; NULL: not used */
     uint32_t index;
     uint32_t lanes; /* that exist */
     emu_cta *cta;
@@ -428,9 +434,10 @@ struct emu_cta { /* a block in flight */
     emu_warp *warps;
     uint8_t *pool; /* BLOCK vectors */
     uint8_t *local;
-    void *observer_block; /* the observer's state of the block */
-    void *observed;       /* the same, NULL where accesses are not of interest */
-    void *entered;        /* likewise of entries of basic blocks */
+    uint32_t (*meetings)[EMU_LANES]; /* [warps * EMU_MEETINGS], or NULL */
+    void *observer_block;            /* the observer's state of the block */
+    void *observed;                  /* the same, NULL where accesses are not of interest */
+    void *entered;                   /* likewise of entries of basic blocks */
     emu_barrier barriers[EMU_BARRIERS];
     uint32_t cluster_rank;
     emu_cluster *cluster;
@@ -502,6 +509,8 @@ emu_progress emu_warp_run(emu_warp *w);
 void emu_warp_start(emu_warp *w);
 /* Frees what a warp holds that will not run on. */
 void emu_warp_abandon(emu_warp *w);
+/* Splits that wait for lanes look again whether they are there. */
+void emu_wake_lanes(emu_warp *w);
 
 /* run.c: now and then, from loops that may be long: time limit and progress. Sets run->stop. */
 void emu_poll(emu_worker *worker);

@@ -172,6 +172,35 @@ static void activemask(emu_warp *w, const emu_insn *in, u32 mask)
     set_all(w, in->dst, mask, mask);
 }
 
+/* ---- lanes that part and meet in machine code ---- */
+
+static void bssy(emu_warp *w, const emu_insn *in, u32 mask)
+{
+    for (u32 m = mask; m; m &= m - 1)
+        w->meeting[in->imm][__builtin_ctz(m)] = mask;
+}
+
+static void bbreak(emu_warp *w, const emu_insn *in, u32 mask)
+{
+    for (int i = 0; i < EMU_LANES; i++)
+        w->meeting[in->imm][i] &= ~mask;
+    emu_wake_lanes(w);
+}
+
+static void bget(emu_warp *w, const emu_insn *in, u32 mask)
+{
+    u32 *to = emu_at(w, in->dst);
+    for (u32 m = mask; m; m &= m - 1)
+        to[__builtin_ctz(m)] = w->meeting[in->imm][__builtin_ctz(m)];
+}
+
+static void bput(emu_warp *w, const emu_insn *in, u32 mask)
+{
+    const u32 *from = emu_at(w, in->src[0]);
+    for (u32 m = mask; m; m &= m - 1)
+        w->meeting[in->imm][__builtin_ctz(m)] = from[__builtin_ctz(m)];
+}
+
 /* An 8x8 matrix of 16-bit numbers, lane l holding row l / 4, columns 2 (l % 4) and the next, is
  * transposed. */
 static void movmatrix(emu_warp *w, const emu_insn *in, u32 mask)

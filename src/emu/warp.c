@@ -138,6 +138,11 @@ static bool precedes(const emu_warp *w, const emu_split *a, const emu_split *b)
     return oa != ob ? oa < ob : tie;
 }
 
+static bool waits_for_lanes(const emu_split *s)
+{
+    return s->state == EMU_WAIT_WARP || s->state == EMU_WAIT_MEET;
+}
+
 static bool runnable(const emu_split *s)
 {
     return s->state == EMU_RUN && !s->demoted;
@@ -161,7 +166,7 @@ static void find_stop(emu_warp *w)
     w->stop = UINT32_MAX;
     for (uint32_t o = 0; o < w->nsplits; o++) {
         const emu_split *other = &w->splits[o];
-        if (o == w->current || (other->state != EMU_RUN && other->state != EMU_WAIT_WARP))
+        if (o == w->current || (other->state != EMU_RUN && !waits_for_lanes(other)))
             continue;
         uint32_t at = other->frame == s->frame ? order_of(w, other->bb) : 0;
         w->stop = at < w->stop ? at : w->stop;
@@ -186,19 +191,34 @@ static void remove_split(emu_warp *w, uint32_t index)
         w->current = index;
 }
 
-/* Splits that wait for lanes look again whether they are there. */
-static void wake(emu_warp *w)
+void emu_wake_lanes(emu_warp *w)
 {
     for (uint32_t s = 0; s < w->nsplits; s++)
-        if (w->splits[s].state == EMU_WAIT_WARP)
+        if (waits_for_lanes(&w->splits[s]))
             w->splits[s].state = EMU_RUN;
 }
 
-static bool can_join(const emu_split *a, const emu_split *b)
+/* The lanes that a split waits for at its bsync. */
+static uint32_t meeting_of(const emu_warp *w, const emu_split *s)
 {
-    bool waits = b->state == EMU_RUN || b->state == EMU_WAIT_WARP;
+    const emu_bb *bb = &warp_kernel(w)->bbs[s->bb];
+    return w->meeting[bb->first[bb->sync_at].imm][__builtin_ctz(s->mask)];
+}
+
+/* Whether lanes that stand at one place there run together from then on. */
+static bool is_meeting(const emu_warp *w, const emu_split *a, const emu_split *b)
+{
+    ir_wait entry = warp_kernel(w)->bbs[a->bb].entry;
+    if (!warp_kernel(w)->diverges || entry == IR_WAIT_WARP)
+        return true;
+    return entry == IR_WAIT_MEET && !a->passed && meeting_of(w, a) == meeting_of(w, b);
+}
+
+static bool can_join(const emu_warp *w, const emu_split *a, const emu_split *b)
+{
+    bool waits = b->state == EMU_RUN || waits_for_lanes(b);
     return a->frame == b->frame && a->bb == b->bb && a->passed == b->passed && a->skip == b->skip &&
-           waits;
+           waits && is_meeting(w, a, b);
 }
 
 /* Joins the current split with all that stand where it does. True where another split has to run
@@ -207,7 +227,7 @@ static bool join_splits_here(emu_warp *w)
 {
     for (uint32_t o = 0; o < w->nsplits;) {
         emu_split *s = &w->splits[w->current], *other = &w->splits[o];
-        if (o == w->current || !can_join(s, other)) {
+        if (o == w->current || !can_join(w, s, other)) {
             o++;
             continue;
         }
@@ -424,6 +444,14 @@ static bool join_scattered(emu_warp *w)
 
 /* ---- entries of basic blocks ---- */
 
+static step enter_meeting(emu_warp *w, emu_split *s)
+{
+    if (!(meeting_of(w, s) & w->live & ~s->mask))
+        return GO;
+    s->state = EMU_WAIT_MEET;
+    return SWITCH;
+}
+
 static step enter_cluster_wait(emu_warp *w, emu_split *s)
 {
     if (w->cta->cluster->phase > w->cluster_phase)
@@ -444,6 +472,7 @@ static step enter_sync_point(emu_warp *w, emu_split *s, const emu_bb *bb)
     const emu_insn *in = &bb->first[bb->sync_at];
     switch (bb->entry) {
     case IR_WAIT_WARP: run_range(w, bb->first, in, s->mask); return enter_warp(w, s, in);
+    case IR_WAIT_MEET: return enter_meeting(w, s);
     case IR_WAIT_BARRIER:
         run_range(w, bb->first, in, s->mask);
         s->passed = true; /* once released it goes on */
@@ -519,7 +548,7 @@ static void exit_lanes(emu_warp *w, uint32_t mask)
     w->dead = ~w->live;
     leave_frame(w, w->splits[w->current].frame);
     remove_split(w, w->current);
-    wake(w);
+    emu_wake_lanes(w);
     emu_barrier_exit(w);
     emu_cluster_exit(w, mask);
 }
@@ -713,6 +742,22 @@ static bool revive(emu_warp *w)
     return any;
 }
 
+/* Where nobody can come any more whom lanes wait for at a bsync, as where a slice leaves out how they go there, these
+ * go on. */
+static bool part_meetings(emu_warp *w)
+{
+    bool any = false;
+    for (uint32_t s = 0; s < w->nsplits; s++)
+        if (!waits_for_lanes(&w->splits[s]))
+            return false;
+    for (uint32_t s = 0; s < w->nsplits; s++)
+        if (w->splits[s].state == EMU_WAIT_MEET) {
+            w->splits[s].state = EMU_RUN;
+            any = w->splits[s].passed = true;
+        }
+    return any;
+}
+
 emu_progress emu_warp_run(emu_warp *w)
 {
     revive(w);
@@ -721,7 +766,7 @@ emu_progress emu_warp_run(emu_warp *w)
         if (s < w->nsplits) {
             w->current = s;
             run_split(w);
-        } else if (join_scattered(w)) {
+        } else if (join_scattered(w) || part_meetings(w)) {
             w->cta->moved = true;
         } else {
             return revive(w) ? EMU_YIELDED : EMU_BLOCKED;

@@ -51,6 +51,7 @@ static bool acts_alone(const ir_insn *insn)
     case IR_vote: return ir_has(insn, IR_S_sync);
     case IR_call:
     case IR_activemask:
+    case IR_bget:
     case IR_elect:
     case IR_nanosleep:
     case IR_griddepcontrol:

@@ -448,6 +448,7 @@ static bool is_fixed_insn(const flow_function *f, const ir_insn *insn)
     case IR_redux:
     case IR_elect:
     case IR_activemask:
+    case IR_bget:
     case IR_call: return false;
     default:
         return f->effects[insn->pc] == IR_EFFECT_NONE ||

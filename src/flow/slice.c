@@ -191,7 +191,13 @@ static bool is_control_insn(const flow_kernel *k, const ir_insn *insn)
     case IR_bra:
     case IR_brx:
     case IR_ret:
-    case IR_exit: return true;
+    case IR_exit:
+    case IR_diverge:
+    case IR_bssy:
+    case IR_bsync:
+    case IR_bbreak:
+    case IR_bget:
+    case IR_bput: return true;
     case IR_call: return flow_callee(k, insn) != FLOW_NONE;
     default: return flow_is_barrier(insn);
     }

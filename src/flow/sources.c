@@ -60,7 +60,8 @@ static unsigned from_loaded(const state *s, const ir_insn *insn)
 static unsigned from_effect(const state *s, const ir_insn *insn)
 {
     switch (s->f->effects[insn->pc]) {
-    case IR_EFFECT_NONE: return insn->op == IR_activemask ? FLOW_FROM_BLOCK : 0;
+    case IR_EFFECT_NONE:
+        return insn->op == IR_activemask || insn->op == IR_bget ? FLOW_FROM_BLOCK : 0;
     case IR_EFFECT_LOAD: return from_loaded(s, insn);
     case IR_EFFECT_ATOMIC: return FLOW_FROM_ATOMIC | FLOW_FROM_BLOCK;
     default: return FLOW_FROM_MEMORY | FLOW_FROM_BLOCK;

@@ -167,6 +167,7 @@ bool flow_is_pure(const flow_function *f, const ir_insn *insn)
     case IR_alloca:
     case IR_stacksave:
     case IR_stackrestore:
+    case IR_bget:
     case IR_activemask: return false;
     default: break;
     }

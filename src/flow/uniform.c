@@ -118,6 +118,7 @@ static flow_level value_level(const state *s, const ir_insn *insn)
     case IR_match:
     case IR_shfl:
     case IR_elect:
+    case IR_bget:
     case IR_activemask: return exchange_level(insn, operands);
     case IR_call:
     case IR_alloca:

@@ -31,6 +31,8 @@ ir_wait ir_wait_of(const ir_insn *i)
         return ir_has(i, IR_S_wait) ? IR_WAIT_CLUSTER_WAIT : IR_WAIT_CLUSTER_ARRIVE;
     if (i->op == IR_bar || i->op == IR_barrier)
         return IR_WAIT_BARRIER;
+    if (i->op == IR_bsync)
+        return IR_WAIT_MEET;
     if (i->op == IR_nanosleep)
         return IR_WAIT_YIELD;
     return synchronises(i) ? IR_WAIT_WARP : IR_WAIT_NONE;

@@ -8,6 +8,7 @@
 typedef enum ir_wait {
     IR_WAIT_NONE,
     IR_WAIT_WARP,    /* the lanes that its mask names */
+    IR_WAIT_MEET,    /* bsync: those that its register names */
     IR_WAIT_BARRIER, /* bar, barrier */
     IR_WAIT_CLUSTER_ARRIVE,
     IR_WAIT_CLUSTER_WAIT,

@@ -182,7 +182,7 @@ static void write_head(const lifter *l, FILE *out, const char *kernel, const cha
                 l->code->stack, l->code->stack);
     else
         fputs("mov.u32 %stack, 0;\n", out);
-    fputs("setp.eq.u32 %pt, 0, 0;\n", out);
+    fputs("setp.eq.u32 %pt, 0, 0;\ndiverge;\n", out);
 }
 
 static uint32_t lines_of_text(const char *text, size_t length)

@@ -1,8 +1,8 @@
 /* Branches, calls, returns and tables.
  *
  * Where control may go to several places that a register tells, it is compared with each: returns go to what
- * follows a call, tables to what the cubin says. Reconvergence (BSSY, BSYNC) says nothing of its own: the
- * emulator lets the lanes meet that come to one place. */
+ * follows a call, tables to what the cubin says. Where lanes meet again says the machine code: BSSY notes who runs,
+ * BSYNC waits for them, BREAK leaves them. */
 #include "sass/lifter.h"
 
 #include <inttypes.h>
@@ -52,6 +52,36 @@ void lift_bra(lifter *l)
         lift_do(l, "trap"); /* fills up the code */
     else
         go_to(l, lift_has(l, "U") && l->in.operands > 2 ? 1 : 0, l->copy, way->target);
+}
+
+static void convergence(lifter *l, const char *op)
+{
+    lift_text where = both_conditions(l, 0);
+    lift_put(l, "%s%s %u", where.at, op, lift_operand(l, 1)->reg);
+}
+
+void lift_bssy(lifter *l)
+{
+    convergence(l, "bssy");
+}
+
+void lift_bsync(lifter *l)
+{
+    convergence(l, "bsync");
+}
+
+void lift_bbreak(lifter *l)
+{
+    convergence(l, "bbreak");
+}
+
+/* Between a register of convergence and another one. */
+void lift_bmov(lifter *l)
+{
+    if (lift_operand(l, 0)->kind == SASS_BARRIER)
+        lift_do(l, "bput.b32 %u, %s", lift_operand(l, 0)->reg, lift_word(l, 1, 0).at);
+    else
+        lift_do(l, "bget.b32 %s, %u", lift_to(l, 0, 0).at, lift_operand(l, 1)->reg);
 }
 
 void lift_exit(lifter *l)
@@ -155,13 +185,4 @@ void lift_brx(lifter *l)
             go_where(l, target_register(op).at, (int64_t)jump->targets[k] * SASS_BYTES - op->value,
                      jump->targets[k]);
     lift_do(l, "trap");
-}
-
-/* ---- registers of convergence ---- */
-
-/* Which threads wait for each other at a place. The register is read to be put back. */
-void lift_bmov(lifter *l)
-{
-    if (lift_operand(l, 0)->kind == SASS_REGISTER)
-        lift_set(l, 0, 0, lift_unknown(l).at);
 }
