@@ -3,6 +3,8 @@
 
 #include "emu/internal.h"
 
+#include <stdio.h>
+
 #define BEGIN(name)                                                                           \
     HEADER ".visible .entry " name                                                            \
            "(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<12>;\n"      \
@@ -36,6 +38,46 @@ static void branches_part_and_meet(void **state)
     assert_int_equal(executions(&f, 8, k), 1); /* the second warp does not go there */
     assert_int_equal(executions(&f, 9, k), 2);
     fixture_end(&f);
+}
+
+/* Machine code: how often a warp runs what follows two sides, `meeting` before it; and what follows a loop
+ * whose lanes leave it four by four. */
+static void expect_runs(const char *begin, const char *meeting, uint32_t both, uint32_t loop)
+{
+    char text[2048];
+    fixture f;
+    snprintf(text, sizeof text, "%s%s%s%s%s",
+             BEGIN("k") "diverge; setp.lt.u32 %p1, %r1, 8; shr.u32 %r4, %r1, 2;\n", begin,
+             "@%p1 bra A; mov.u32 %r2, 100; bra B;\n"
+             "A: mov.u32 %r2, 200;\nB:\n",
+             meeting,
+             "add.u32 %r3, %r2, %r1; mov.u32 %r5, 0; bssy 1;\n"
+             "LOOP: setp.ge.u32 %p2, %r5, %r4; @%p2 bbreak 1; @%p2 bra C;\n"
+             "add.u32 %r5, %r5, 1; bra LOOP;\n"
+             "C: st.global.u32 [%rd3], %r3; ret;\n" END);
+    fixture_begin(&f, text);
+    uint32_t *out = fixture_alloc(&f, 4 * 32);
+    emu_kernel *k = fixture_kernel(&f, "k");
+    RUN(&f, "k", 1, 32, P(out));
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i + (i < 8 ? 200 : 100));
+    assert_int_equal(executions(&f, k->code.npcs - 10, k), both); /* what adds */
+    assert_int_equal(executions(&f, k->code.npcs - 2, k), loop);  /* what stores */
+    fixture_end(&f);
+}
+
+static void machine_code_says_where_lanes_meet(void **state)
+{
+    (void)state;
+    expect_runs("bssy 0;", "bsync 0;", 1, 8);
+    expect_runs("pmevent 1;", "pmevent 1;", 2, 8);
+    expect_runs("pmevent 1;", "bar.warp.sync 0xffffffff;", 1, 8);
+    /* Lanes that left wait for nobody, and nobody for them. */
+    expect_runs("mov.u32 %r2, 200; bssy 0;\n@%p1 bbreak 0;\n@%p1 bra LEFT;\n", "bsync 0;\nLEFT:\n",
+                2, 8);
+    /* Kept in a register meanwhile. */
+    expect_runs("bssy 0; bget.b32 %r9, 0; bssy 0;\n@%p1 bssy 0;", "bput.b32 0, %r9; bsync 0;", 1,
+                8);
 }
 
 /* One side of the branch stands behind the end of the kernel, as compilers lay out what is rare. */
@@ -382,6 +424,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(branches_part_and_meet),
+        cmocka_unit_test(machine_code_says_where_lanes_meet),
         cmocka_unit_test(sides_meet_wherever_they_stand),
         cmocka_unit_test(blocks_have_an_order),
         cmocka_unit_test(loops_keep_lanes_together),
