@@ -350,7 +350,7 @@ static fact joined(const state *s, const ir_operand *parts)
 }
 
 /* What the n-th of the registers gets that are defined. */
-static fact piece_of(const state *s, fact whole, uint32_t n)
+static fact fact_of_piece(const state *s, fact whole, uint32_t n)
 {
     const ir_operand *to = &s->insn->operands[0];
     uint32_t reg = s->f->values[s->f->defs[s->f->def_first[s->insn->pc] + n]].reg;
@@ -368,7 +368,7 @@ static fact moved(const state *s, uint32_t n)
     if (bits > 64 || s->insn->vector > 1)
         return varies;
     fact whole = from->kind == IR_OPD_VEC ? joined(s, from) : fact_of_operand(s, 1);
-    return to->kind != IR_OPD_VEC ? whole : to->count ? piece_of(s, whole, n) : varies;
+    return to->kind != IR_OPD_VEC ? whole : to->count ? fact_of_piece(s, whole, n) : varies;
 }
 
 /* ---- values ---- */
