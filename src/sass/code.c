@@ -16,15 +16,17 @@ enum {
 
 /* ---- relocations ---- */
 
-typedef struct line_owner { /* of the addresses in a line table */
+typedef struct line_taker { /* of a line table */
     elf_links links;
     size_t text; /* the kernel's section */
-} line_owner;
+    sass_code *code;
+    wl_arena *arena;
+} line_taker;
 
-static bool symbol_in_text(const line_owner *o, const GElf_Rela *link, uint64_t *value)
+static bool symbol_in_text(const line_taker *t, const GElf_Rela *link, uint64_t *value)
 {
     GElf_Sym symbol;
-    bool found = elf_link_symbol(&o->links, link, &symbol) && symbol.st_shndx == o->text;
+    bool found = elf_link_symbol(&t->links, link, &symbol) && symbol.st_shndx == t->text;
     if (found)
         *value = symbol.st_value;
     return found;
@@ -32,26 +34,71 @@ static bool symbol_in_text(const line_owner *o, const GElf_Rela *link, uint64_t 
 
 static bool own_address(void *ctx, size_t offset, uint64_t *added)
 {
-    const line_owner *o = ctx;
+    const line_taker *t = ctx;
     GElf_Rela r;
-    for (int i = 0; elf_take_link(&o->links, i, &r); i++)
+    for (int i = 0; elf_take_link(&t->links, i, &r); i++)
         if (r.r_offset == offset) {
-            bool own = symbol_in_text(o, &r, added);
+            bool own = symbol_in_text(t, &r, added);
             *added += own ? (uint64_t)r.r_addend : 0;
             return own;
         }
     return false;
 }
 
-static void take_lines(const elf_sections *s, const elf_part *text, sass_code *out)
+static void take_ptx_row(void *ctx, const sass_row *row)
 {
-    elf_part lines = elf_find_part(s, ".nv_debug_line_sass", "");
+    sass_code *code = ((line_taker *)ctx)->code;
+    for (uint32_t i = row->first; i < row->end && i < code->count; i++) {
+        code->lines += code->insns[i].line == 0;
+        code->insns[i].line = row->line;
+    }
+}
+
+enum { MOST_FILES = 4096 };
+
+/* From 1; 0 where there is no memory, or too many of them. */
+static uint32_t number_of_file(line_taker *t, const sass_row *row)
+{
+    sass_code *code = t->code;
+    const char *between = *row->folder && *row->file != '/' ? "/" : "";
+    const char *path = wl_arena_printf(t->arena, "%s%s%s", *between ? row->folder : "", between,
+                                       row->file);
+    for (uint32_t i = 0; path && i < code->nfiles; i++)
+        if (strcmp(code->files[i], path) == 0)
+            return i + 1;
+    if (!code->files)
+        code->files = wl_new_array(t->arena, const char *, MOST_FILES);
+    if (!path || !code->files || code->nfiles == MOST_FILES)
+        return 0;
+    code->files[code->nfiles++] = path;
+    return code->nfiles;
+}
+
+static void take_source_row(void *ctx, const sass_row *row)
+{
+    line_taker *t = ctx;
+    uint32_t file = *row->file ? number_of_file(t, row) : 0;
+    for (uint32_t i = row->first; file && i < row->end && i < t->code->count; i++) {
+        t->code->insns[i].source_file = file;
+        t->code->insns[i].source_line = row->line;
+    }
+}
+
+static void take_lines(const elf_sections *s, const elf_part *text, wl_arena *arena, sass_code *out)
+{
+    elf_part lines = elf_find_part(s, ".nv_debug_line_sass", ""),
+             sources = elf_find_part(s, ".debug_line", "");
     elf_part ptx = elf_find_part(s, ".nv_debug_ptx_txt", "");
+    line_taker t = {.text = elf_ndxscn(text->scn), .code = out, .arena = arena};
+    if (sources.bytes) {
+        t.links = elf_find_links(s, sources.scn);
+        sass_read_lines(sources.bytes, sources.size,
+                        &(sass_line_reader){own_address, take_source_row, &t});
+    }
     if (!lines.bytes || !ptx.bytes)
         return;
-    line_owner owner = {elf_find_links(s, lines.scn), elf_ndxscn(text->scn)};
-    out->lines = sass_read_lines(lines.bytes, lines.size, own_address, &owner, out->insns,
-                                 out->count);
+    t.links = elf_find_links(s, lines.scn);
+    sass_read_lines(lines.bytes, lines.size, &(sass_line_reader){own_address, take_ptx_row, &t});
     out->ptx = (const char *)ptx.bytes;
     out->ptx_bytes = ptx.size;
 }
@@ -114,7 +161,7 @@ static wl_status take_kernel_text(const elf_sections *s, const char *kernel, wl_
         out->insns[i] = sass_decode(text.bytes + (size_t)i * SASS_BYTES, i, out->sm);
     out->registers = number_of_kernel(s, kernel, ATTRIBUTE_REGISTERS);
     out->stack = stack_of(s, kernel);
-    take_lines(s, &text, out);
+    take_lines(s, &text, arena, out);
     return sass_find_places(s, kernel, out->count, arena, &out->places, err);
 }
 

@@ -21,7 +21,9 @@ typedef struct sass_code {
     const unsigned char *bytes; /* of all instructions, one after the other */
     sass_insn *insns;           /* subroutines of ptxas follow what calls them */
     uint32_t lines;             /* of `insns`, those whose line is known */
-    const char *ptx;            /* lines that end with '\0'; NULL: without line information */
+    const char **files;         /* of the source, each a path; that of number 1 is files[0] */
+    uint32_t nfiles;
+    const char *ptx; /* lines that end with '\0'; NULL: without line information */
     size_t ptx_bytes;
     sass_places places;
 } sass_code;

@@ -34,6 +34,8 @@ typedef struct sass_insn {
     uint32_t
         target;    /* of branches and calls: an instruction of the code; SASS_NOWHERE: not known */
     uint32_t line; /* of the PTX that it was made from, from 1; 0: not known */
+    uint32_t source_file,
+        source_line; /* likewise of the source: sass_code.files; both 0: not known */
 } sass_insn;
 
 /* The instruction number `index` of code for compute capability sm / 10, without its line. */

@@ -116,6 +116,7 @@ static void lift_insn(lifter *l)
     memset(l->used, 0, sizeof l->used);
     if (l->ways.labels[l->at])
         lift_label(l, l->at);
+    lift_source(l);
     bool read = sass_read(l->code->bytes + (size_t)l->at * SASS_BYTES, l->at, l->code->sm, &l->in);
     lift_function *function = read ? find_function(l->in.form->name) : NULL;
     if (l->in.guard == SASS_ALWAYS && l->in.guard_negated)
@@ -162,6 +163,9 @@ static void write_head(const lifter *l, FILE *out, const char *kernel, const cha
         fputs(".extern .func (.param .b64 result) malloc(.param .b64 bytes);\n"
               ".extern .func free(.param .b64 address);\n",
               out);
+    for (uint32_t i = 0; i < l->code->nfiles; i++)
+        if (lift_can_name(l->code->files[i]))
+            fprintf(out, ".file %" PRIu32 " \"%s\"\n", i + 1, l->code->files[i]);
     fprintf(out, ".visible .entry %s(", kernel);
     if (p->param_bytes)
         fprintf(out, ".param .align 16 .b8 __params[%" PRIu32 "]", p->param_bytes);

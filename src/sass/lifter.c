@@ -48,6 +48,23 @@ void lift_label(lifter *l, uint32_t insn)
     l->nomem |= !wl_push(&l->lines, insn);
 }
 
+bool lift_can_name(const char *path)
+{
+    return !strpbrk(path, "\"\\\n\r");
+}
+
+void lift_source(lifter *l)
+{
+    const sass_insn *insn = &l->code->insns[l->at];
+    bool same = insn->source_file == l->source_file && insn->source_line == l->source_line;
+    if (same || !insn->source_file || !lift_can_name(l->code->files[insn->source_file - 1]))
+        return;
+    l->source_file = insn->source_file;
+    l->source_line = insn->source_line;
+    fprintf(l->out, ".loc %" PRIu32 " %" PRIu32 " 0\n", l->source_file, l->source_line);
+    l->nomem |= !wl_push(&l->lines, l->at);
+}
+
 lift_text lift_new(lifter *l, lift_kind kind)
 {
     static const char letters[LIFT_KINDS] = {

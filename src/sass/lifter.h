@@ -25,7 +25,8 @@ typedef struct lifter {
     const sass_code *code;
     wl_arena *arena;
     FILE *out;
-    uint32_t at; /* the machine instruction */
+    uint32_t at;                       /* the machine instruction */
+    uint32_t source_file, source_line; /* said last */
     sass_details in;
     bool guarded, known;
     lift_text guard_pred;                        /* without its negation */
@@ -49,6 +50,10 @@ void lift_do(lifter *l, const char *format, ...) __attribute__((format(printf, 2
 lift_text lift_place(uint32_t copy, uint32_t insn);
 /* Its line, in that which is lifted. */
 void lift_label(lifter *l, uint32_t insn);
+/* ".loc", where the instruction's line of the source is another one than before. */
+void lift_source(lifter *l);
+/* Whether PTX can have the path of a file in it. */
+bool lift_can_name(const char *path);
 lift_text lift_new(lifter *l, lift_kind kind);
 lift_text lift_text_of(const char *text);
 lift_text lift_number(int64_t value);

@@ -1,12 +1,15 @@
 /* Runs the programs of a line table (DWARF 2, section 6.2). */
 #include "sass/lines.h"
 
+#include "sass/decode.h"
+
 #include <string.h>
 
 enum {
     STANDARD_COPY = 1,
     STANDARD_ADVANCE_PC,
     STANDARD_ADVANCE_LINE,
+    STANDARD_SET_FILE,
     STANDARD_CONST_ADD_PC = 8,
     STANDARD_FIXED_ADVANCE_PC,
     EXTENDED_END_SEQUENCE = 1,
@@ -24,16 +27,17 @@ typedef struct line_unit {
     uint8_t least_bytes, opcode_base, range;
     int8_t base;
     uint8_t operands[MAX_STANDARD]; /* of standard opcodes */
+    line_cursor tables;             /* of folders and files */
+    uint64_t found; /* the file that was looked up last, 0: none, and what was found */
+    const char *folder, *file;
 } line_unit;
 
 typedef struct line_machine {
-    sass_own_address *own;
-    void *ctx;
-    sass_insn *insns;
-    uint32_t count, known;
+    const sass_line_reader *reader;
+    line_unit *unit;
     bool ours; /* the sequence is of the kernel's section */
-    uint64_t address, line;
-    uint64_t row_address, row_line; /* of the row before; 0: none */
+    uint64_t address, line, file;
+    uint64_t row_address, row_line, row_file; /* of the row before; line 0: none */
 } line_machine;
 
 static uint64_t take_number(line_cursor *c, size_t bytes)
@@ -60,18 +64,62 @@ static uint64_t take_leb(line_cursor *c, bool with_sign)
     return with_sign && byte & 0x40 && shift < 64 ? value | UINT64_MAX << shift : value;
 }
 
+/* ---- files ---- */
+
+/* "" at the end of a list, and of the table. */
+static const char *take_string(line_cursor *c)
+{
+    const unsigned char *end = c->bad ? NULL : memchr(c->at, 0, (size_t)(c->end - c->at));
+    const char *text = (const char *)c->at;
+    if (!end) {
+        c->bad = true;
+        return "";
+    }
+    c->at = end + 1;
+    return text;
+}
+
+/* The first folder has the number 1; 0 is where the compiler ran. */
+static const char *find_folder(line_cursor c, uint64_t number)
+{
+    const char *folder = "";
+    for (uint64_t i = 0; i < number; i++)
+        if (!*(folder = take_string(&c)))
+            break;
+    return folder;
+}
+
+static void find_file(line_unit *u, uint64_t number)
+{
+    line_cursor c = u->tables;
+    uint64_t folder = 0;
+    if (number == u->found)
+        return;
+    u->found = number;
+    u->folder = u->file = "";
+    while (*take_string(&c)) {}
+    for (uint64_t i = 0; i < number && !c.bad; i++) {
+        u->file = take_string(&c);
+        folder = *u->file ? take_leb(&c, false) : 0;
+        for (int left = *u->file ? 2 : 0; left; left--) /* time, size */
+            (void)take_leb(&c, false);
+        c.bad |= !*u->file;
+    }
+    u->folder = find_folder(u->tables, folder);
+}
+
 /* ---- rows ---- */
 
 /* What lies between two rows has the line of the first. */
 static void close_row(line_machine *m)
 {
-    if (!m->ours || !m->row_line || m->row_line >= UINT32_MAX)
+    uint64_t first = m->row_address / SASS_BYTES, end = m->address / SASS_BYTES;
+    if (!m->ours || !m->row_line || m->row_line >= UINT32_MAX || end <= first || end > UINT32_MAX)
         return;
-    for (uint64_t i = m->row_address / SASS_BYTES; i < m->address / SASS_BYTES && i < m->count;
-         i++) {
-        m->known += m->insns[i].line == 0;
-        m->insns[i].line = (uint32_t)m->row_line;
-    }
+    find_file(m->unit, m->row_file);
+    const sass_row row = {(uint32_t)first, (uint32_t)end, (uint32_t)m->row_line, m->unit->folder,
+                          m->unit->file};
+    m->reader->take(m->reader->ctx, &row);
 }
 
 static void begin_row(line_machine *m)
@@ -79,13 +127,14 @@ static void begin_row(line_machine *m)
     close_row(m);
     m->row_address = m->address;
     m->row_line = m->line;
+    m->row_file = m->file;
 }
 
 static void begin_sequence(line_machine *m)
 {
     m->ours = false;
     m->address = m->row_line = 0;
-    m->line = 1;
+    m->line = m->file = 1;
 }
 
 static void run_extended(line_machine *m, line_cursor *c)
@@ -102,7 +151,7 @@ static void run_extended(line_machine *m, line_cursor *c)
         begin_sequence(m);
     } else if (opcode == EXTENDED_SET_ADDRESS && bytes == 1 + ADDRESS_BYTES) {
         uint64_t added = 0;
-        m->ours = m->own(m->ctx, (size_t)(c->at - c->begin), &added);
+        m->ours = m->reader->own(m->reader->ctx, (size_t)(c->at - c->begin), &added);
         m->address = take_number(c, ADDRESS_BYTES) + added;
     }
     c->at = after;
@@ -114,6 +163,7 @@ static void run_standard(line_machine *m, const line_unit *u, line_cursor *c, un
     case STANDARD_COPY: begin_row(m); return;
     case STANDARD_ADVANCE_PC: m->address += take_leb(c, false) * u->least_bytes; return;
     case STANDARD_ADVANCE_LINE: m->line += take_leb(c, true); return;
+    case STANDARD_SET_FILE: m->file = take_leb(c, false); return;
     case STANDARD_CONST_ADD_PC:
         m->address += (uint64_t)((255 - u->opcode_base) / u->range) * u->least_bytes;
         return;
@@ -164,24 +214,23 @@ static bool take_header(line_cursor *c, line_unit *u)
         return false;
     for (unsigned i = 1; i < u->opcode_base; i++)
         u->operands[i] = (uint8_t)take_number(c, 1);
+    u->tables = (line_cursor){c->begin, c->at, fields + header, c->bad};
     c->at = fields + header;
-    return !c->bad;
+    return !c->bad && u->tables.at <= u->tables.end;
 }
 
-uint32_t sass_read_lines(const unsigned char *table, size_t bytes, sass_own_address *own, void *ctx,
-                         sass_insn *insns, uint32_t count)
+void sass_read_lines(const unsigned char *table, size_t bytes, const sass_line_reader *reader)
 {
-    line_machine m = {.own = own, .ctx = ctx, .insns = insns, .count = count};
     line_cursor all = {table, table, table + bytes, false};
     while (all.at < all.end) {
         uint64_t length = take_number(&all, 4);
         line_cursor c = {table, all.at, all.at + length, false};
-        line_unit unit = {0};
+        line_unit unit = {.folder = "", .file = ""};
+        line_machine m = {.reader = reader, .unit = &unit};
         if (all.bad || length > (uint64_t)(all.end - all.at))
             break;
         if (take_header(&c, &unit))
             run_program(&m, &unit, &c);
         all.at += length;
     }
-    return m.known;
 }
