@@ -170,7 +170,7 @@ static void write_head(const lifter *l, FILE *out, const char *kernel, const cha
     if (p->param_bytes)
         fprintf(out, ".param .align 16 .b8 __params[%" PRIu32 "]", p->param_bytes);
     fprintf(out,
-            ")\n{\n.reg .b32 %%r<256>;\n.reg .b32 %%u<256>;\n.reg .b32 %%stack;\n"
+            ")\n{\n.reg .b32 %%r<264>;\n.reg .b32 %%u<264>;\n.reg .b32 %%stack;\n"
             ".reg .pred %%p<8>;\n.reg .pred %%up<8>;\n.reg .pred %%pt;\n"
             ".reg .b32 %%t<%u>;\n.reg .b64 %%d<%u>;\n.reg .b16 %%h<%u>;\n.reg .pred %%q<%u>;\n",
             l->most[LIFT_B32] + 1, l->most[LIFT_B64] + 1, l->most[LIFT_B16] + 1,
@@ -260,8 +260,10 @@ static bool lift_kernel(lifter *l, const char *kernel, sass_lifted *out)
     char *body = NULL;
     size_t length = 0;
     out->known = wl_new_array(l->arena, bool, l->code->count + 1);
+    if (!lift_ways_find(&l->ways, l->code, l->arena) || !out->known)
+        return false;
     l->out = open_memstream(&body, &length);
-    if (!lift_ways_find(&l->ways, l->code, l->arena) || !out->known || !l->out)
+    if (!l->out)
         return false;
     lift_body(l, out);
     bool good = fclose(l->out) == 0 && !l->nomem;
@@ -270,13 +272,10 @@ static bool lift_kernel(lifter *l, const char *kernel, sass_lifted *out)
     return good;
 }
 
-wl_status sass_lift(const void *cubin, size_t size, uint32_t sm, const char *kernel,
-                    wl_arena *arena, sass_lifted *out, wl_error *err)
+wl_status sass_lift_code(const sass_code *code, const char *kernel, wl_arena *arena,
+                         sass_lifted *out, wl_error *err)
 {
-    *out = (sass_lifted){0};
-    wl_status status = sass_code_read(cubin, size, sm, kernel, arena, &out->code, err);
-    if (status != WL_OK)
-        return status;
+    *out = (sass_lifted){.code = *code};
     lifter l = {.code = &out->code, .arena = arena};
     bool good = lift_kernel(&l, kernel, out);
     wl_vec_free(&l.lines);
@@ -284,4 +283,13 @@ wl_status sass_lift(const void *cubin, size_t size, uint32_t sm, const char *ker
     if (!good)
         return wl_fail(err, WL_NOMEM, "There is no memory for the machine code of %s.", kernel);
     return l.problem ? wl_fail(err, WL_UNSUPPORTED, "in its machine code, %s", l.problem) : WL_OK;
+}
+
+wl_status sass_lift(const void *cubin, size_t size, uint32_t sm, const char *kernel,
+                    wl_arena *arena, sass_lifted *out, wl_error *err)
+{
+    sass_code code;
+    wl_status status = sass_code_read(cubin, size, sm, kernel, arena, &code, err);
+    *out = (sass_lifted){.code = code};
+    return status == WL_OK ? sass_lift_code(&code, kernel, arena, out, err) : status;
 }

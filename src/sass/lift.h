@@ -28,5 +28,8 @@ typedef struct sass_lifted {
  * `arena`. */
 wl_status sass_lift(const void *cubin, size_t size, uint32_t sm, const char *kernel,
                     wl_arena *arena, sass_lifted *out, wl_error *err);
+/* Of code that was read; what it points to lives on. */
+wl_status sass_lift_code(const sass_code *code, const char *kernel, wl_arena *arena,
+                         sass_lifted *out, wl_error *err);
 
 #endif
