@@ -46,12 +46,14 @@ void lift_bra(lifter *l)
     const lift_way *way = &l->ways.ways[l->at];
     if (lift_has(l, "DIV"))
         return; /* lanes are together here, as the emulator orders them */
-    if (lift_has(l, "ANY"))
+    bool uniform = lift_has(l, "U") && l->in.operands > 2;
+    bool own = !lift_is_none(lift_operand(l, 0)); /* lanes of a warp differ */
+    if ((lift_has(l, "ANY") && (own || l->guarded || !uniform)) || (uniform && own))
         l->problem = "a branch goes where nobody knows";
     else if (way->goes == LIFT_ENDS)
         lift_do(l, "trap"); /* fills up the code */
     else
-        go_to(l, lift_has(l, "U") && l->in.operands > 2 ? 1 : 0, l->copy, way->target);
+        go_to(l, uniform ? 1 : 0, l->copy, way->target);
 }
 
 static void convergence(lifter *l, const char *op)

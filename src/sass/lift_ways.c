@@ -9,7 +9,9 @@ enum {
     MOST_GROWTH = 4, /* of the code by copies */
     LEAST_ROOM = 4096,
     WIDEST = 8, /* registers of a result */
-    BANK_OF_FUNCTIONS = 4
+    BANK_OF_FUNCTIONS = 4,
+    FIRST_RESULT = 4, /* of functions: registers that have arguments and results */
+    LAST_RESULT = 15
 };
 
 static bool read_details(const sass_code *code, uint32_t i, sass_details *out)
@@ -92,15 +94,17 @@ static bool moves_number(const sass_details *in, int64_t *value)
     return false;
 }
 
-/* The last instruction before `at`, in a row without branches, that writes the register; SASS_NOWHERE: not
- * certain. */
+/* The last instruction before `at`, in a row where no branch leads to, that writes the register; SASS_NOWHERE:
+ * not certain. Code that reads a register behind a call, which is not where the function's result is, knows that
+ * the function keeps it. */
 static uint32_t find_writer(const lift_ways *w, uint32_t at, unsigned reg, sass_details *in)
 {
     while (at > 0 && !w->labels[at] && w->ways[at - 1].goes != LIFT_ANYWHERE) {
         at--;
-        bool goes_on = w->ways[at].goes == LIFT_ON || w->ways[at].on;
-        if (!goes_on || w->ways[at].goes == LIFT_CALLS || w->ways[at].goes == LIFT_ASKS ||
-            !read_details(w->code, at, in))
+        const lift_way *way = &w->ways[at];
+        bool kept = way->goes == LIFT_ASKS && (reg < FIRST_RESULT || reg > LAST_RESULT);
+        bool goes_on = way->goes == LIFT_ON || way->on || kept;
+        if (!goes_on || way->goes == LIFT_CALLS || !read_details(w->code, at, in))
             return SASS_NOWHERE;
         if (may_write(in, reg, 1))
             return in->operand[0].reg == reg && in->guard == SASS_ALWAYS ? at : SASS_NOWHERE;
