@@ -41,17 +41,26 @@ static void go_to(lifter *l, unsigned i, uint32_t copy, uint32_t target)
     lift_put(l, "%sbra %s", where.at, lift_place(copy, target).at);
 }
 
+/* Nobody knows whether it goes there. */
+static void go_perhaps(lifter *l, uint32_t target)
+{
+    lift_text q = lift_new(l, LIFT_PRED);
+    lift_put(l, "setp.eq.u32 %s, %s, 0", q.at, lift_unknown(l).at);
+    lift_put(l, "@%s bra %s", q.at, lift_place(l->copy, target).at);
+}
+
+/* With .ANY lanes decide for each other, which a condition that is the same for all of them does not need. */
 void lift_bra(lifter *l)
 {
     const lift_way *way = &l->ways.ways[l->at];
     if (lift_has(l, "DIV"))
         return; /* lanes are together here, as the emulator orders them */
     bool uniform = lift_has(l, "U") && l->in.operands > 2;
-    bool own = !lift_is_none(lift_operand(l, 0)); /* lanes of a warp differ */
-    if ((lift_has(l, "ANY") && (own || l->guarded || !uniform)) || (uniform && own))
-        l->problem = "a branch goes where nobody knows";
-    else if (way->goes == LIFT_ENDS)
+    bool own = !lift_is_none(lift_operand(l, 0));
+    if (way->goes == LIFT_ENDS)
         lift_do(l, "trap"); /* fills up the code */
+    else if ((lift_has(l, "ANY") && (own || l->guarded || !uniform)) || (uniform && own))
+        go_perhaps(l, way->target);
     else
         go_to(l, uniform ? 1 : 0, l->copy, way->target);
 }
