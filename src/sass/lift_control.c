@@ -161,7 +161,8 @@ static void go_where(lifter *l, const char *reg, int64_t value, uint32_t target)
 static lift_text target_register(const sass_operand *op)
 {
     lift_text text;
-    snprintf(text.at, sizeof text.at, "%%%c%u", op->flags & SASS_WITH_UNIFORM ? 'u' : 'r', op->reg);
+    bool uniform = op->flags & SASS_WITH_UNIFORM;
+    snprintf(text.at, sizeof text.at, "%%%c%u", uniform ? 'u' : 'r', uniform ? op->uniform : op->reg);
     return text;
 }
 
@@ -185,15 +186,17 @@ void lift_ret(lifter *l)
     lift_do(l, "trap");
 }
 
+/* The register counts from the next instruction, and a number is added. */
 void lift_brx(lifter *l)
 {
     const sass_jump *jump = &l->code->places.jumps[l->ways.ways[l->at].table];
     const sass_operand *op = lift_operand(l, 1);
+    int64_t base = op->value + (int64_t)(l->at + 1) * SASS_BYTES;
     if (!lift_is_none(lift_operand(l, 0)))
         l->problem = "a condition of its own decides about a table";
     for (uint32_t k = 0; k < jump->count; k++)
         if (jump->targets[k] < l->code->count)
-            go_where(l, target_register(op).at, (int64_t)jump->targets[k] * SASS_BYTES - op->value,
+            go_where(l, target_register(op).at, (int64_t)jump->targets[k] * SASS_BYTES - base,
                      jump->targets[k]);
     lift_do(l, "trap");
 }
