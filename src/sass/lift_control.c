@@ -162,7 +162,8 @@ static lift_text target_register(const sass_operand *op)
 {
     lift_text text;
     bool uniform = op->flags & SASS_WITH_UNIFORM;
-    snprintf(text.at, sizeof text.at, "%%%c%u", uniform ? 'u' : 'r', uniform ? op->uniform : op->reg);
+    snprintf(text.at, sizeof text.at, "%%%c%u", uniform ? 'u' : 'r',
+             uniform ? op->uniform : op->reg);
     return text;
 }
 

@@ -42,7 +42,9 @@ static void check_lift(const uint8_t *words, size_t size, uint32_t sm)
                       .stack = 64,
                       .count = (uint32_t)(size / SASS_BYTES),
                       .bytes = words,
-                      .places = {.param_base = sm < 90 ? 0x160 : sm < 100 ? 0x210 : 0x380,
+                      .places = {.param_base = sm < 90    ? 0x160
+                                               : sm < 100 ? 0x210
+                                                          : 0x380,
                                  .param_bytes = 64,
                                  .shared = 2048}};
     wl_arena *arena = wl_arena_new();
