@@ -172,7 +172,7 @@ void emu_decode_float_minmax(emu_decode *d, const ir_insn *i, bool min)
 
 void emu_decode_float_div(emu_decode *d, const ir_insn *i)
 {
-    bool ftz = ir_has(i, IR_S_ftz), approx = ir_has(i, IR_S_approx) || ir_has(i, IR_S_full);
+    bool ftz = ir_has(i, IR_S_ftz), approx = ir_has(i, IR_S_approx);
     if (!emu_allow(d, i, IR_S_rn, IR_S_rz, IR_S_rm, IR_S_rp, IR_S_ftz, IR_S_approx, IR_S_full))
         return;
     if (emu_type(i, 0)->bits == 64)

@@ -1,4 +1,4 @@
-/* Each row of lift_ops.def: ptxas makes machine code of it, for three devices, optimised and hardly so,
+/* Each row of lift_ops.def and lift_floats.def: ptxas makes machine code of it, for three devices, optimised and hardly so,
  * and what the lifter makes of that gives the same results on the emulator, and the same sectors where
  * ptxas kept the accesses. Of the machine code nothing may be unknown.
  *
@@ -20,6 +20,7 @@ static const struct row {
 #define APPROX(name, body) {ROW_APPROX, #name, body},
 #define APPROX64(name, body) {ROW_APPROX64, #name, body},
 #define X90(name, body) {ROW_90, #name, body},
+#include "lift_floats.def"
 #include "lift_ops.def"
 #undef X
 #undef APPROX

@@ -1,0 +1,57 @@
+/* Products of matrices, whose parts lie in registers as PTX's mma has them. */
+#include "sass/lifter.h"
+
+#include <string.h>
+
+typedef struct matrix_form {
+    const char *shape, *types; /* PTX's */
+    unsigned d, a, b;          /* registers; c has as many as d */
+} matrix_form;
+
+typedef struct matrix_list {
+    char at[80];
+} matrix_list;
+
+/* "{%r4, %r5}", where a part that is none is 0. */
+static matrix_list parts_of(lifter *l, unsigned i, unsigned count, bool written)
+{
+    matrix_list list = {"{"};
+    for (unsigned word = 0; word < count; word++) {
+        lift_text part = written ? lift_to(l, i, word) : lift_word(l, i, word);
+        if (!written && lift_is_none(lift_operand(l, i))) {
+            part = lift_new(l, LIFT_B32);
+            lift_put(l, "mov.b32 %s, 0", part.at);
+        }
+        size_t length = strlen(list.at);
+        snprintf(list.at + length, sizeof list.at - length, "%s%.16s", word ? ", " : "", part.at);
+    }
+    strcat(list.at, "}");
+    return list;
+}
+
+static void multiply(lifter *l, const matrix_form *f)
+{
+    for (unsigned i = 1; i <= 3; i++)
+        l->known &= !(lift_operand(l, i)->flags & (SASS_NEGATED | SASS_ABSOLUTE));
+    if (!l->known)
+        return;
+    matrix_list a = parts_of(l, 1, f->a, false), b = parts_of(l, 2, f->b, false),
+                c = parts_of(l, 3, f->d, false);
+    lift_do(l, "mma.sync.aligned.%s.row.col.%s %s, %s, %s, %s", f->shape, f->types,
+            parts_of(l, 0, f->d, true).at, a.at, b.at, c.at);
+}
+
+void lift_hmma(lifter *l)
+{
+    bool deep = lift_has(l, "16816"), single = lift_has(l, "F32");
+    matrix_form f = {.shape = deep ? "m16n8k16" : "m16n8k8",
+                     .types = !single               ? "f16.f16.f16.f16"
+                              : lift_has(l, "BF16") ? "f32.bf16.bf16.f32"
+                                                    : "f32.f16.f16.f32",
+                     .d = single ? 4 : 2,
+                     .a = deep ? 4 : 2,
+                     .b = deep ? 2 : 1};
+    if (lift_has(l, "TF32"))
+        f = (matrix_form){"m16n8k8", "f32.tf32.tf32.f32", 4, 4, 2};
+    multiply(l, &f);
+}
