@@ -33,8 +33,6 @@ static lift_function *find_function(const char *name)
 
 /* ---- an instruction ---- */
 
-enum { WIDEST_RESULT = 4 }; /* registers, of instructions whose layout is known */
-
 static bool writes_guard(const lifter *l)
 {
     unsigned kind = l->in.guard_uniform ? SASS_UNIFORM_PREDICATE : SASS_PREDICATE;
@@ -63,8 +61,9 @@ static void set_guard(lifter *l)
 static void lose_result(lifter *l, unsigned i, const char *value)
 {
     const sass_operand *op = lift_operand(l, i);
+    unsigned width = lift_result_width(&l->in);
     if (op->kind == SASS_REGISTER || op->kind == SASS_UNIFORM)
-        for (unsigned word = 0; word < WIDEST_RESULT && op->reg + word < SASS_NO_REGISTER; word++)
+        for (unsigned word = 0; word < width && op->reg + word < SASS_NO_REGISTER; word++)
             lift_set(l, i, word, value);
     if (op->kind == SASS_PREDICATE || op->kind == SASS_UNIFORM_PREDICATE) {
         lift_text q = lift_new(l, LIFT_PRED);

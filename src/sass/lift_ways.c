@@ -1,6 +1,6 @@
 #include "sass/lift_ways.h"
 
-#include "sass/operands.h"
+#include "sass/lifter.h"
 
 #include <string.h>
 
@@ -8,7 +8,6 @@ enum {
     MOST_COPIES = 4096,
     MOST_GROWTH = 4, /* of the code by copies */
     LEAST_ROOM = 4096,
-    WIDEST = 8, /* registers of a result */
     BANK_OF_FUNCTIONS = 4,
     FIRST_RESULT = 4, /* of functions: registers that have arguments and results */
     LAST_RESULT = 15
@@ -39,30 +38,13 @@ static bool is_name(const sass_details *in, const char *name)
 
 /* ---- what a register holds ---- */
 
-/* Registers of a result; more than there are where it is not certain. */
-static unsigned result_width(const sass_details *in)
-{
-    static const char *const two[] = {"WIDE", "64", "F64", "S64", "U64", NULL};
-    static const char *const one[] = {
-        "BMSK",  "F2FP", "FADD",  "FFMA", "FLO",  "FMNMX", "FMUL",  "FSEL",  "FSET",   "HADD2",
-        "HFMA2", "I2FP", "HMUL2", "IABS", "IMAD", "IADD3", "IMNMX", "LEA",   "LOP3",   "MOV",
-        "MUFU",  "POPC", "PRMT",  "S2R",  "SEL",  "SGXT",  "SHF",   "VIADD", "VIMNMX", NULL};
-    for (size_t i = 0; two[i]; i++)
-        if (has(in, two[i]))
-            return 2;
-    for (size_t i = 0; one[i]; i++)
-        if (is_name(in, one[i]))
-            return 1;
-    return in->form->name[0] == 'D' ? 2 : WIDEST;
-}
-
 /* Whether it may write to any of `count` registers from `reg` on. */
 static bool may_write(const sass_details *in, unsigned reg, unsigned count)
 {
     for (unsigned i = 0; i < in->operands; i++) {
         const sass_operand *op = &in->operand[i];
         if (op->flags & SASS_WRITTEN && op->kind == SASS_REGISTER && op->reg != SASS_NO_REGISTER &&
-            op->reg < reg + count && reg < op->reg + result_width(in))
+            op->reg < reg + count && reg < op->reg + lift_result_width(in))
             return true;
     }
     return false;

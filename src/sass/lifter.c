@@ -105,12 +105,17 @@ static bool is_text(sass_text text, const char *word)
     return strlen(word) == text.length && memcmp(word, text.at, text.length) == 0;
 }
 
-bool lift_has(const lifter *l, const char *modifier)
+static bool has_modifier(const sass_details *in, const char *modifier)
 {
-    for (unsigned i = 0; i < l->in.modifiers; i++)
-        if (is_text(l->in.modifier[i], modifier))
+    for (unsigned i = 0; i < in->modifiers; i++)
+        if (is_text(in->modifier[i], modifier))
             return true;
     return false;
+}
+
+bool lift_has(const lifter *l, const char *modifier)
+{
+    return has_modifier(&l->in, modifier);
 }
 
 int lift_which(const lifter *l, const char *const *names)
@@ -285,6 +290,37 @@ lift_text lift_pred(lifter *l, unsigned i)
 }
 
 /* ---- results ---- */
+
+enum { WIDEST_RESULT = 4 };
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+unsigned lift_result_width(const sass_details *in)
+{
+    static const char *const two[] = {"WIDE", "64", "F64", "S64", "U64", NULL};
+    static const char *const one[] = {
+        "ATOM",  "ATOMG", "ATOMS",  "BMSK",      "F2F",    "F2FP",  "F2I",   "FADD",   "FFMA",
+        "FLO",   "FMNMX", "FMUL",   "FSEL",      "FSET",   "HADD2", "HFMA2", "HMNMX2", "HMUL2",
+        "HSET2", "I2F",   "I2FP",   "IABS",      "IADD3",  "IMAD",  "IMNMX", "LD",     "LDC",
+        "LDCU",  "LDG",   "LDL",    "LDS",       "LEA",    "LOP3",  "MATCH", "MOV",    "MUFU",
+        "P2R",   "POPC",  "PRMT",   "R2UR",      "REDUX",  "S2R",   "S2UR",  "SEL",    "SGXT",
+        "SHF",   "SHFL",  "UIADD3", "UIMAD",     "ULDC",   "ULEA",  "ULOP3", "UMOV",   "UPRMT",
+        "USEL",  "USHF",  "VIADD",  "VIADDMNMX", "VIMNMX", "VOTE",  "VOTEU", NULL};
+    if (has_modifier(in, "256"))
+        return 2 * WIDEST_RESULT;
+    if (has_modifier(in, "128"))
+        return WIDEST_RESULT;
+    for (size_t i = 0; two[i]; i++)
+        if (has_modifier(in, two[i]))
+            return 2;
+    return is_one_of(in->form->name, one) ? 1 : in->form->name[0] == 'D' ? 2 : WIDEST_RESULT;
+}
 
 lift_text lift_to(lifter *l, unsigned i, unsigned word)
 {

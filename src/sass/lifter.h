@@ -92,6 +92,8 @@ lift_text lift_constant(lifter *l, unsigned bank, int64_t offset);
  * stands under the guard. */
 lift_text lift_to(lifter *l, unsigned i, unsigned word);
 lift_text lift_to_pred(lifter *l, unsigned i);
+/* Registers of a result, at most. */
+unsigned lift_result_width(const sass_details *in);
 /* Writes a value under the guard. */
 void lift_set(lifter *l, unsigned i, unsigned word, const char *value);
 void lift_set_pair(lifter *l, unsigned i, const char *value);
