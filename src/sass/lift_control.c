@@ -201,3 +201,11 @@ void lift_brx(lifter *l)
                      jump->targets[k]);
     lift_do(l, "trap");
 }
+
+/* An address of the code, for a function to come back to. Nobody knows where the code lies. */
+void lift_lepc(lifter *l)
+{
+    lift_set(l, 0, 0, lift_unknown(l).at);
+    if (!lift_is_none(lift_operand(l, 0)))
+        lift_do(l, "mov.b32 %%r%u, %s", lift_operand(l, 0)->reg + 1U, lift_unknown(l).at);
+}

@@ -194,6 +194,21 @@ static bool has_links(const lifter *l, unsigned bank)
     return false;
 }
 
+/* A byte or two: the last ones of parameters may be in no whole word. */
+static void load_narrow_constant(lifter *l, const sass_operand *op, const char *type)
+{
+    const sass_places *p = &l->code->places;
+    int64_t offset = op->value - p->param_base;
+    unsigned bytes = type[1] == '8' ? 1 : 2;
+    if (op->bank == 0 && offset >= 0 && offset + bytes <= p->param_bytes) {
+        lift_do(l, "ld.param.%s %s, [__params+%" PRId64 "]", type, lift_to(l, 0, 0).at, offset);
+        return;
+    }
+    lift_text word = lift_constant(l, op->bank, op->value & ~INT64_C(3));
+    lift_do(l, "bfe.%c32 %s, %s, %u, %u", type[0], lift_to(l, 0, 0).at, word.at,
+            8 * (unsigned)(op->value & 3), 8 * bytes);
+}
+
 void lift_ldc(lifter *l)
 {
     const sass_operand *op = lift_operand(l, 1);
@@ -202,15 +217,16 @@ void lift_ldc(lifter *l)
     if (op->kind != SASS_CONSTANT || lift_has(l, "IL") || lift_has(l, "IS") || lift_has(l, "ISL")) {
         l->known = false;
     } else if (adds_register(op)) {
-        const char *space = has_links(l, op->bank) ? NULL : indexed_constant(l, op, &address);
+        bool linked = has_links(l, op->bank);
+        const char *space = linked ? NULL : indexed_constant(l, op, &address);
         if (space)
             load(l, space, 0, address);
-        l->known &= space != NULL;
+        else if (linked) /* an address that nobody knows, as by itself */
+            for (unsigned word = 0; word < size.words; word++)
+                lift_set(l, 0, word, lift_unknown(l).at);
+        l->known &= space || linked;
     } else if (strcmp(size.type, "b32") != 0) {
-        lift_text word = lift_constant(l, op->bank, op->value & ~INT64_C(3));
-        unsigned bits = size.type[1] == '8' ? 8 : 16;
-        lift_do(l, "bfe.%c32 %s, %s, %u, %u", size.type[0], lift_to(l, 0, 0).at, word.at,
-                8 * (unsigned)(op->value & 3), bits);
+        load_narrow_constant(l, op, size.type);
     } else if (size.words == 2) {
         lift_set_pair(l, 0, lift_pair(l, 1).at);
     } else {
