@@ -3,7 +3,7 @@
  * wherever ptxas kept the accesses.
  *
  * Random kernels of tests/flow, and PTX that compilers wrote, whose parameters are made up: what faults
- * by itself is left out. WARPLENS_LIFT_SEEDS=n: so many random kernels of each kind; WARPLENS_LIFT_PTX=
+ * by itself is left out. WARPLENS_LIFT_SEEDS=n or n-m: so many random kernels of each kind, or these; WARPLENS_LIFT_PTX=
  * "FILE FILE...": these files beside tests/ptx/corpus; WARPLENS_LIFT=path: where the PTX, the cubin and
  * the lifted text of the first difference go. */
 #include "../flow/generate.h"
@@ -105,10 +105,15 @@ static bool same_traffic(bench *b, const lifting_traffic *is, wl_error *why)
             bool cost = is->cost[space][op] == b->of_ptx.cost[space][op];
             same &= requests || space == ACC_LOCAL;
             costs &= !requests || cost || space == ACC_LOCAL;
+            if (requests && !cost && space != ACC_LOCAL)
+                wl_fail(why, WL_FAULT,
+                        "of %llu requests to memory %u by operation %u sectors or wavefronts "
+                        "differ: %llu instead of %llu",
+                        (unsigned long long)is->requests[space][op], space, op,
+                        (unsigned long long)is->cost[space][op],
+                        (unsigned long long)b->of_ptx.cost[space][op]);
         }
     b->same_requests += same;
-    if (!costs)
-        wl_fail(why, WL_FAULT, "sectors or wavefronts differ");
     return costs;
 }
 
@@ -181,10 +186,21 @@ static void check_random(bench *b, const char *what, uint64_t seed, char *text)
     }
 }
 
-static uint64_t seeds(void)
+typedef struct seed_range {
+    uint64_t first, last;
+} seed_range;
+
+static seed_range seeds(void)
 {
-    const char *text = getenv("WARPLENS_LIFT_SEEDS");
-    return text ? strtoull(text, NULL, 10) : SEEDS;
+    const char *asked = getenv("WARPLENS_LIFT_SEEDS");
+    seed_range range = {1, SEEDS};
+    char *end;
+    if (!asked)
+        return range;
+    range.last = strtoull(asked, &end, 10);
+    if (*end == '-')
+        range = (seed_range){range.last, strtoull(end + 1, NULL, 10)};
+    return range;
 }
 
 static char text[1 << 17];
@@ -200,7 +216,7 @@ static void random_kernels(void **state)
     b.params[0] = (uintptr_t)b.memory;
     b.params[1] = (uintptr_t)(b.memory + 32 * GENERATED_WORDS);
     b.params[2] = 17;
-    for (uint64_t seed = 1; seed <= seeds(); seed++) {
+    for (uint64_t seed = seeds().first; seed <= seeds().last; seed++) {
         uint64_t random = seed;
         for (size_t i = 0; i < WORDS; i++)
             b.start[i] = (uint32_t)random_below(&random, 64);
@@ -221,7 +237,7 @@ static void random_nests(void **state)
     b.params[0] = (uintptr_t)b.memory;
     b.params[1] = 11;
     b.params[2] = 30;
-    for (uint64_t seed = 1; seed <= seeds(); seed++) {
+    for (uint64_t seed = seeds().first; seed <= seeds().last; seed++) {
         uint64_t random = seed;
         for (size_t i = 0; i < NEST_PARTS * NEST_WORDS; i++)
             b.start[i] = (uint32_t)random_below(&random, 16);
