@@ -3,6 +3,7 @@
 #include "observe/cost.h"
 #include "ptx/ptx.h"
 #include "sass/operands.h"
+#include "support/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +102,8 @@ static void on_access(void *block, const acc_request *a)
     obs_run run;
     obs_cost cost = obs_find_run(a, &run) ? obs_cost_run(a, &run) : obs_cost_irregular(a);
     t->requests[a->space][a->op]++;
-    t->lanes[a->space][a->op] += (uint32_t)__builtin_popcount(a->mask);
+    uint64_t lanes = (uint64_t)a->warp << 32 | a->mask;
+    t->lanes[a->space][a->op] += random_next(&lanes);
     t->cost[a->space][a->op] += cost.sectors + cost.wavefronts;
 }
 

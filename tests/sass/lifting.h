@@ -10,7 +10,8 @@
 
 #include <stdbool.h>
 
-/* Of a launch: requests by memory and operation, their lanes, and sectors or wavefronts. */
+/* Of a launch: requests by memory and operation; a sum over them that tells which lanes they had, in any order;
+ * sectors or wavefronts. */
 typedef struct lifting_traffic {
     uint64_t requests[ACC_SPACE_COUNT][ACC_OP_COUNT], lanes[ACC_SPACE_COUNT][ACC_OP_COUNT],
         cost[ACC_SPACE_COUNT][ACC_OP_COUNT];
