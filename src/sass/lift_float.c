@@ -185,13 +185,27 @@ void lift_fset(lifter *l)
     }
 }
 
-/* Whether a division needs more than its short way. Nobody says where the machine thinks so; the long way is always
- * right. */
+/* The exponents between which a division surely goes its short way. */
+enum { LEAST_EXPONENT = 66, EXPONENTS = 123 };
+
+static void is_middling(lifter *l, unsigned i, const char *q)
+{
+    lift_text word = lift_word(l, i, 0), t = lift_new(l, LIFT_B32);
+    lift_put(l, "bfe.u32 %s, %s, 23, 8", t.at, word.at);
+    lift_put(l, "sub.u32 %s, %s, %d", t.at, t.at, LEAST_EXPONENT);
+    lift_put(l, "setp.lt.u32 %s, %s, %d", q, t.at, EXPONENTS);
+}
+
+/* P, a, b: whether a / b needs more than its short way. Where exactly the machine thinks so is not known; the long way
+ * gives the same quotient, so that it can be taken for all numbers that are very large or small. */
 void lift_fchk(lifter *l)
 {
-    lift_text value = lift_unknown(l), q = lift_new(l, LIFT_PRED);
-    lift_put(l, "setp.eq.u32 %s, %s, 0", q.at, value.at);
-    lift_set_pred(l, 0, q.at);
+    lift_text a = lift_new(l, LIFT_PRED), b = lift_new(l, LIFT_PRED);
+    is_middling(l, 1, a.at);
+    is_middling(l, 2, b.at);
+    lift_put(l, "and.pred %s, %s, %s", a.at, a.at, b.at);
+    lift_put(l, "not.pred %s, %s", a.at, a.at);
+    lift_set_pred(l, 0, a.at);
 }
 
 /* ---- special functions ---- */

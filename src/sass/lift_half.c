@@ -110,3 +110,59 @@ void lift_hfma2(lifter *l)
     else
         of_pairs(l, "fma", 3);
 }
+
+/* ---- comparisons ---- */
+
+/* The comparison of both halves, in two predicates: of the lower half and the upper one. */
+static void compare_pairs(lifter *l, half_reader *r, lift_text is[2])
+{
+    lift_text a = next_pair(r), b = next_pair(r), h[2][2];
+    const char *comparison = lift_float_comparison(l),
+               *type = lift_has(l, "BF16_V2") ? "bf16" : "f16";
+    l->known &= comparison != NULL && is_plain(l);
+    for (int half = 0; half < 2; half++)
+        for (int i = 0; i < 2; i++)
+            h[half][i] = lift_new(l, LIFT_B16);
+    lift_put(l, "mov.b32 {%s, %s}, %s", h[0][0].at, h[1][0].at, a.at);
+    lift_put(l, "mov.b32 {%s, %s}, %s", h[0][1].at, h[1][1].at, b.at);
+    for (int half = 0; half < 2 && comparison; half++) {
+        is[half] = lift_new(l, LIFT_PRED);
+        lift_put(l, "setp.%s%s.%s %s, %s, %s", comparison, lift_flush(l), type, is[half].at,
+                 h[half][0].at, h[half][1].at);
+    }
+}
+
+/* P, Q, a, b, R: what the lower and the upper half say, each with R; H_AND: whether both do, and whether not. */
+void lift_hsetp2(lifter *l)
+{
+    half_reader r = {l, 2};
+    lift_text is[2], one = lift_new(l, LIFT_PRED), two = lift_new(l, LIFT_PRED);
+    bool both = lift_has(l, "H_AND");
+    compare_pairs(l, &r, is);
+    lift_text rest = lift_pred(l, r.at);
+    if (!l->known)
+        return;
+    if (both) {
+        lift_put(l, "and.pred %s, %s, %s", is[0].at, is[0].at, is[1].at);
+        lift_put(l, "not.pred %s, %s", is[1].at, is[0].at);
+    }
+    lift_put(l, "%s.pred %s, %s, %s", lift_combination(l), one.at, is[0].at, rest.at);
+    lift_put(l, "%s.pred %s, %s, %s", lift_combination(l), two.at, is[1].at, rest.at);
+    lift_set_pred(l, 0, one.at);
+    lift_set_pred(l, 1, two.at);
+}
+
+/* d, a, b, P: the lesser of each half where P holds. */
+void lift_hmnmx2(lifter *l)
+{
+    half_reader r = {l, 1};
+    lift_text a = next_pair(&r), b = next_pair(&r), p = lift_pred(l, r.at),
+              least = lift_new(l, LIFT_B32), most = lift_new(l, LIFT_B32);
+    const char *nan = lift_has(l, "NAN") ? ".NaN" : "";
+    l->known &= is_plain(l) && !lift_has(l, "XORSIGN");
+    if (!l->known)
+        return;
+    lift_put(l, "min%s%s.%s %s, %s, %s", lift_flush(l), nan, pair_type(l), least.at, a.at, b.at);
+    lift_put(l, "max%s%s.%s %s, %s, %s", lift_flush(l), nan, pair_type(l), most.at, a.at, b.at);
+    lift_do(l, "selp.b32 %s, %s, %s, %s", lift_to(l, 0, 0).at, least.at, most.at, p.at);
+}

@@ -55,3 +55,19 @@ void lift_hmma(lifter *l)
         f = (matrix_form){"m16n8k8", "f32.tf32.tf32.f32", 4, 4, 2};
     multiply(l, &f);
 }
+
+/* Of integers of 8 bits. */
+void lift_imma(lifter *l)
+{
+    bool deep = lift_has(l, "16832");
+    char types[32];
+    /* The types of a and b come first and second among the modifiers behind the shape. */
+    const sass_text a = l->in.modifier[1], b = l->in.modifier[2];
+    l->known &= l->in.modifiers >= 3 && a.length == 2 && b.length == 2 && !lift_has(l, "SAT");
+    if (!l->known)
+        return;
+    snprintf(types, sizeof types, "s32.%c8.%c8.s32", a.at[0] == 'U' ? 'u' : 's',
+             b.at[0] == 'U' ? 'u' : 's');
+    multiply(l,
+             &(matrix_form){deep ? "m16n8k32" : "m16n8k16", types, 4, deep ? 4 : 2, deep ? 2 : 1});
+}
