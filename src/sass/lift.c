@@ -103,10 +103,9 @@ static void lose_insn(lifter *l)
     } else {
         lose_everything(l, value.at);
     }
-    if (may_store(l)) {
-        lift_text d = lift_new(l, LIFT_B64);
-        lift_put(l, "cvt.u64.u32 %s, %s", d.at, value.at);
-        lift_do(l, "st.b32 [%s], %s", d.at, value.at);
+    if (may_store(l)) { /* what is loaded from elsewhere follows from nothing as it is */
+        lift_do(l, "st.shared.b32 [%s], %s", value.at, value.at);
+        lift_do(l, "st.local.b32 [%s], %s", value.at, value.at);
     }
 }
 
