@@ -169,6 +169,7 @@ static void write_head(const lifter *l, FILE *out, const char *kernel, const cha
         fprintf(out, ".param .align 16 .b8 __params[%" PRIu32 "]", p->param_bytes);
     fprintf(out,
             ")\n{\n.reg .b32 %%r<264>;\n.reg .b32 %%u<264>;\n.reg .b32 %%stack;\n"
+            ".reg .b32 %%result;\n.reg .pred %%resultp;\n"
             ".reg .pred %%p<8>;\n.reg .pred %%up<8>;\n.reg .pred %%pt;\n"
             ".reg .b32 %%t<%u>;\n.reg .b64 %%d<%u>;\n.reg .b16 %%h<%u>;\n.reg .pred %%q<%u>;\n",
             l->most[LIFT_B32] + 1, l->most[LIFT_B64] + 1, l->most[LIFT_B16] + 1,

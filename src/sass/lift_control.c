@@ -49,12 +49,21 @@ static void go_perhaps(lifter *l, uint32_t target)
     lift_put(l, "@%s bra %s", q.at, lift_place(l->copy, target).at);
 }
 
+/* Waits for the lanes that operand `i` names: then they are together. A vote of theirs orders no memory. */
+static void join_lanes(lifter *l, unsigned i)
+{
+    lift_text lanes = lift_int(l, i), q = lift_new(l, LIFT_PRED);
+    lift_do(l, "vote.sync.any.pred %s, %%pt, %s", q.at, lanes.at);
+}
+
 /* With .ANY lanes decide for each other, which a condition that is the same for all of them does not need. */
 void lift_bra(lifter *l)
 {
     const lift_way *way = &l->ways.ways[l->at];
-    if (lift_has(l, "DIV"))
-        return; /* lanes are together here, as the emulator orders them */
+    if (lift_has(l, "DIV") || lift_has(l, "CONV"))
+        join_lanes(l, 1);
+    if (lift_has(l, "DIV")) /* where they are not together */
+        return;
     bool uniform = lift_has(l, "U") && l->in.operands > 2;
     bool own = !lift_is_none(lift_operand(l, 0));
     if (way->goes == LIFT_ENDS)

@@ -17,35 +17,6 @@ void lift_sel(lifter *l)
     lift_do(l, "selp.b32 %s, %s, %s, %s", lift_to(l, 0, 0).at, a.at, b.at, p.at);
 }
 
-static const struct {
-    const char *name, *ptx;
-} specials[] = {{"SR_LANEID", "%laneid"},
-                {"SR_TID.X", "%tid.x"},
-                {"SR_TID.Y", "%tid.y"},
-                {"SR_TID.Z", "%tid.z"},
-                {"SR_CTAID.X", "%ctaid.x"},
-                {"SR_CTAID.Y", "%ctaid.y"},
-                {"SR_CTAID.Z", "%ctaid.z"},
-                {"SR_EQMASK", "%lanemask_eq"},
-                {"SR_LTMASK", "%lanemask_lt"},
-                {"SR_LEMASK", "%lanemask_le"},
-                {"SR_GTMASK", "%lanemask_gt"},
-                {"SR_GEMASK", "%lanemask_ge"},
-                {"SR_CgaCtaId", "0"}, /* shared memory of the own block */
-                {"SRZ", "0"}};
-
-void lift_s2r(lifter *l)
-{
-    const sass_text name = lift_operand(l, 1)->name;
-    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
-        if (snprintf(NULL, 0, "%s", specials[i].name) == name.length &&
-            memcmp(specials[i].name, name.at, name.length) == 0) {
-            lift_set(l, 0, 0, specials[i].ptx);
-            return;
-        }
-    l->known = false;
-}
-
 /* ---- sums ---- */
 
 /* An operand's 32 bits in 64. What is negated is inverted and 1 more, as the machine has it, and so carries where it
@@ -122,7 +93,9 @@ void lift_iadd3(lifter *l)
 void lift_viadd(lifter *l)
 {
     lift_text a = lift_int(l, 1), b = lift_int(l, 2);
-    lift_do(l, "add.u32 %s, %s, %s", lift_to(l, 0, 0).at, a.at, b.at);
+    bool halves = lift_has(l, "16x2");
+    l->known &= !halves || !(lift_operand(l, 2)->flags & SASS_NEGATED);
+    lift_do(l, "add.%s %s, %s, %s", halves ? "u16x2" : "u32", lift_to(l, 0, 0).at, a.at, b.at);
 }
 
 /* ---- shifted sums ---- */

@@ -1,5 +1,5 @@
 /* Loads and stores. */
-#include "sass/lifter.h"
+#include "sass/lift_memory.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -31,24 +31,26 @@ static lift_text type_text(access_size size)
     return text;
 }
 
-typedef struct register_list {
-    char at[120];
-} register_list;
-
-/* "%r4" or "{%r4, %r5}" */
-static register_list list_of(lifter *l, unsigned i, unsigned words, bool written)
+/* "%r4, %r5" */
+static register_list bare_list(lifter *l, unsigned i, unsigned words, bool written)
 {
     register_list list = {""};
     size_t length = 0;
     for (unsigned word = 0; word < words; word++) {
         lift_text text = written ? lift_to(l, i, word) : lift_word(l, i, word);
-        length += (size_t)snprintf(list.at + length, sizeof list.at - length, "%s%s%s",
-                                   word        ? ", "
-                                   : words > 1 ? "{"
-                                               : "",
-                                   text.at, words > 1 && word + 1 == words ? "}" : "");
+        length += (size_t)snprintf(list.at + length, sizeof list.at - length, "%s%.20s",
+                                   word ? ", " : "", text.at);
     }
     return list;
+}
+
+register_list lift_list(lifter *l, unsigned i, unsigned words, bool written)
+{
+    register_list list = bare_list(l, i, words, written), braced;
+    if (words == 1)
+        return list;
+    snprintf(braced.at, sizeof braced.at, "{%.200s}", list.at);
+    return braced;
 }
 
 /* ---- addresses ---- */
@@ -77,8 +79,8 @@ static lift_text with_offset(lift_text base, int64_t offset)
     return text;
 }
 
-/* "[%d0+16]" of 64 bits: two registers, one and two uniform ones, or all four. */
-static lift_text wide_address(lifter *l, unsigned i)
+/* Of two registers, one and two uniform ones, or all four. */
+lift_text lift_wide_address(lifter *l, unsigned i)
 {
     const sass_operand *op = lift_operand(l, i);
     lift_text d = lift_new(l, LIFT_B64), u = lift_new(l, LIFT_B64);
@@ -95,8 +97,7 @@ static lift_text wide_address(lifter *l, unsigned i)
     return with_offset(d, op->value);
 }
 
-/* "[%t0+16]" of 32 bits: in shared or local memory. */
-static lift_text narrow_address(lifter *l, unsigned i)
+lift_text lift_narrow_address(lifter *l, unsigned i)
 {
     const sass_operand *op = lift_operand(l, i);
     unsigned bits = is_suffix(op, "X4")    ? 2
@@ -118,15 +119,15 @@ static lift_text narrow_address(lifter *l, unsigned i)
 static void load(lifter *l, const char *space, unsigned to, lift_text address)
 {
     access_size size = size_of(l);
-    lift_do(l, "ld.%s%s %s, %s", space, type_text(size).at, list_of(l, to, size.words, true).at,
+    lift_do(l, "ld%s%s %s, %s", space, type_text(size).at, lift_list(l, to, size.words, true).at,
             address.at);
 }
 
 static void store(lifter *l, const char *space, lift_text address, unsigned from)
 {
     access_size size = size_of(l);
-    register_list list = list_of(l, from, size.words, false);
-    lift_do(l, "st.%s%s %s, %s", space, type_text(size).at, address.at, list.at);
+    register_list list = lift_list(l, from, size.words, false);
+    lift_do(l, "st%s%s %s, %s", space, type_text(size).at, address.at, list.at);
 }
 
 void lift_ldg(lifter *l)
@@ -134,33 +135,87 @@ void lift_ldg(lifter *l)
     bool plain = lift_is_none(lift_operand(l, 0)) &&
                  (l->in.operands < 4 || lift_operand(l, 3)->flags & SASS_HIDDEN);
     if (plain)
-        load(l, "global", 1, wide_address(l, 2));
+        load(l, ".global", 1, lift_wide_address(l, 2));
     l->known &= plain;
 }
 
 void lift_stg(lifter *l)
 {
-    store(l, "global", wide_address(l, 0), 1);
+    store(l, ".global", lift_wide_address(l, 0), 1);
 }
 
+/* d, address, P; without P nothing is known of it. */
+void lift_ld(lifter *l)
+{
+    l->known &= lift_operand(l, 2)->flags & SASS_HIDDEN ? true : false;
+    if (l->known)
+        load(l, "", 0, lift_wide_address(l, 1));
+}
+
+void lift_st(lifter *l)
+{
+    store(l, "", lift_wide_address(l, 0), 1);
+}
+
+/* Without a register to load nothing is known to be accessed: it stands before fences, in kernels without shared
+ * memory, too. */
 void lift_lds(lifter *l)
 {
-    load(l, "shared", 0, narrow_address(l, 1));
+    if (lift_is_none(lift_operand(l, 0)))
+        return;
+    load(l, ".shared", 0, lift_narrow_address(l, 1));
 }
 
 void lift_sts(lifter *l)
 {
-    store(l, "shared", narrow_address(l, 0), 1);
+    store(l, ".shared", lift_narrow_address(l, 0), 1);
 }
 
 void lift_ldl(lifter *l)
 {
-    load(l, "local", 0, narrow_address(l, 1));
+    load(l, ".local", 0, lift_narrow_address(l, 1));
 }
 
 void lift_stl(lifter *l)
 {
-    store(l, "local", narrow_address(l, 0), 1);
+    store(l, ".local", lift_narrow_address(l, 0), 1);
+}
+
+/* ---- matrices ---- */
+
+/* How many, each of 8 rows whose addresses 8 lanes have. */
+static unsigned matrices_of(const lifter *l)
+{
+    return lift_has(l, "4") ? 4 : lift_has(l, "2") ? 2 : 1;
+}
+
+static const char *transposed(const lifter *l)
+{
+    return lift_has(l, "MT88") ? ".trans" : "";
+}
+
+void lift_ldsm(lifter *l)
+{
+    unsigned count = matrices_of(l);
+    lift_text address = lift_narrow_address(l, 1);
+    l->known &= !lift_has(l, "M832");
+    if (l->known)
+        lift_do(l, "ldmatrix.sync.aligned.m8n8.x%u%s.shared.b16 {%s}, %s", count, transposed(l),
+                bare_list(l, 0, count, true).at, address.at);
+}
+
+void lift_stsm(lifter *l)
+{
+    unsigned count = matrices_of(l);
+    lift_text address = lift_narrow_address(l, 0);
+    lift_do(l, "stmatrix.sync.aligned.m8n8.x%u%s.shared.b16 %s, {%s}", count, transposed(l),
+            address.at, bare_list(l, 1, count, false).at);
+}
+
+void lift_movm(lifter *l)
+{
+    lift_do(l, "movmatrix.sync.aligned.m8n8.trans.b16 %s, %s", lift_to(l, 0, 0).at,
+            lift_word(l, 1, 0).at);
 }
 
 /* ---- constants ---- */
@@ -183,7 +238,7 @@ static const char *indexed_constant(lifter *l, const sass_operand *op, lift_text
     lift_put(l, "mov.u64 %s, %s", base.at, name);
     lift_put(l, "add.u64 %s, %s, %s", d.at, d.at, base.at);
     *address = with_offset(d, 0);
-    return op->bank ? "const" : "param";
+    return op->bank ? ".const" : ".param";
 }
 
 static bool has_links(const lifter *l, unsigned bank)

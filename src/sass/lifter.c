@@ -133,11 +133,41 @@ static const struct {
     uint16_t since, before, offset;
     const char *value;
 } launch_words[] = {
-    {70, 100, 0x0, "%ntid.x"},      {70, 100, 0x4, "%ntid.y"},      {70, 100, 0x8, "%ntid.z"},
-    {70, 100, 0xc, "%nctaid.x"},    {70, 100, 0x10, "%nctaid.y"},   {70, 100, 0x14, "%nctaid.z"},
-    {70, 100, 0x28, "%stack"},      {100, 999, 0x360, "%ntid.x"},   {100, 999, 0x364, "%ntid.y"},
-    {100, 999, 0x368, "%ntid.z"},   {100, 999, 0x370, "%nctaid.x"}, {100, 999, 0x374, "%nctaid.y"},
-    {100, 999, 0x378, "%nctaid.z"}, {100, 999, 0x37c, "%stack"}};
+    {70, 100, 0x0, "%ntid.x"},
+    {70, 100, 0x4, "%ntid.y"},
+    {70, 100, 0x8, "%ntid.z"},
+    {70, 100, 0xc, "%nctaid.x"},
+    {70, 100, 0x10, "%nctaid.y"},
+    {70, 100, 0x14, "%nctaid.z"},
+    {70, 100, 0x28, "%stack"},
+    {100, 999, 0x360, "%ntid.x"},
+    {100, 999, 0x364, "%ntid.y"},
+    {100, 999, 0x368, "%ntid.z"},
+    {100, 999, 0x370, "%nctaid.x"},
+    {100, 999, 0x374, "%nctaid.y"},
+    {100, 999, 0x378, "%nctaid.z"},
+    {100, 999, 0x37c, "%stack"},
+    /* whether blocks form clusters, and of how many: such launches are not for lifted code */
+    {90, 100, 0x140, "0"},
+    {90, 100, 0x188, "1"},
+    {100, 999, 0x36c, "0"}};
+
+/* Where shared and local memory begin among generic addresses: lower and upper half. */
+static const struct {
+    uint16_t since, before, offset;
+    bool local, upper;
+} windows[] = {{70, 90, 0x18, false, false},   {70, 90, 0x1c, false, true},
+               {70, 100, 0x20, true, false},   {70, 100, 0x24, true, true},
+               {100, 999, 0x2f8, true, false}, {100, 999, 0x2fc, true, true}};
+
+lift_text lift_window(lifter *l, bool local, bool upper)
+{
+    lift_text d = lift_new(l, LIFT_B64), low = lift_new(l, LIFT_B32), high = lift_new(l, LIFT_B32);
+    lift_put(l, "mov.u64 %s, 0", d.at);
+    lift_put(l, "cvta.%s.u64 %s, %s", local ? "local" : "shared", d.at, d.at);
+    lift_put(l, "mov.b64 {%s, %s}, %s", low.at, high.at, d.at);
+    return upper ? high : low;
+}
 
 static lift_text launch_word(lifter *l, int64_t offset)
 {
@@ -149,6 +179,9 @@ static lift_text launch_word(lifter *l, int64_t offset)
             lift_put(l, "mov.u32 %s, %s", t.at, launch_words[i].value);
             return t;
         }
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
+        if (sm >= windows[i].since && sm < windows[i].before && offset == windows[i].offset)
+            return lift_window(l, windows[i].local, windows[i].upper);
     return lift_unknown(l);
 }
 

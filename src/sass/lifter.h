@@ -86,6 +86,9 @@ lift_text lift_pred(lifter *l, unsigned i);
 /* A word of constant bank `bank` at that offset. */
 lift_text lift_constant(lifter *l, unsigned bank, int64_t offset);
 
+/* Half of the generic address at which shared or local memory begins. */
+lift_text lift_window(lifter *l, bool local, bool upper);
+
 /* ---- results ---- */
 
 /* The register that is written; one of the lifter's own where the operand is none. For the last line, which

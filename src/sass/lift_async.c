@@ -1,0 +1,93 @@
+/* Asynchronous copies, fences, hints.
+ *
+ * A copy is lifted as the PTX that it is made from; that it is done some time later nobody but a fence or a wait
+ * can see, and the waits say nothing of their own then. */
+#include "sass/lift_memory.h"
+
+#include <string.h>
+
+/* ---- small copies to shared memory ---- */
+
+static unsigned copied_bytes(const lifter *l)
+{
+    return lift_has(l, "128") ? 16 : lift_has(l, "64") ? 8 : 4;
+}
+
+/* The 64 bits that "[%d0+16]" names. */
+static lift_text value_of_address(lifter *l, lift_text address)
+{
+    lift_text d = lift_new(l, LIFT_B64);
+    char *plus = strchr(address.at, '+');
+    address.at[strlen(address.at) - 1] = '\0';
+    *plus = '\0';
+    lift_put(l, "add.s64 %s, %s, %s", d.at, address.at + 1, plus + 1);
+    return d;
+}
+
+/* With .ZFILL the lowest bits of the address tell how many of the last bytes are 0 instead. */
+static lift_text split_tail(lifter *l, lift_text address, unsigned bytes, lift_text *count)
+{
+    lift_text d = value_of_address(l, address), low = lift_new(l, LIFT_B64), text;
+    *count = lift_new(l, LIFT_B32);
+    lift_put(l, "and.b64 %s, %s, %u", low.at, d.at, bytes - 1);
+    lift_put(l, "sub.s64 %s, %s, %s", d.at, d.at, low.at);
+    lift_put(l, "cvt.u32.u64 %s, %s", count->at, low.at);
+    lift_put(l, "sub.u32 %s, %u, %s", count->at, bytes, count->at);
+    snprintf(text.at, sizeof text.at, "[%.20s]", d.at);
+    return text;
+}
+
+/* To, from, P: where P does not hold, zeros are written. */
+void lift_ldgsts(lifter *l)
+{
+    unsigned bytes = copied_bytes(l);
+    const sass_operand *p = lift_operand(l, 2);
+    bool partial = lift_has(l, "ZFILL"), always = lift_is_none(p) && !(p->flags & SASS_NEGATED);
+    lift_text to = lift_narrow_address(l, 0), from = lift_wide_address(l, 1),
+              count = lift_number(bytes);
+    if (partial)
+        from = split_tail(l, from, bytes, &count);
+    if (!always) {
+        lift_text t = lift_new(l, LIFT_B32);
+        lift_put(l, "selp.b32 %s, %s, 0, %s", t.at, count.at, lift_pred(l, 2).at);
+        count = t;
+    }
+    const char *where = bytes == 16 && lift_has(l, "BYPASS") ? "cg" : "ca";
+    if (partial || !always)
+        lift_do(l, "cp.async.%s.shared.global %s, %s, %u, %s", where, to.at, from.at, bytes,
+                count.at);
+    else
+        lift_do(l, "cp.async.%s.shared.global %s, %s, %u", where, to.at, from.at, bytes);
+}
+
+/* ---- fences ---- */
+
+void lift_membar(lifter *l)
+{
+    static const char *const names[] = {"CTA", "GPU", "SYS", NULL};
+    static const char *const scopes[] = {"membar.cta", "membar.gl", "membar.sys"};
+    int which = lift_which(l, names);
+    lift_do(l, "%s", which < 0 ? "membar.gl" : scopes[which]);
+}
+
+void lift_fence(lifter *l)
+{
+    lift_do(l, "fence.proxy.async");
+}
+
+/* ---- where an address leads ---- */
+
+/* P, d, address. */
+void lift_qspc(lifter *l)
+{
+    const char *space = lift_has(l, "S")   ? "shared"
+                        : lift_has(l, "G") ? "global"
+                        : lift_has(l, "L") ? "local"
+                                           : NULL;
+    l->known &= space && lift_is_none(lift_operand(l, 1));
+    if (!l->known)
+        return;
+    lift_text d = value_of_address(l, lift_wide_address(l, 2)), q = lift_new(l, LIFT_PRED);
+    lift_put(l, "isspacep.%s %s, %s", space, q.at, d.at);
+    lift_set_pred(l, 0, q.at);
+}
