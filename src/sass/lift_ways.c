@@ -253,26 +253,44 @@ static bool is_plain_call(const lift_ways *w, uint32_t call, const lift_way *ret
            (int32_t)(value + returns->base) == (int32_t)((call + 1) * SASS_BYTES);
 }
 
-/* The returns of what the search saw: all by one register, which nothing there writes. NULL: not so, or
- * there is none. */
-static const lift_way *find_only_return(const lift_ways *w, uint32_t number)
+/* The register that has the lower half of where a return goes, when the subroutine begins. The upper half is of no
+ * account: code is short. */
+static uint8_t register_of_return(const lift_ways *w, uint32_t at)
 {
-    const lift_way *found = NULL;
+    sass_details in;
+    uint8_t reg = w->ways[at].reg;
+    if (find_writer(w, at, reg, &in) == SASS_NOWHERE)
+        return reg;
+    unsigned from = is_name(&in, "MOV") ? 1 : is_name(&in, "IMAD") ? 3 : 0;
+    bool moves = from && in.operands > from && in.operand[from].kind == SASS_REGISTER &&
+                 !(in.operand[from].flags & (SASS_NEGATED | SASS_INVERTED | SASS_ABSOLUTE)) &&
+                 !has(&in, "X") && !has(&in, "WIDE") && !has(&in, "HI") &&
+                 (from == 1 || reads_nothing(&in.operand[1]) || reads_nothing(&in.operand[2]));
+    return moves ? in.operand[from].reg : reg;
+}
+
+/* The returns of what the search saw: all by one register, which nothing there writes. False: not so, or
+ * there is none. */
+static bool find_only_return(const lift_ways *w, uint32_t number, lift_way *found)
+{
+    *found = (lift_way){0};
     for (uint32_t i = 0; i < w->code->count; i++) {
         const lift_way *way = &w->ways[i];
         if (w->seen[i] != number || way->goes != LIFT_RETURNS)
             continue;
-        if (!way->known || (found && (found->reg != way->reg || found->base != way->base)))
-            return NULL;
-        found = way;
+        lift_way one = *way;
+        one.reg = way->known ? register_of_return(w, i) : 0;
+        if (!way->known || (found->known && (found->reg != one.reg || found->base != one.base)))
+            return false;
+        *found = one;
     }
-    for (uint32_t i = 0; found && i < w->code->count; i++) {
+    for (uint32_t i = 0; found->known && i < w->code->count; i++) {
         sass_details in;
         if (w->seen[i] == number &&
-            (!read_details(w->code, i, &in) || may_write(&in, found->reg, 2)))
-            return NULL;
+            (!read_details(w->code, i, &in) || may_write(&in, found->reg, 1)))
+            return false;
     }
-    return found;
+    return found->known;
 }
 
 /* Only subroutines that call no others: those that do are few. */
@@ -283,12 +301,14 @@ static bool can_be_copied(lift_ways *w, uint32_t root)
         if (w->seen[i] == number &&
             (w->ways[i].goes == LIFT_CALLS || w->ways[i].goes == LIFT_ANYWHERE))
             return false;
-    const lift_way *returns = find_only_return(w, number);
-    for (uint32_t i = 0; returns && i < w->code->count; i++)
+    lift_way returns;
+    if (!find_only_return(w, number, &returns))
+        return false;
+    for (uint32_t i = 0; i < w->code->count; i++)
         if (w->ways[i].goes == LIFT_CALLS && w->ways[i].target == root &&
-            !is_plain_call(w, i, returns))
+            !is_plain_call(w, i, &returns))
             return false;
-    return returns != NULL;
+    return true;
 }
 
 static void find_subroutines(lift_ways *w)
