@@ -104,7 +104,13 @@ lift_text lift_narrow_address(lifter *l, unsigned i)
                     : is_suffix(op, "X8")  ? 3
                     : is_suffix(op, "X16") ? 4
                                            : 0;
-    lift_text t = lift_new(l, LIFT_B32);
+    lift_text t;
+    if (adds_register(op) && !bits &&
+        !has_uniform(op)) { /* as it is: the stack is followed word by word */
+        snprintf(t.at, sizeof t.at, "%%r%u", op->reg);
+        return with_offset(t, op->value);
+    }
+    t = lift_new(l, LIFT_B32);
     if (!adds_register(op))
         lift_put(l, "mov.u32 %s, 0", t.at);
     else
