@@ -112,6 +112,9 @@ static int tell_runtime(const prog_target *t, const doctor_gpu *gpu)
     return 0;
 }
 
+static const char machine_code_alone[] =
+    "what kernels access is known where it follows from the launch, by their machine code";
+
 static int tell_fit(const device_code *code, const doctor_gpu *gpu)
 {
     uint32_t sm = gpu->count ? gpu->sm : EMULATED_SM;
@@ -121,14 +124,12 @@ static int tell_fit(const device_code *code, const doctor_gpu *gpu)
         return doctor_tell(DOCTOR_NOTE, "device code",
                            "%zu of %zu modules have no PTX that fits sm_%u: %s",
                            code->count - code->fits, code->count, sm,
-                           gpu->count ? "what their kernels access is not known"
-                                      : "their kernels cannot be emulated");
+                           gpu->count ? machine_code_alone : "their kernels cannot be emulated");
     return doctor_tell(
         gpu->count ? DOCTOR_NOTE : DOCTOR_BAD, "device code",
         "there is no PTX that fits sm_%u, so %s: "
         "compile with nvcc -arch=sm_%u, or add -gencode arch=compute_%u,code=compute_%u",
-        sm, gpu->count ? "what kernels access is not known" : "kernels cannot be emulated", sm, sm,
-        sm);
+        sm, gpu->count ? machine_code_alone : "kernels cannot be emulated", sm, sm, sm);
 }
 
 static int tell_device_code(const device_code *code, const doctor_gpu *gpu)
