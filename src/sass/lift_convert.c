@@ -95,7 +95,8 @@ static const char *integer_rounding(const lifter *l)
                                   : ".rni";
 }
 
-static void convert(lifter *l, const char *rounding, const number_type *to, const number_type *from)
+static void convert_number(lifter *l, const char *rounding, const number_type *to,
+                           const number_type *from)
 {
     char cvt[32];
     lift_text value = source(l, 1, from);
@@ -106,18 +107,19 @@ static void convert(lifter *l, const char *rounding, const number_type *to, cons
 
 void lift_f2i(lifter *l)
 {
-    convert(l, integer_rounding(l), nth_type(l, 0, false, "S32"), nth_type(l, 0, true, "F32"));
+    convert_number(l, integer_rounding(l), nth_type(l, 0, false, "S32"),
+                   nth_type(l, 0, true, "F32"));
 }
 
 void lift_i2f(lifter *l)
 {
-    convert(l, lift_rounding(l), nth_type(l, 0, true, "F32"), nth_type(l, 0, false, "S32"));
+    convert_number(l, lift_rounding(l), nth_type(l, 0, true, "F32"), nth_type(l, 0, false, "S32"));
 }
 
 void lift_frnd(lifter *l)
 {
     const number_type *type = nth_type(l, 0, true, "F32");
-    convert(l, integer_rounding(l), type, type);
+    convert_number(l, integer_rounding(l), type, type);
 }
 
 void lift_f2f(lifter *l)
@@ -127,7 +129,7 @@ void lift_f2f(lifter *l)
     if (to == from)
         l->known = false;
     else
-        convert(l, narrows ? lift_rounding(l) : "", to, from);
+        convert_number(l, narrows ? lift_rounding(l) : "", to, from);
 }
 
 /* d, a, b: a becomes the upper half, b the lower one. */

@@ -45,7 +45,7 @@ static lift_text next_pair(half_reader *r)
 }
 
 /* What PTX has of it, and nothing else. */
-static bool is_plain(const lifter *l)
+static bool is_plain_pair(const lifter *l)
 {
     return !lift_has(l, "FMZ") && !lift_has(l, "OOB") && !lift_has(l, "F32") &&
            !(lift_has(l, "BF16_V2") && (lift_has(l, "FTZ") || lift_has(l, "SAT")));
@@ -64,7 +64,7 @@ static void of_pairs(lifter *l, const char *op, unsigned operands)
     lift_text a = next_pair(&r), b = next_pair(&r), c = {""};
     if (operands > 2)
         c = next_pair(&r);
-    l->known &= is_plain(l);
+    l->known &= is_plain_pair(l);
     if (l->known)
         lift_do(l, "%s.rn%s.%s %s, %s, %s%s%s", op, half_modifiers(l), pair_type(l),
                 lift_to(l, 0, 0).at, a.at, b.at, operands > 2 ? ", " : "", c.at);
@@ -119,7 +119,7 @@ static void compare_pairs(lifter *l, half_reader *r, lift_text is[2])
     lift_text a = next_pair(r), b = next_pair(r), h[2][2];
     const char *comparison = lift_float_comparison(l),
                *type = lift_has(l, "BF16_V2") ? "bf16" : "f16";
-    l->known &= comparison != NULL && is_plain(l);
+    l->known &= comparison != NULL && is_plain_pair(l);
     for (int half = 0; half < 2; half++)
         for (int i = 0; i < 2; i++)
             h[half][i] = lift_new(l, LIFT_B16);
@@ -159,7 +159,7 @@ void lift_hmnmx2(lifter *l)
     lift_text a = next_pair(&r), b = next_pair(&r), p = lift_pred(l, r.at),
               least = lift_new(l, LIFT_B32), most = lift_new(l, LIFT_B32);
     const char *nan = lift_has(l, "NAN") ? ".NaN" : "";
-    l->known &= is_plain(l) && !lift_has(l, "XORSIGN");
+    l->known &= is_plain_pair(l) && !lift_has(l, "XORSIGN");
     if (!l->known)
         return;
     lift_put(l, "min%s%s.%s %s, %s, %s", lift_flush(l), nan, pair_type(l), least.at, a.at, b.at);

@@ -13,7 +13,7 @@ typedef struct matrix_list {
 } matrix_list;
 
 /* "{%r4, %r5}", where a part that is none is 0. */
-static matrix_list parts_of(lifter *l, unsigned i, unsigned count, bool written)
+static matrix_list matrix_parts(lifter *l, unsigned i, unsigned count, bool written)
 {
     matrix_list list = {"{"};
     for (unsigned word = 0; word < count; word++) {
@@ -29,16 +29,16 @@ static matrix_list parts_of(lifter *l, unsigned i, unsigned count, bool written)
     return list;
 }
 
-static void multiply(lifter *l, const matrix_form *f)
+static void multiply_matrices(lifter *l, const matrix_form *f)
 {
     for (unsigned i = 1; i <= 3; i++)
         l->known &= !(lift_operand(l, i)->flags & (SASS_NEGATED | SASS_ABSOLUTE));
     if (!l->known)
         return;
-    matrix_list a = parts_of(l, 1, f->a, false), b = parts_of(l, 2, f->b, false),
-                c = parts_of(l, 3, f->d, false);
+    matrix_list a = matrix_parts(l, 1, f->a, false), b = matrix_parts(l, 2, f->b, false),
+                c = matrix_parts(l, 3, f->d, false);
     lift_do(l, "mma.sync.aligned.%s.row.col.%s %s, %s, %s, %s", f->shape, f->types,
-            parts_of(l, 0, f->d, true).at, a.at, b.at, c.at);
+            matrix_parts(l, 0, f->d, true).at, a.at, b.at, c.at);
 }
 
 void lift_hmma(lifter *l)
@@ -53,7 +53,7 @@ void lift_hmma(lifter *l)
                      .b = deep ? 2 : 1};
     if (lift_has(l, "TF32"))
         f = (matrix_form){"m16n8k8", "f32.tf32.tf32.f32", 4, 4, 2};
-    multiply(l, &f);
+    multiply_matrices(l, &f);
 }
 
 /* Of integers of 8 bits. */
@@ -68,6 +68,6 @@ void lift_imma(lifter *l)
         return;
     snprintf(types, sizeof types, "s32.%c8.%c8.s32", a.at[0] == 'U' ? 'u' : 's',
              b.at[0] == 'U' ? 'u' : 's');
-    multiply(l,
-             &(matrix_form){deep ? "m16n8k32" : "m16n8k16", types, 4, deep ? 4 : 2, deep ? 2 : 1});
+    multiply_matrices(l, &(matrix_form){deep ? "m16n8k32" : "m16n8k16", types, 4, deep ? 4 : 2,
+                                        deep ? 2 : 1});
 }
