@@ -43,16 +43,17 @@ static void check_words(flips *f)
     wl_arena *arena = wl_arena_new();
     assert_non_null(arena);
     put_exit(f);
-    sass_code code = {
-        .sm = f->sm,
-        .registers = 255,
-        .stack = 64,
-        .count = f->count,
-        .bytes = f->words,
-        .insns = insns,
-        .places = {.param_base = f->sm < 90 ? 0x160 : f->sm < 100 ? 0x210 : 0x380,
-                   .param_bytes = 64,
-                   .shared = 2048}};
+    sass_code code = {.sm = f->sm,
+                      .registers = 255,
+                      .stack = 64,
+                      .count = f->count,
+                      .bytes = f->words,
+                      .insns = insns,
+                      .places = {.param_base = f->sm < 90    ? 0x160
+                                               : f->sm < 100 ? 0x210
+                                                             : 0x380,
+                                 .param_bytes = 64,
+                                 .shared = 2048}};
     code.places.banks[3] = (sass_bank){constants, sizeof constants};
     for (uint32_t i = 0; i < f->count; i++)
         insns[i] = sass_decode(f->words + (size_t)i * SASS_BYTES, i, f->sm);
@@ -109,8 +110,8 @@ static void flip_file(flips *f, const char *path)
         sass_code code;
         wl_arena *arena = wl_arena_new();
         assert_non_null(arena);
-        if (module->funcs[i]->entry && sass_code_read(cubin, size, f->sm, module->funcs[i]->name,
-                                                      arena, &code, &err) == WL_OK)
+        if (module->funcs[i]->entry &&
+            sass_code_read(cubin, size, f->sm, module->funcs[i]->name, arena, &code, &err) == WL_OK)
             flip_code(f, &code);
         wl_arena_free(arena);
     }
