@@ -116,6 +116,19 @@ static uint32_t count_links(const elf_links *links)
     return (uint32_t)count;
 }
 
+/* Of a variable in .nv.global, or .nv.global.init. */
+static uint64_t global_bytes(const elf_sections *s, const GElf_Sym *symbol)
+{
+    GElf_Shdr header;
+    Elf_Scn *scn = symbol->st_shndx < SHN_LORESERVE ? elf_getscn(s->elf, symbol->st_shndx) : NULL;
+    const char *name = scn && gelf_getshdr(scn, &header)
+                           ? elf_strptr(s->elf, s->names, header.sh_name)
+                           : NULL;
+    bool global = name && GELF_ST_TYPE(symbol->st_info) == STT_OBJECT &&
+                  strncmp(name, ".nv.global", strlen(".nv.global")) == 0;
+    return global ? symbol->st_size : 0;
+}
+
 static void take_links(place_reader *r, const elf_links *links, uint32_t bank, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -129,6 +142,7 @@ static void take_links(place_reader *r, const elf_links *links, uint32_t bank, u
                                                       .type = (uint32_t)GELF_R_TYPE(link.r_info),
                                                       .offset = link.r_offset,
                                                       .addend = link.r_addend,
+                                                      .bytes = global_bytes(r->elf, &symbol),
                                                       .symbol = kept ? kept : ""};
     }
 }

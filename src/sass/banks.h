@@ -18,6 +18,8 @@ typedef struct sass_link { /* the linker puts an address of `symbol` there */
     uint32_t type;         /* NVIDIA's number of the relocation */
     uint64_t offset;       /* in bytes */
     int64_t addend;
+    uint64_t
+        bytes; /* of a variable in global memory that the cubin defines; 0: it is something else */
     const char *symbol; /* a function, __assertfail, vprintf, an array of shared memory, ... */
 } sass_link;
 

@@ -150,6 +150,20 @@ static void write_shared_arrays(const lifter *l, FILE *out)
             bytes > reserved ? bytes : reserved);
 }
 
+/* Variables in global memory, each once; what they hold at first is not known here. */
+static void write_variables(const lifter *l, FILE *out)
+{
+    const sass_places *p = &l->code->places;
+    for (uint32_t i = 0; i < p->nlinks; i++) {
+        bool first = l->linked[i];
+        for (uint32_t j = 0; j < i && first; j++)
+            first = !l->linked[j] || strcmp(p->links[i].symbol, p->links[j].symbol) != 0;
+        if (first)
+            fprintf(out, ".visible .global .align 16 .b8 %s[%" PRIu64 "];\n", p->links[i].symbol,
+                    p->links[i].bytes);
+    }
+}
+
 static void write_head(const lifter *l, FILE *out, const char *kernel, const char *body)
 {
     const sass_places *p = &l->code->places;
@@ -157,6 +171,7 @@ static void write_head(const lifter *l, FILE *out, const char *kernel, const cha
     for (unsigned bank = 1; bank < SASS_BANKS; bank++)
         if (l->banks >> bank & 1)
             write_bank(out, bank, &p->banks[bank]);
+    write_variables(l, out);
     if (l->asks_heap)
         fputs(".extern .func (.param .b64 result) malloc(.param .b64 bytes);\n"
               ".extern .func free(.param .b64 address);\n",
@@ -259,7 +274,8 @@ static bool lift_kernel(lifter *l, const char *kernel, sass_lifted *out)
     char *body = NULL;
     size_t length = 0;
     out->known = wl_new_array(l->arena, bool, l->code->count + 1);
-    if (!lift_ways_find(&l->ways, l->code, l->arena) || !out->known)
+    l->linked = wl_new_array(l->arena, bool, l->code->places.nlinks + 1);
+    if (!lift_ways_find(&l->ways, l->code, l->arena) || !out->known || !l->linked)
         return false;
     l->out = open_memstream(&body, &length);
     if (!l->out)

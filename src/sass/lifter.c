@@ -202,11 +202,64 @@ static bool is_linked(const lifter *l, unsigned bank, int64_t offset)
     return false;
 }
 
+static bool is_ptx_name(const char *name)
+{
+    static const char letters[] =
+        "0123456789_$abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    return *name && !(*name >= '0' && *name <= '9') && name[strspn(name, letters)] == '\0';
+}
+
+/* The link whose address, of a variable in global memory, is all there is at that place; SASS_NOWHERE. */
+static uint32_t find_variable(const lifter *l, unsigned bank, int64_t offset)
+{
+    enum { ADDRESS = 2, ADDRESS_BYTES = 8 }; /* NVIDIA's relocation for 64 bits */
+    static const unsigned char nothing[ADDRESS_BYTES];
+    const sass_places *p = &l->code->places;
+    for (uint32_t i = 0; bank && bank < SASS_BANKS && i < p->nlinks; i++) {
+        const sass_link *link = &p->links[i];
+        const sass_bank *b = &p->banks[bank];
+        if (link->bank == bank && (int64_t)link->offset == offset && link->bytes &&
+            link->type == ADDRESS && is_ptx_name(link->symbol) && link->addend >= 0 &&
+            (uint64_t)link->addend <= link->bytes && link->offset + ADDRESS_BYTES <= b->size &&
+            memcmp(b->bytes + link->offset, nothing, sizeof nothing) == 0)
+            return i;
+    }
+    return SASS_NOWHERE;
+}
+
+static lift_text variable_address(lifter *l, uint32_t link)
+{
+    const sass_link *found = &l->code->places.links[link];
+    lift_text d = lift_new(l, LIFT_B64);
+    l->linked[link] = true;
+    lift_put(l, "mov.u64 %s, %s", d.at, found->symbol);
+    if (found->addend)
+        lift_put(l, "add.u64 %s, %s, %" PRId64, d.at, d.at, found->addend);
+    return d;
+}
+
+/* Half an address of a variable; an empty text: there is none. */
+static lift_text variable_half(lifter *l, unsigned bank, int64_t offset)
+{
+    lift_text low, high;
+    uint32_t first = find_variable(l, bank, offset), second = find_variable(l, bank, offset - 4);
+    if (first == SASS_NOWHERE && second == SASS_NOWHERE)
+        return (lift_text){""};
+    lift_text d = variable_address(l, first != SASS_NOWHERE ? first : second);
+    low = lift_new(l, LIFT_B32);
+    high = lift_new(l, LIFT_B32);
+    lift_put(l, "mov.b64 {%s, %s}, %s", low.at, high.at, d.at);
+    return first != SASS_NOWHERE ? low : high;
+}
+
 lift_text lift_constant(lifter *l, unsigned bank, int64_t offset)
 {
     const sass_places *p = &l->code->places;
     if (bank == 0 && !is_param(l, offset))
         return launch_word(l, offset);
+    lift_text half = variable_half(l, bank, offset);
+    if (*half.at)
+        return half;
     if (bank >= SASS_BANKS || is_linked(l, bank, offset))
         return lift_unknown(l);
     if (bank && (offset < 0 || (uint64_t)offset + 4 > p->banks[bank].size))
@@ -295,6 +348,12 @@ lift_text lift_pair(lifter *l, unsigned i)
                      wide.at);
         return wide;
     }
+    uint32_t link = op->kind == SASS_CONSTANT &&
+                            !(op->flags & (SASS_WITH_REGISTER | SASS_WITH_UNIFORM))
+                        ? find_variable(l, op->bank, op->value)
+                        : SASS_NOWHERE;
+    if (link != SASS_NOWHERE && !(op->flags & (SASS_NEGATED | SASS_INVERTED)))
+        return variable_address(l, link);
     lift_text low = lift_word(l, i, 0), high = lift_word(l, i, 1), d = lift_new(l, LIFT_B64);
     lift_put(l, "mov.b64 %s, {%s, %s}", d.at, low.at, high.at);
     if (op->flags & (SASS_NEGATED | SASS_INVERTED))

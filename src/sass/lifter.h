@@ -36,6 +36,7 @@ typedef struct lifter {
     lift_ways ways;
     uint32_t copy;       /* of ways.copies, which is lifted */
     bool asks_heap;      /* malloc or free is called */
+    bool *linked;        /* [places.nlinks]: the variable is named */
     const char *problem; /* why the kernel cannot be lifted; NULL */
     bool nomem;
 } lifter;

@@ -89,7 +89,10 @@ static char *module_for(unsigned sm, const struct row *only)
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    fprintf(out, ".version 8.8\n.target sm_%u\n.address_size 64\n", sm);
+    fprintf(out,
+            ".version 8.8\n.target sm_%u\n.address_size 64\n"
+            ".global .align 8 .b8 variable_words[4096];\n",
+            sm);
     for (size_t r = 0; r < ROWS; r++)
         if (only ? &rows[r] == only : is_for(&rows[r], sm))
             put_kernel(out, &rows[r]);
