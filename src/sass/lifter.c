@@ -210,7 +210,7 @@ static bool is_ptx_name(const char *name)
 }
 
 /* The link whose address, of a variable in global memory, is all there is at that place; SASS_NOWHERE. */
-static uint32_t find_variable(const lifter *l, unsigned bank, int64_t offset)
+static uint32_t linked_variable(const lifter *l, unsigned bank, int64_t offset)
 {
     enum { ADDRESS = 2, ADDRESS_BYTES = 8 }; /* NVIDIA's relocation for 64 bits */
     static const unsigned char nothing[ADDRESS_BYTES];
@@ -242,7 +242,8 @@ static lift_text variable_address(lifter *l, uint32_t link)
 static lift_text variable_half(lifter *l, unsigned bank, int64_t offset)
 {
     lift_text low, high;
-    uint32_t first = find_variable(l, bank, offset), second = find_variable(l, bank, offset - 4);
+    uint32_t first = linked_variable(l, bank, offset),
+             second = linked_variable(l, bank, offset - 4);
     if (first == SASS_NOWHERE && second == SASS_NOWHERE)
         return (lift_text){""};
     lift_text d = variable_address(l, first != SASS_NOWHERE ? first : second);
@@ -350,7 +351,7 @@ lift_text lift_pair(lifter *l, unsigned i)
     }
     uint32_t link = op->kind == SASS_CONSTANT &&
                             !(op->flags & (SASS_WITH_REGISTER | SASS_WITH_UNIFORM))
-                        ? find_variable(l, op->bank, op->value)
+                        ? linked_variable(l, op->bank, op->value)
                         : SASS_NOWHERE;
     if (link != SASS_NOWHERE && !(op->flags & (SASS_NEGATED | SASS_INVERTED)))
         return variable_address(l, link);
