@@ -22,6 +22,7 @@ KEPT = {
     "prog_driver_in_cache": "tests give it linker's caches that are damaged",
     "replay_repeats_free": "a process keeps its repeats to its end, a test has many",
     "rw_operands_fit": "a test asks for operands at which rw_emit() would abort",
+    "sass_lift_code": "fuzzers and a test lift code that is in no cubin",
 }
 # Names that a loader or an application looks for in our libraries (_ZN3c10: PyTorch's); the writers
 # of records, which events.def makes; what sanitizers add.
