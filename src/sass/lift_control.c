@@ -85,8 +85,10 @@ void lift_bssy(lifter *l)
     convergence(l, "bssy");
 }
 
+/* Something before it, so that a basic block tells how often lanes came: those that meet go on together. */
 void lift_bsync(lifter *l)
 {
+    lift_put(l, "mov.b32 %s, 0", lift_new(l, LIFT_B32).at);
     convergence(l, "bsync");
 }
 
