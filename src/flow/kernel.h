@@ -392,6 +392,8 @@ uint32_t flow_next_reached(const flow_kernel *kernel, const flow_reach *reach, u
 /* The level of a value where it is used in `block`: threads that left a loop at different times see
  * different values of what is defined in it. Needs: uniform. */
 flow_level flow_level_at(const flow_function *f, uint32_t value, uint32_t block);
+/* Of what decides where the block goes on; FLOW_GRID where it goes on to one place. */
+flow_level flow_branch_level(const flow_function *f, uint32_t block);
 
 /* The object of a variable, or FLOW_NONE. */
 uint32_t flow_object_of(const flow_kernel *kernel, const ir_var *var);

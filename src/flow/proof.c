@@ -1,9 +1,11 @@
 /* From taint to what replay may rely on. */
+#include "flow/parted.h"
 #include "flow/slice.h"
 
 typedef struct state {
     flow_kernel *k;
     flow_proof *proof;
+    const uint32_t *parted; /* of the function at hand (parted.h) */
 } state;
 
 static bool is_memory(const flow_function *f, const ir_insn *insn)
@@ -49,6 +51,26 @@ static bool handle_loaded(const state *s, const flow_function *f, const ir_insn 
     return false;
 }
 
+static uint32_t last_in_block(const flow_function *f, uint32_t block)
+{
+    return f->blocks[block].first + f->blocks[block].count - 1;
+}
+
+/* What decides which lanes come together. */
+static flow_verdict verdict_of_parted(const state *s, const flow_function *f, uint32_t branch)
+{
+    flow_source source = flow_guard_source(f, &f->func->insns[last_in_block(f, branch)]);
+    if (source.reason == FLOW_CLEAN)
+        source = flow_branch_source(s->k, f, branch);
+    return (flow_verdict){(flow_reason)source.reason, FLOW_THROUGH_BRANCH, source.pc,
+                          f->first_pc + last_in_block(f, branch)};
+}
+
+static bool is_parted(const state *s, const ir_insn *insn)
+{
+    return s->parted && s->parted[insn->pc] != FLOW_NONE;
+}
+
 static flow_verdict verdict_of(const state *s, const flow_function *f, const ir_insn *insn)
 {
     const flow_control *control = &f->guarded[f->block_of[insn->pc]];
@@ -56,6 +78,8 @@ static flow_verdict verdict_of(const state *s, const flow_function *f, const ir_
     if (control->source.reason != FLOW_CLEAN)
         return (flow_verdict){(flow_reason)control->source.reason, FLOW_THROUGH_BRANCH,
                               control->source.pc, control->branch};
+    if (is_parted(s, insn))
+        return verdict_of_parted(s, f, s->parted[insn->pc]);
     flow_source guard = flow_guard_source(f, insn);
     if (guard.reason != FLOW_CLEAN)
         return (flow_verdict){(flow_reason)guard.reason, FLOW_THROUGH_GUARD, guard.pc, IR_NONE};
@@ -130,9 +154,12 @@ static void judge_control(state *s, const flow_function *f, const ir_insn *insn)
 
 static void judge_function(state *s, const flow_function *f)
 {
+    s->parted = flow_find_parted(s->k, f);
     for (uint32_t i = 0; i < f->func->ninsns; i++) {
         bool reached = f->blocks[f->block_of[i]].reached;
-        if (!reached || f->guarded[f->block_of[i]].source.reason == FLOW_CLEAN)
+        bool clean = f->guarded[f->block_of[i]].source.reason == FLOW_CLEAN &&
+                     !is_parted(s, &f->func->insns[i]);
+        if (!reached || clean)
             s->proof->flags[f->first_pc + i] |= FLOW_PC_COUNTED;
         if (!reached)
             continue;
@@ -182,7 +209,7 @@ wl_status flow_prove_kernel(flow_kernel *kernel, wl_arena *arena, flow_proof *ou
     wl_status status = allocate_proof(kernel->code, arena, out);
     if (status == WL_OK)
         status = flow_run(kernel, FLOW_PASS_taint);
-    state s = {kernel, out};
+    state s = {.k = kernel, .proof = out};
     return status == WL_OK ? flow_guard(&kernel->mem, prove_kernel, &s) : status;
 }
 

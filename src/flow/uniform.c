@@ -137,7 +137,7 @@ static flow_level value_level(const state *s, const ir_insn *insn)
 
 /* ---- control ---- */
 
-static flow_level branch_level(const flow_function *f, uint32_t block)
+flow_level flow_branch_level(const flow_function *f, uint32_t block)
 {
     if (block >= f->nblocks || flow_nsucc(&f->graph, block) < 2)
         return FLOW_GRID;
@@ -151,7 +151,7 @@ static void spread_control(state *s, uint32_t block)
     raise(s, &f->control_level[block], f->entered_level);
     for (uint32_t i = f->control.first[block]; i < f->control.first[block + 1]; i++) {
         uint32_t c = f->control.item[i];
-        raise(s, &f->control_level[block], branch_level(f, c));
+        raise(s, &f->control_level[block], flow_branch_level(f, c));
         raise(s, &f->control_level[block], f->control_level[c]);
     }
 }
@@ -160,7 +160,7 @@ static void spread_control(state *s, uint32_t block)
 static void spread_joins(state *s, uint32_t block)
 {
     flow_function *f = s->f;
-    flow_level level = branch_level(f, block);
+    flow_level level = flow_branch_level(f, block);
     if (level == FLOW_GRID)
         return;
     uint32_t count = flow_joins(&f->graph, f->number, f->order, block, f->post.parent[block],
@@ -182,7 +182,7 @@ static void spread_loops(state *s)
                 uint32_t to = f->graph.succ[i];
                 if (to < f->nblocks && flow_in_loop(&f->loops, l, to))
                     continue;
-                raise(s, &f->loop_level[l], (uint8_t)branch_level(f, v));
+                raise(s, &f->loop_level[l], (uint8_t)flow_branch_level(f, v));
                 raise(s, &f->loop_level[l], f->control_level[v]);
             }
         }

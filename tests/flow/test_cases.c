@@ -609,6 +609,72 @@ CASE(parallelism_of_a_block, FLOW_HEADER ENTRY REGS "ld.param.u64 %d1, [a];\n" /
                      2 + 1); /* both are on their way when the first is needed, then one */
 }
 
+/* ---- lanes of machine code ---- */
+
+#define LOADED_PER_THREAD                                                            \
+    "mul.wide.u32 %d3, %r2, 4;\nadd.u64 %d4, %d1, %d3;\nld.global.u32 %r3, [%d4];\n" \
+    "setp.eq.u32 %p1, %r3, 0;\nadd.u64 %d5, %d2, %d3;\n"
+
+static bool counted(const subject *s, uint32_t pc)
+{
+    return s->proof.flags[pc] & FLOW_PC_COUNTED;
+}
+
+/* The loaded branch parts lanes up to the bsync; how many come to it one by one is not known. */
+CASE(parted_lanes_meet_at_bsync, KERNEL("diverge;\n" LOADED_PER_THREAD "bssy 3;\n"
+                                        "@%p1 bra JOIN;\nadd.u32 %r4, %r3, 1;\n"
+                                        "JOIN: mov.u32 %r5, 7;\nbsync 3;\n"
+                                        "st.global.u32 [%d5], %r2;\nret;"))
+{
+    assert_true(proven(s, pc_of(s, "st.global.u32", 0)));
+    assert_true(counted(s, pc_of(s, "st.global.u32", 0)));
+    assert_false(counted(s, pc_of(s, "mov.u32 %r5", 0)));
+    assert_true(counted(s, pc_of(s, "bssy", 0)));
+}
+
+/* Of a register that was set after the branch only lanes that came together know. */
+CASE(parted_lanes_do_not_meet_otherwise,
+     KERNEL("diverge;\n" LOADED_PER_THREAD "@%p1 bra JOIN;\nadd.u32 %r4, %r3, 1;\n"
+            "JOIN: st.global.u32 [%d5], %r2;\nbssy 3;\nadd.u32 %r4, %r2, 1;\nbsync 3;\n"
+            "st.global.u32 [%d5+4], %r2;\nbar.warp.sync 0xffffffff;\n"
+            "st.global.u32 [%d5+8], %r2;\nret;"))
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t store = pc_of(s, "st.global.u32", i);
+        expect(s, store, FLOW_LOADED, FLOW_THROUGH_BRANCH);
+        assert_int_equal(s->proof.verdicts[store].branch, pc_of(s, "bra", 0));
+        assert_false(counted(s, store));
+    }
+    assert_true(proven(s, pc_of(s, "st.global.u32", 2)));
+    assert_true(counted(s, pc_of(s, "st.global.u32", 2)));
+}
+
+/* A set register counts only where the parted lanes have not set it themselves since. */
+CASE(parted_lanes_set_registers_for_themselves,
+     KERNEL("diverge;\n" LOADED_PER_THREAD "bssy 3;\n@%p1 bra JOIN;\nadd.u32 %r4, %r3, 1;\n"
+            "JOIN: bssy 3;\nadd.u32 %r4, %r2, 1;\nbsync 3;\nst.global.u32 [%d5], %r2;\nret;"))
+{
+    expect(s, pc_of(s, "st.global.u32", 0), FLOW_LOADED, FLOW_THROUGH_BRANCH);
+}
+
+/* All lanes of a warp go one way. */
+CASE(lanes_stay_together_where_they_agree,
+     KERNEL("diverge;\nld.global.u32 %r3, [%d1];\nsetp.eq.u32 %p1, %r3, 0;\n"
+            "mul.wide.u32 %d3, %r2, 4;\nadd.u64 %d5, %d2, %d3;\n"
+            "@%p1 bra JOIN;\nadd.u32 %r4, %r3, 1;\nJOIN: st.global.u32 [%d5], %r2;\nret;"))
+{
+    assert_true(proven(s, pc_of(s, "st.global.u32", 0)));
+    assert_true(counted(s, pc_of(s, "st.global.u32", 0)));
+}
+
+/* In PTX the sides of a branch join. */
+CASE(lanes_of_ptx_meet_where_sides_join,
+     KERNEL(LOADED_PER_THREAD "@%p1 bra JOIN;\nadd.u32 %r4, %r3, 1;\n"
+                              "JOIN: st.global.u32 [%d5], %r2;\nret;"))
+{
+    assert_true(proven(s, pc_of(s, "st.global.u32", 0)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -628,6 +694,11 @@ int main(void)
         cmocka_unit_test(reductions_of_barriers_depend_on_what_goes_in),
         cmocka_unit_test(the_outer_of_two_branches_is_named),
         cmocka_unit_test(calls_through_pointers_are_unknown),
+        cmocka_unit_test(parted_lanes_meet_at_bsync),
+        cmocka_unit_test(parted_lanes_do_not_meet_otherwise),
+        cmocka_unit_test(parted_lanes_set_registers_for_themselves),
+        cmocka_unit_test(lanes_stay_together_where_they_agree),
+        cmocka_unit_test(lanes_of_ptx_meet_where_sides_join),
         cmocka_unit_test(liveness_of_registers),
         cmocka_unit_test(levels_of_values),
         cmocka_unit_test(linear_forms_and_trip_counts),
