@@ -87,6 +87,8 @@ static bool is_insn_idle(const state *st, uint32_t pc)
     const obs_summary *s = st->s;
     if (st->part->device && replay_recorded_idle(st->part->device, pc))
         return true;
+    if (st->part->lifted)
+        pc = st->part->lifted->insn_of[pc];
     for (uint32_t i = 0; st->part->share >= 1 && i < s->nblocks; i++)
         if (pc - s->blocks[i].first_pc < s->blocks[i].ninsns)
             return s->blocks[i].executions == 0;

@@ -7,6 +7,7 @@
 #include "replay/ranges.h"
 #include "replay/recorded.h"
 #include "rewrite/layout.h"
+#include "sass/body.h"
 
 /* What an instruction may access, or was counted of: bits. */
 enum { REPLAY_ELEMENTS_OBJECTS = 1, REPLAY_ELEMENTS_ARRAYS = 2 };
@@ -25,6 +26,7 @@ typedef struct replay_elements_part { /* of a launch */
     double share;                         /* part of the blocks that the slice ran */
     emu_machine *machine;                 /* with what lived then */
     const replay_ranges *ranges;          /* of arrays, where some were counted on the device */
+    const sass_body *lifted;              /* that the slice was lifted from, else NULL */
     const obs_launch *launch;             /* of the slice */
     uint32_t threads;                     /* of the host; 0: all cores */
     const replay_recorded_launch *device; /* NULL: probes recorded nothing */

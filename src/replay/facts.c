@@ -134,8 +134,24 @@ static const char *through_text(flow_through through)
     }
 }
 
-const char *replay_gap(const replay_facts *facts, const emu_kernel *slice, uint32_t pc,
-                       wl_arena *arena)
+/* Of what lifted code lacks. NULL: that is not what decides here. */
+static const char *unknown_instruction(const replay_facts *facts, const sass_body *machine,
+                                       uint32_t pc, wl_arena *arena)
+{
+    const flow_verdict *verdict = &facts->proof.verdicts[pc];
+    char name[128];
+    if (!machine || verdict->reason != FLOW_UNKNOWN_OP || verdict->source >= machine->npcs)
+        return NULL;
+    uint32_t insn = machine->insn_of[verdict->source];
+    sass_body_name(machine, insn, name, sizeof name);
+    if (insn == machine->insn_of[pc])
+        return wl_arena_printf(arena, "it is not known what %s accesses", name);
+    return wl_arena_printf(arena, "%s what %s gives, which is not known",
+                           through_text(verdict->through), name);
+}
+
+const char *replay_gap(const replay_facts *facts, const emu_kernel *slice, const sass_body *machine,
+                       uint32_t pc, wl_arena *arena)
 {
     const flow_verdict *verdict = &facts->proof.verdicts[pc];
     const ir_insn *insn = insn_at(facts, pc);
@@ -143,6 +159,9 @@ const char *replay_gap(const replay_facts *facts, const emu_kernel *slice, uint3
         return "how often it is executed depends on when copies end";
     if (!(facts->proof.flags[pc] & FLOW_PC_MEMORY) || emu_slice_shows(slice, pc))
         return NULL;
+    const char *unknown = unknown_instruction(facts, machine, pc, arena);
+    if (unknown)
+        return unknown;
     if (verdict->reason != FLOW_CLEAN)
         return wl_arena_printf(arena, "%s %s", through_text(verdict->through),
                                flow_reason_text(verdict->reason));

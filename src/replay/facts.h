@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "emu/emu.h"
 #include "flow/flow.h"
+#include "sass/body.h"
 
 typedef struct replay_facts {
     ir_kernel code;
@@ -32,8 +33,8 @@ bool replay_param_place(const ir_func *kernel, const ir_var *var, uint32_t *from
 
 /* Why the accesses of the instruction are not replayed, as a sentence's end, in `arena`: "its
  * address depends on data loaded from memory"; NULL where there is nothing to say: no access, or
- * one that `slice` shows. */
-const char *replay_gap(const replay_facts *facts, const emu_kernel *slice, uint32_t pc,
-                       wl_arena *arena);
+ * one that `slice` shows. `machine`: what the code was lifted from, else NULL. */
+const char *replay_gap(const replay_facts *facts, const emu_kernel *slice, const sass_body *machine,
+                       uint32_t pc, wl_arena *arena);
 
 #endif

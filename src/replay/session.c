@@ -53,6 +53,7 @@ typedef struct work {
     bool mapped;    /* its blocks may get heat maps */
     bool outdated;  /* what it recorded is of another version */
     replay_recorded_launch device;
+    double finding;       /* seconds that its kernel took to be read and proven */
     replay_ranges ranges; /* of arrays of which some accesses were counted on the device */
     acc_observer observer;
 } work;
@@ -154,8 +155,8 @@ static wl_status say_nothing_known(const work *w, const char *reason, replay_out
     out->kind = REPLAY_NOTHING;
     out->way = (cap_way){.note = w->note->id, .reason = w->s->reason};
     if (w->kernel && w->kernel->status == WL_OK) {
-        out->way.count = w->kernel->ngaps;
-        out->way.gaps = w->kernel->gaps;
+        out->way.count = w->kernel->ntold;
+        out->way.gaps = w->kernel->told;
     }
     return WL_OK;
 }
@@ -186,11 +187,16 @@ static const char *why_not_recorded(const work *w)
                : NULL;
 }
 
-/* The kernel's gaps without those that recorded accesses have filled. */
+/* The kernel's gaps without those that recorded accesses have filled. Machine code records none. */
 static wl_status list_unfilled_gaps(const work *w, const uint8_t *covered, cap_way *way)
 {
     const replay_world_kernel *k = w->kernel;
     const char *why = why_not_recorded(w);
+    if (k->code->machine) {
+        way->count = k->ntold;
+        way->gaps = k->told;
+        return WL_OK;
+    }
     way->gaps = wl_new_array(w->s->arena, cap_gap, k->ngaps + 1);
     if (!way->gaps)
         return WL_NOMEM;
@@ -309,11 +315,12 @@ static wl_status begin_watch(work *w)
                            .incomplete = w->completed || w->kernel->ngaps,
                            .traced_steps = status == WL_OK && keeps_traced_steps(w),
                            .probes = probes,
-                           .ranges = &w->ranges};
-    if (replay_elements_of_arrays(w->s->settings.probes | probes))
+                           .ranges = &w->ranges,
+                           .lifted = w->kernel->code->machine};
+    if (!what.lifted && replay_elements_of_arrays(w->s->settings.probes | probes))
         what.fills = replay_fills_of(&w->kernel->fills, w->kernel->facts.code.module,
                                      w->kernel->facts.code.funcs[0]);
-    if ((w->s->settings.probes | probes) >> REWRITE_PATH & 1 && !what.incomplete)
+    if (!what.lifted && (w->s->settings.probes | probes) >> REWRITE_PATH & 1 && !what.incomplete)
         what.path = replay_path_of(&w->kernel->path, w->kernel->facts.code.module,
                                    w->kernel->facts.code.funcs[0]);
     if (status == WL_OK)
@@ -349,6 +356,7 @@ static wl_status summarise_launch(work *w, const emu_result *result, double shar
                                  .share = share,
                                  .machine = w->s->world.machine,
                                  .ranges = &w->ranges,
+                                 .lifted = w->kernel->code->machine,
                                  .launch = w->s->watch.launch,
                                  .threads = w->s->settings.threads,
                                  .device = w->completed ? &w->device : NULL};
@@ -393,7 +401,7 @@ static const char *not_replayable(const work *w)
     if (w->note->flags & CAP_NOTE_NO_PARAMS)
         return "the driver does not say how its parameters are laid out (CUDA 12.4 and later do)";
     if (w->note->nparams < w->kernel->facts.param_bytes)
-        return "fewer parameters were recorded than its PTX has";
+        return "fewer parameters were recorded than its code has";
     return NULL;
 }
 
@@ -481,11 +489,15 @@ static wl_status known_or_new(work *w, replay_outcome *out)
     replay_launch launch = key_parts(w);
     const char *unknown;
     replay_key key;
-    if (!replay_world_constants(&s->world, w->note->module, launch.facts, &launch.constants,
+    if (!replay_world_constants(&s->world, w->note->module, w->kernel, &launch.constants,
                                 &unknown)) {
         char text[600];
-        snprintf(text, sizeof text, "it depends on the constant %s, whose content is not known",
-                 unknown);
+        if (w->kernel->code->machine)
+            snprintf(text, sizeof text,
+                     "it depends on constants of the program, and nobody recorded what they held");
+        else
+            snprintf(text, sizeof text, "it depends on the constant %s, whose content is not known",
+                     unknown);
         return say_nothing_known(w, text, out);
     }
     replay_key_of(&launch, replay_world_find, &s->world, &key);
@@ -524,14 +536,27 @@ static wl_status decide_guards(work *w)
     return status;
 }
 
+/* To read and prove a kernel is work, too: of machine code some 10 ms. */
+static wl_status find_noted_kernel(work *w, wl_error *why)
+{
+    replay_session *s = w->s;
+    const char *limit = beyond_limits(s);
+    if (limit && !replay_world_has_kernel(&s->world, w->note->module, w->note->kernel))
+        return wl_fail(why, WL_LIMIT, "%s", limit);
+    double started = wl_seconds();
+    wl_status status = replay_world_find_kernel(&s->world, w->note->module, w->note->kernel,
+                                                &w->kernel, why);
+    w->finding = wl_seconds() - started;
+    return status;
+}
+
 static wl_status take_up(work *w, replay_outcome *out)
 {
     replay_session *s = w->s;
     wl_error why = {0};
     if (!s->world.machine)
         return say_nothing_known(w, "its device is not known", out);
-    wl_status status = replay_world_find_kernel(&s->world, w->note->module, w->note->kernel,
-                                                &w->kernel, &why);
+    wl_status status = find_noted_kernel(w, &why);
     if (status != WL_OK)
         return status == WL_NOMEM ? status : say_nothing_known(w, why.text, out);
     w->completed = replay_recorded_has(s->recorded, w->note->id);
@@ -556,6 +581,7 @@ wl_status replay_note(replay_session *s, const cap_note *note, replay_outcome *o
               .cluster = emu_dim_of(note->cluster),
               .params = note->params};
     wl_status status = s->arena ? take_up(&w, out) : WL_NOMEM;
+    s->seconds += w.finding;
     return status == WL_OK ? status
                            : wl_fail(err, status, "out of memory while computing accesses");
 }
@@ -601,8 +627,9 @@ wl_status replay_trials(replay_session *s, const cap_launch *l, cap_trials *out,
         (s->settings.budget.seconds > 0 && s->trials * OF_TRIALS >= s->settings.budget.seconds))
         return WL_OK;
     wl_status status = replay_world_find_kernel(&s->world, l->module, l->kernel, &k, &ignored);
-    bool can = status == WL_OK && k->facts.whole && l->nparams >= k->facts.param_bytes &&
-               replay_world_constants(&s->world, l->module, &k->facts, &hash, &unknown);
+    bool can = status == WL_OK && k->facts.whole && !k->code->machine &&
+               l->nparams >= k->facts.param_bytes &&
+               replay_world_constants(&s->world, l->module, k, &hash, &unknown);
     if (!can || !is_first_of_shape(k, l))
         return WL_OK;
     double started = wl_seconds();

@@ -97,6 +97,18 @@ static void follow_paths(const replay_watched *what, const flow_proof *proof, re
         out->observer = replay_followed_observer(out->followed, &out->observer);
 }
 
+/* ---- machine code ---- */
+
+static wl_status renumber_accesses(const replay_watched *what, replay_watch *out)
+{
+    out->lifted = what->lifted;
+    out->renumbered = replay_renumbered_new(what->lifted, &out->observer);
+    if (!out->renumbered)
+        return WL_NOMEM;
+    out->observer = replay_renumbered_observer(out->renumbered);
+    return WL_OK;
+}
+
 /* ---- begin ---- */
 
 wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof, replay_watch *out)
@@ -106,7 +118,8 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
     obs_shared *shared = out->arena ? list_shared(out->arena, what, &nshared) : NULL;
     if (!shared)
         return WL_NOMEM;
-    obs_config config = {.ncode = emu_kernel_get(what->kernel)->ncode,
+    uint32_t ncode = what->lifted ? what->lifted->count : emu_kernel_get(what->kernel)->ncode;
+    obs_config config = {.ncode = ncode,
                          .grid = {what->grid.x, what->grid.y, what->grid.z},
                          .block = {what->block.x, what->block.y, what->block.z},
                          .nshared = nshared,
@@ -141,6 +154,8 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
         out->observer = obs_observer(out->launch);
         follow_paths(what, proof, out);
     }
+    if (status == WL_OK && what->lifted)
+        status = renumber_accesses(what, out);
     return status;
 }
 
@@ -148,6 +163,7 @@ void replay_watch_end(replay_watch *watch)
 {
     obs_launch_free(watch->launch);
     replay_followed_free(watch->followed);
+    replay_renumbered_free(watch->renumbered);
     wl_arena_free(watch->arena);
     *watch = (replay_watch){0};
 }
@@ -192,6 +208,66 @@ static void drop_uncounted(obs_summary *summary)
     summary->nblocks = kept;
 }
 
+/* What runs of a basic block are known of; `all` is UNCOUNTED where one is not. */
+static void add_machine_run_counts(const replay_watch *w, const emu_result *result,
+                                   const sass_run *run, obs_block_count *all)
+{
+    bool known = run->begin != SASS_NOWHERE && is_insn_counted(w, run->begin);
+    if (!known || all->executions == UNCOUNTED) {
+        all->executions = UNCOUNTED;
+        return;
+    }
+    const emu_block_count *c = &result->blocks[emu_kernel_code(w->kernel, run->begin).block];
+    all->executions += c->executions;
+    all->lanes += c->lanes;
+}
+
+static void add_machine_insn(const obs_block_count *block, unsigned cost, obs_summary *summary)
+{
+    summary->warp_instructions += block->executions;
+    summary->thread_instructions += block->lanes;
+    if (cost >= IR_COST_COUNT)
+        return; /* nobody knows its class */
+    summary->mix.warp_instructions[cost] += block->executions;
+    summary->mix.thread_instructions[cost] += block->lanes;
+}
+
+/* By instruction, where a basic block begins: how often it ran. */
+static obs_block_count *sum_runs(const replay_watch *w, const emu_result *result)
+{
+    const sass_body *body = w->lifted;
+    obs_block_count *sums = wl_new_array(w->arena, obs_block_count, (size_t)body->count + 1);
+    for (uint32_t i = 0; sums && i < body->nruns; i++)
+        add_machine_run_counts(w, result, &body->runs[i], &sums[body->runs[i].insn]);
+    return sums;
+}
+
+static wl_status count_machine_blocks(const replay_watch *w, const emu_result *result,
+                                      obs_summary *summary)
+{
+    const sass_body *body = w->lifted;
+    const obs_block_count *sums = sum_runs(w, result);
+    obs_block_count *block = wl_new_array(w->arena, obs_block_count, (size_t)body->count + 1);
+    if (!sums || !block)
+        return WL_NOMEM;
+    summary->blocks = block--;
+    summary->nblocks = 0;
+    for (uint32_t i = 0, leader = 0; i < body->count; i++) {
+        leader = body->leader[i] ? i : leader;
+        if (sums[leader].executions == UNCOUNTED)
+            continue;
+        if (i == leader) {
+            *++block = (obs_block_count){i, 0, sums[i].executions, sums[i].lanes};
+            summary->nblocks++;
+        }
+        block->ninsns++;
+        add_machine_insn(block, body->insns[i].cost, summary);
+    }
+    summary->blocks_run = result->blocks_run > summary->blocks_observed ? result->blocks_run
+                                                                        : summary->blocks_observed;
+    return WL_OK;
+}
+
 static wl_status count_watched_blocks(const replay_watch *w, const emu_result *result,
                                       obs_summary *summary)
 {
@@ -218,5 +294,7 @@ wl_status replay_watch_finish(replay_watch *watch, const emu_result *result, obs
     wl_status status = obs_finish(watch->launch, watch->arena, out);
     if (status == WL_OK && watch->followed)
         status = replay_followed_finish(watch->followed, watch->arena, out);
+    if (status == WL_OK && watch->lifted)
+        return count_machine_blocks(watch, result, out);
     return status == WL_OK ? count_watched_blocks(watch, result, out) : status;
 }

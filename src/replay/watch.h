@@ -8,6 +8,7 @@
 #include "observe/observe.h"
 #include "replay/followed.h"
 #include "replay/ranges.h"
+#include "replay/renumbered.h"
 #include "replay/settings.h"
 
 typedef struct replay_watched { /* what is watched */
@@ -36,6 +37,9 @@ typedef struct replay_watched { /* what is watched */
     const replay_ranges *ranges;
     /* Of the kernel; NULL: its warps' paths are not asked for. */
     const rewrite_path *path;
+    /* What the kernel was lifted from; NULL: it is PTX. The summary then has the machine's numbers and
+     * basic blocks, and no accesses to constant banks, which are operands there. */
+    const sass_body *lifted;
 } replay_watched;
 
 typedef struct replay_watch {
@@ -44,6 +48,8 @@ typedef struct replay_watch {
     emu_kernel *kernel;
     const flow_proof *proof;   /* of a slice, else NULL */
     replay_followed *followed; /* NULL: paths are not told */
+    const sass_body *lifted;
+    replay_renumbered *renumbered; /* with `lifted` */
     acc_observer
         observer; /* for emu_launch; several runs of one launch may use it, one after another */
     uint32_t nsampled; /* blocks that the settings name for a heat map: linear indices, ascending */

@@ -118,19 +118,14 @@ static wl_status see_module(replay_world *w, const cap_module *r, wl_error *err)
 {
     replay_world_module *m = NULL;
     HASH_FIND(hh, w->modules, &r->id, sizeof r->id, m);
-    if (m || r->kind != CAP_MODULE_PTX)
+    if (m)
         return WL_OK;
     m = calloc(1, sizeof *m);
     if (!m)
         return fail_nomem(err);
-    *m = (replay_world_module){
-        .id = r->id, .name = strdup(r->name), .text = malloc(r->length + 1), .length = r->length};
+    m->id = r->id;
     HASH_ADD(hh, w->modules, id, sizeof m->id, m);
-    if (!m->name || !m->text)
-        return fail_nomem(err);
-    memcpy(m->text, r->code, r->length);
-    m->text[r->length] = '\0';
-    return WL_OK;
+    return replay_source_take(r, &m->source) == WL_OK ? WL_OK : fail_nomem(err);
 }
 
 static replay_world_object *variable_of(const replay_world *w, const replay_world_module *m,
@@ -157,16 +152,10 @@ static uint64_t variable_address_of(void *ctx, const ir_var *var, uint64_t size)
     return !o || o->bytes < size ? 0 : constant ? o->at : o->base;
 }
 
-static bool load_module(replay_world *w, replay_world_module *m)
+static replay_code *find_kernel_code(replay_world *w, replay_world_module *m, const char *kernel)
 {
     placing p = {w, m};
-    if (m->tried)
-        return m->loaded != NULL;
-    m->tried = true;
-    if (ir_read(&ptx_front, m->text, m->length, m->name, &m->ptx, &m->error) != WL_OK)
-        return false;
-    return emu_module_load_at(w->machine, m->ptx, variable_address_of, &p, &m->loaded, &m->error) ==
-           WL_OK;
+    return replay_code_of(&m->source, kernel, w->machine, variable_address_of, &p);
 }
 
 static void kernel_free(replay_world_kernel *k)
@@ -189,31 +178,42 @@ static void kernel_free(replay_world_kernel *k)
 static void module_free(replay_world_module *m)
 {
     replay_world_kernel *k, *next;
-    emu_module_unload(m->loaded); /* its slices use the proofs */
+    replay_source_unload(&m->source); /* its slices use the proofs */
     HASH_ITER (hh, m->kernels, k, next) {
         HASH_DEL(m->kernels, k);
         kernel_free(k);
     }
-    ir_module_free(m->ptx);
+    replay_source_clear(&m->source);
     wl_vec_free(&m->variables);
-    free(m->name);
-    free(m->text);
     free(m);
 }
 
 /* ---- kernels ---- */
 
+/* Of machine code an instruction has one gap, and none for its constants. */
+static void tell_gap(replay_world_kernel *k, const cap_gap *gap)
+{
+    const ir_insn *insn = ir_kernel_at(&k->facts.code, gap->pc).insn;
+    uint32_t pc = replay_code_pc(k->code, gap->pc);
+    bool again = k->ntold && k->told[k->ntold - 1].pc == pc;
+    if (!k->code->machine || (!again && insn->space != IR_SPACE_CONST))
+        k->told[k->ntold++] = (cap_gap){pc, gap->reason};
+}
+
 static wl_status list_kernel_gaps(replay_world_kernel *k)
 {
     const replay_facts *f = &k->facts;
     k->gaps = wl_new_array(k->arena, cap_gap, f->proof.npcs + 1);
-    if (!k->gaps)
+    k->told = wl_new_array(k->arena, cap_gap, f->proof.npcs + 1);
+    if (!k->gaps || !k->told)
         return WL_NOMEM;
     for (uint32_t pc = 0; pc < f->proof.npcs; pc++) {
-        const char *reason = replay_gap(f, k->slice, pc, k->arena);
+        const char *reason = replay_gap(f, k->slice, k->code->machine, pc, k->arena);
         k->shown += f->proof.flags[pc] & FLOW_PC_MEMORY && emu_slice_shows(k->slice, pc);
-        if (reason)
-            k->gaps[k->ngaps++] = (cap_gap){pc, reason};
+        if (!reason)
+            continue;
+        k->gaps[k->ngaps] = (cap_gap){pc, reason};
+        tell_gap(k, &k->gaps[k->ngaps++]);
     }
     return WL_OK;
 }
@@ -221,14 +221,18 @@ static wl_status list_kernel_gaps(replay_world_kernel *k)
 static wl_status prepare_kernel(replay_world *w, replay_world_module *m, replay_world_kernel *k)
 {
     wl_error *err = &k->error;
-    if (!load_module(w, m))
-        return wl_fail(err, WL_UNSUPPORTED, "its module cannot be read: %s", m->error.text);
-    const ir_func *func = ir_module_kernel(m->ptx, k->name);
+    const replay_code *code = k->code = find_kernel_code(w, m, k->name);
+    if (!code)
+        return fail_nomem(err);
+    if (code->status != WL_OK)
+        return wl_fail(err, code->status == WL_NOMEM ? WL_NOMEM : WL_UNSUPPORTED, "%s%s",
+                       code->kernel[0] ? "" : "its module cannot be read: ", code->error.text);
+    const ir_func *func = ir_module_kernel(code->ir, k->name);
     if (!func)
         return wl_fail(err, WL_NOENT, "its module has no such kernel");
-    if (replay_facts_of(m->ptx, func, k->decided, k->arena, &k->facts) != WL_OK)
+    if (replay_facts_of(code->ir, func, k->decided, k->arena, &k->facts) != WL_OK)
         return fail_nomem(err);
-    wl_status status = emu_module_slice(m->loaded, k->name, &k->facts.proof, &k->slice, err);
+    wl_status status = emu_module_slice(code->loaded, k->name, &k->facts.proof, &k->slice, err);
     return status == WL_OK && list_kernel_gaps(k) != WL_OK ? fail_nomem(err) : status;
 }
 
@@ -269,7 +273,7 @@ wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char 
     replay_world_module *m = NULL;
     HASH_FIND(hh, w->modules, &module, sizeof module, m);
     if (!m)
-        return wl_fail(err, WL_NOENT, "it came without PTX, which would tell what it accessed");
+        return wl_fail(err, WL_NOENT, "its code is not known");
     HASH_FIND_STR(m->kernels, name, *out);
     if (!*out)
         *out = new_world_kernel(w, m, name);
@@ -278,6 +282,16 @@ wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char 
     if ((*out)->status != WL_OK)
         *err = (*out)->error;
     return (*out)->status;
+}
+
+bool replay_world_has_kernel(const replay_world *w, uint32_t module, const char *name)
+{
+    replay_world_module *m = NULL;
+    replay_world_kernel *k = NULL;
+    HASH_FIND(hh, w->modules, &module, sizeof module, m);
+    if (m)
+        HASH_FIND_STR(m->kernels, name, k);
+    return k != NULL;
 }
 
 /* ---- what launches decide ---- */
@@ -341,9 +355,10 @@ static wl_status see_symbol(replay_world *w, const cap_symbol *r, wl_error *err)
     if (!o || !o->memory)
         return WL_OK;
     HASH_ITER (hh, w->modules, m, next) { /* initial values come first */
-        for (size_t i = 0; i < m->variables.count && !m->tried; i++)
+        bool loads = m->source.kind == CAP_MODULE_PTX && !replay_source_tried(&m->source);
+        for (size_t i = 0; i < m->variables.count && loads; i++)
             if (m->variables.data[i] == r->object)
-                load_module(w, m);
+                (void)find_kernel_code(w, m, "");
     }
     bool fits = r->length && r->offset <= o->bytes && r->length <= o->bytes - r->offset;
     if (fits)
@@ -352,13 +367,16 @@ static wl_status see_symbol(replay_world *w, const cap_symbol *r, wl_error *err)
     return WL_OK;
 }
 
-bool replay_world_constants(replay_world *w, uint32_t module, const replay_facts *facts,
+bool replay_world_constants(replay_world *w, uint32_t module, const replay_world_kernel *kernel,
                             uint64_t *hash, const char **unknown)
 {
+    const replay_facts *facts = &kernel->facts;
     replay_world_module *m = NULL;
     HASH_FIND(hh, w->modules, &module, sizeof module, m);
     *hash = 0;
     for (uint32_t i = 0; m && i < facts->nconstants; i++) {
+        if (replay_code_settled(kernel->code, facts->constants[i]))
+            continue;
         const replay_world_object *o = variable_of(w, m, facts->constants[i]->name);
         *unknown = facts->constants[i]->name;
         if (!o || !o->memory || !o->known)

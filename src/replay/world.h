@@ -8,6 +8,7 @@
 #include "emu/slice.h"
 #include "flow/launch.h"
 #include "replay/arrays.h"
+#include "replay/code.h"
 #include "replay/facts.h"
 #include "replay/fills.h"
 #include "replay/followed.h"
@@ -34,6 +35,7 @@ typedef struct replay_world_kernel {
     wl_arena *arena;
     wl_status status; /* WL_OK: facts and slice are there; else `error` says why not */
     wl_error error;
+    const replay_code *code;
     replay_facts facts;
     replay_fills fills;
     replay_arrays arrays;
@@ -45,6 +47,8 @@ typedef struct replay_world_kernel {
     uint32_t shown;        /* memory instructions that the slice shows */
     uint32_t ngaps;
     cap_gap *gaps;
+    uint32_t ntold; /* the same by the numbers that users know */
+    cap_gap *told;
     /* Of a kernel as launches have it that decide some of its guards: what they say of each. */
     const uint8_t *decided;
     struct replay_world_kernel *variants, *next; /* those of the kernel as it is */
@@ -54,12 +58,7 @@ typedef struct replay_world_kernel {
 
 typedef struct replay_world_module {
     uint32_t id;
-    char *name, *text; /* text: NULL once parsed */
-    size_t length;
-    bool tried;
-    wl_error error; /* why it could not be loaded */
-    ir_module *ptx;
-    emu_module *loaded;
+    replay_source source;
     wl_vec(uint32_t) variables; /* objects */
     replay_world_kernel *kernels;
     UT_hash_handle hh;
@@ -87,6 +86,8 @@ bool replay_world_find_object(void *ctx, uint32_t object, emu_alloc *out);
  * says why; *out may be there all the same, with its gaps. */
 wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char *name,
                                    replay_world_kernel **out, wl_error *err);
+/* Whether that was asked for before, so that it takes no time. */
+bool replay_world_has_kernel(const replay_world *w, uint32_t module, const char *name);
 /* Puts in the place of the kernel what is left of it in launches that decide as this one does, where
  * more of that follows from the launch: with a number of its own, so that its launches are told
  * apart from others. Leaves it where there is no such thing. WL_NOMEM is the only failure. */
@@ -94,7 +95,7 @@ wl_status replay_world_decide(replay_world *w, uint32_t module, const flow_launc
                               replay_world_kernel **kernel);
 /* Hash of what the kernel's constants hold; false, with the name of the first one, where one of
  * them is not known. */
-bool replay_world_constants(replay_world *w, uint32_t module, const replay_facts *facts,
+bool replay_world_constants(replay_world *w, uint32_t module, const replay_world_kernel *kernel,
                             uint64_t *hash, const char **unknown);
 /* Where a constant of the module lies in the replay's memory; 0: nowhere. */
 uint64_t replay_world_constant(replay_world *w, uint32_t module, const char *name);
