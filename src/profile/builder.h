@@ -14,6 +14,7 @@
 #include "profile/sources.h"
 #include "profile/symbols.h"
 #include "profile/tables.h"
+#include "sass/body.h"
 
 typedef enum statement_id {
 #define X(id, text) ST_##id,
@@ -341,6 +342,10 @@ typedef struct machine_facts {
 
 wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *code, const module *m,
                         uint32_t device, machine_facts *machine, wl_error *err);
+
+/* Likewise of code that was lifted, by the machine's numbers. */
+wl_status builder_lifted_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *code,
+                               const sass_body *lifted, wl_error *err);
 
 /* launches.c */
 wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *err);

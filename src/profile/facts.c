@@ -15,9 +15,11 @@
 typedef struct writer {
     prof_builder *b;
     uint32_t kernel;
+    const sass_body *lifted; /* what the code was lifted from; NULL: it is PTX */
     const flow_kernel *flow;
     const flow_function *f;           /* the function at hand */
     double (*machine)[IR_COST_COUNT]; /* [its blocks], of machine code; NULL: not known */
+    uint8_t *taken;                   /* [machine instructions of `lifted`] what stands there */
     wl_error *err;
 } writer;
 
@@ -25,6 +27,16 @@ static uint32_t header_of(const flow_function *f, uint32_t loop)
 {
     return loop == FLOW_NONE ? UINT32_MAX
                              : f->first_pc + f->blocks[f->loops.loops[loop].header].first;
+}
+
+/* Where the profile has a basic block, or what begins one, such as a loop; UINT32_MAX: nowhere, since it
+ * lies within a machine instruction. */
+static uint32_t place_of_block(const writer *w, uint32_t first_pc)
+{
+    const sass_body *l = w->lifted;
+    if (!l || first_pc == UINT32_MAX)
+        return first_pc;
+    return l->run_of[first_pc] < l->nruns ? l->runs[l->run_of[first_pc]].insn : UINT32_MAX;
 }
 
 /* ---- blocks ---- */
@@ -99,6 +111,58 @@ static wl_status write_successors(const writer *w)
     return status;
 }
 
+/* ---- lifted code ---- */
+
+/* Of subroutines that were copied the first copy counts. */
+enum { OF_LOOP = 1, OF_FORM = 2, OF_BLOCK = 4 };
+
+/* Whether nothing of the kind stands at the machine instruction so far. */
+static bool take_machine_place(const writer *w, uint32_t pc, uint8_t kind)
+{
+    if (!w->lifted)
+        return true;
+    bool taken = w->taken[pc] & kind;
+    w->taken[pc] |= kind;
+    return !taken;
+}
+
+static uint32_t length_of_machine_block(const sass_body *l, uint32_t insn)
+{
+    uint32_t length = 1;
+    while (insn + length < l->count && !l->leader[insn + length])
+        length++;
+    return length;
+}
+
+/* What of a block holds for the machine's as well. Its chains are longer than those of the machine's
+ * instructions, since values are put together and taken apart between them. */
+static wl_status write_lifted_block(const writer *w, uint32_t number)
+{
+    const flow_block *block = &w->f->blocks[number];
+    const flow_ilp *ilp = &w->f->ilp[number];
+    uint32_t place = block->count ? place_of_block(w, w->f->first_pc + block->first) : UINT32_MAX;
+    if (place == UINT32_MAX || !take_machine_place(w, place, OF_BLOCK))
+        return WL_OK;
+    const prof_static_block row = {
+        .kernel = w->kernel,
+        .first_pc = place,
+        .ninsns = length_of_machine_block(w->lifted, place),
+        .loop = place_of_block(w, header_of(w->f, w->f->loops.of[number])),
+        .ilp = -1,
+        .mlp = ilp->loads ? flow_mlp_of(ilp) : -1,
+        .chain_loads = ilp->chain_loads,
+        .chain_shared = ilp->chain_shared};
+    return table_insert_static_blocks(w->b->insert[TABLE_static_blocks], &row, w->err);
+}
+
+static wl_status write_lifted_blocks(const writer *w)
+{
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < w->f->nblocks && status == WL_OK; i++)
+        status = write_lifted_block(w, i);
+    return status;
+}
+
 /* ---- loops ---- */
 
 static wl_status write_loops(const writer *w)
@@ -108,11 +172,14 @@ static wl_status write_loops(const writer *w)
     for (uint32_t i = 0; i < w->f->loops.count && status == WL_OK; i++) {
         const flow_loop *loop = &w->f->loops.loops[i];
         const flow_trip *trip = &w->f->trips[i];
+        uint32_t header = place_of_block(w, header_of(w->f, i));
+        if (header == UINT32_MAX || !take_machine_place(w, header, OF_LOOP))
+            continue;
         const prof_loop row = {.kernel = w->kernel,
-                               .header = header_of(w->f, i),
+                               .header = header,
                                .number = i,
                                .depth = loop->depth,
-                               .outer = header_of(w->f, loop->parent),
+                               .outer = place_of_block(w, header_of(w->f, loop->parent)),
                                .constant = trip->kind == FLOW_TRIP_CONSTANT,
                                .times = trip->count,
                                .trips = flow_trip_text(w->flow, trip, text, sizeof text)};
@@ -126,10 +193,14 @@ static wl_status write_loops(const writer *w)
 static wl_status write_form(const writer *w, const flow_address *address, uint32_t position)
 {
     char text[1200];
+    uint32_t pc = w->f->first_pc + address->insn;
     if (!*flow_address_text(w->flow, w->f, address, text, sizeof text))
         return WL_OK;
+    if (w->lifted && (address->space == IR_SPACE_CONST ||
+                      !take_machine_place(w, w->lifted->insn_of[pc], OF_FORM)))
+        return WL_OK;
     const prof_form row = {.kernel = w->kernel,
-                           .pc = w->f->first_pc + address->insn,
+                           .pc = w->lifted ? w->lifted->insn_of[pc] : pc,
                            .position = position,
                            .bytes = address->bytes,
                            .form = text,
@@ -264,9 +335,12 @@ static wl_status write_facts(prof_builder *b, uint32_t kernel_id, const flow_ker
                                                   write_loops, write_forms};
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < flow->code->count; i++) {
-        const writer w = {
-            b,  kernel_id, flow, &flow->funcs[i], counts->by_block ? counts->by_block[i] : NULL,
-            err};
+        const writer w = {.b = b,
+                          .kernel = kernel_id,
+                          .flow = flow,
+                          .f = &flow->funcs[i],
+                          .machine = counts->by_block ? counts->by_block[i] : NULL,
+                          .err = err};
         for (size_t p = 0; p < sizeof parts / sizeof *parts && status == WL_OK; p++)
             status = parts[p](&w);
     }
@@ -290,6 +364,32 @@ wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *co
         status = write_fills(b, kernel_id, flow, arena, err);
     if (status == WL_OK)
         status = write_barriers(b, kernel_id, flow, arena, err);
+    wl_arena_free(arena);
+    return status;
+}
+
+wl_status builder_lifted_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *code,
+                               const sass_body *lifted, wl_error *err)
+{
+    wl_arena *arena = wl_arena_new();
+    flow_kernel *flow = arena ? flow_kernel_new(code, arena) : NULL;
+    uint8_t *taken = arena ? wl_new_array(arena, uint8_t, (size_t)lifted->count + 1) : NULL;
+    wl_status status = flow && taken ? flow_run(flow, FLOW_PASS_ilp) : WL_NOMEM;
+    if (status == WL_OK) {
+        const writer w = {.b = b,
+                          .kernel = kernel_id,
+                          .lifted = lifted,
+                          .flow = flow,
+                          .f = &flow->funcs[0],
+                          .taken = taken,
+                          .err = err};
+        wl_status (*const parts[])(const writer *) = {write_lifted_blocks, write_loops,
+                                                      write_forms};
+        for (size_t p = 0; p < sizeof parts / sizeof *parts && status == WL_OK; p++)
+            status = parts[p](&w);
+    } else {
+        (void)NOMEM(err);
+    }
     wl_arena_free(arena);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "ir/kernel.h"
 #include "profile/demangle.h"
 #include "ptx/ptx.h"
+#include "sass/body.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static void parse_module(prof_builder *b, module *m)
 {
     wl_error err = {0};
     m->tried = true;
-    if (m->kind != CAP_MODULE_PTX) {
+    if (m->kind != CAP_MODULE_PTX) { /* its kernels are read one by one */
         m->why_not = no_ptx;
         cuda_cubin_layouts(m->code, m->length, &m->layouts);
         return;
@@ -260,9 +261,13 @@ static bool set_functions(body *c)
     return c->functions != NULL;
 }
 
+typedef struct shape_of_code {
+    uint32_t ninsns, nblocks;
+} shape_of_code;
+
 static wl_status write_kernel_row(prof_builder *b, const kernel *k, const cap_launch *launch,
-                                  const module *m, const body *c, const machine_facts *machine,
-                                  const char *missing, wl_error *err)
+                                  const module *m, const shape_of_code *shape,
+                                  const machine_facts *machine, const char *missing, wl_error *err)
 {
     const char *name = prof_demangle(b->arena, launch->kernel);
     if (!name)
@@ -274,8 +279,8 @@ static wl_status write_kernel_row(prof_builder *b, const kernel *k, const cap_la
                              .module_id = m ? m->id : 0,
                              .file = k->file,
                              .line = k->file ? k->line : 0,
-                             .ncode = c ? ncode(c) : 0,
-                             .nblocks = c ? c->nblocks : 0,
+                             .ncode = shape ? shape->ninsns : 0,
+                             .nblocks = shape ? shape->nblocks : 0,
                              .machine_sm = machine ? machine->sm : 0,
                              .machine_missing = machine ? machine->why_not : missing,
                              .missing = missing};
@@ -303,7 +308,8 @@ static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch
     k->line = first_line(&c);
     k->ncode = ncode(&c);
     k->blocks = c.blocks;
-    return status == WL_OK ? write_kernel_row(b, k, launch, m, &c, &machine, "", err) : status;
+    const shape_of_code shape = {ncode(&c), c.nblocks};
+    return status == WL_OK ? write_kernel_row(b, k, launch, m, &shape, &machine, "", err) : status;
 }
 
 static wl_status write_without_ptx(prof_builder *b, const kernel *k, const cap_launch *launch,
@@ -313,6 +319,88 @@ static wl_status write_without_ptx(prof_builder *b, const kernel *k, const cap_l
     wl_status status = layout ? builder_layout(b, k->id, layout, err) : WL_OK;
     const char *why = m->why_not ? m->why_not : "its PTX cannot be read";
     return status == WL_OK ? write_kernel_row(b, k, launch, m, NULL, NULL, why, err) : status;
+}
+
+/* ---- machine code ---- */
+
+static bool set_machine_blocks(prof_builder *b, const sass_body *code, kernel *k, uint32_t *nblocks)
+{
+    k->ncode = code->count;
+    k->blocks = wl_new_array(b->arena, uint32_t, k->ncode + 1);
+    *nblocks = 0;
+    for (uint32_t i = 0; k->blocks && i < k->ncode; i++) {
+        *nblocks += code->leader[i];
+        k->blocks[i] = *nblocks - 1;
+    }
+    return k->blocks != NULL;
+}
+
+static wl_status write_machine_code(prof_builder *b, const sass_body *code, const kernel *k,
+                                    const char *function, wl_error *err)
+{
+    char text[MAX_TEXT], op[MAX_TEXT];
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < k->ncode && status == WL_OK; i++) {
+        const prof_code row = {.kernel = k->id,
+                               .pc = i,
+                               .text = sass_body_text(code, i, text, sizeof text),
+                               .op = sass_body_name(code, i, op, sizeof op),
+                               .function = function,
+                               .block = k->blocks[i]};
+        status = table_insert_code(b->insert[TABLE_code], &row, err);
+    }
+    return status;
+}
+
+static wl_status write_machine_facts(prof_builder *b, const kernel *k, const cap_launch *launch,
+                                     const sass_body *code, wl_error *err)
+{
+    ir_kernel lifted;
+    const ir_func *func = ir_module_kernel(code->module, launch->kernel);
+    if (!func || ir_kernel_of(code->module, func, b->process.arena, &lifted) != WL_OK)
+        return NOMEM(err);
+    return builder_lifted_facts(b, k->id, &lifted, code, err);
+}
+
+static wl_status write_machine_body(prof_builder *b, kernel *k, const cap_launch *launch, module *m,
+                                    const sass_body *code, wl_error *err)
+{
+    const cuda_layout *layout = cuda_layout_of(&m->layouts, launch->kernel);
+    const char *function = prof_demangle(b->arena, launch->kernel);
+    uint32_t nblocks = 0;
+    if (!function || !set_machine_blocks(b, code, k, &nblocks))
+        return NOMEM(err);
+    k->registers = code->registers;
+    wl_status status = write_machine_code(b, code, k, function, err);
+    if (status == WL_OK && layout)
+        status = builder_layout(b, k->id, layout, err);
+    if (status == WL_OK)
+        status = write_machine_facts(b, k, launch, code, err);
+    const shape_of_code shape = {k->ncode, nblocks};
+    const machine_facts facts = {.sm = code->sm, .why_not = ""};
+    return status == WL_OK ? write_kernel_row(b, k, launch, m, &shape, &facts, "", err) : status;
+}
+
+/* Of a cubin's kernel all that its machine code tells, where that can be lifted: then launches are
+ * replayed, and have its numbers. */
+static wl_status write_machine(prof_builder *b, kernel *k, const cap_launch *launch, module *m,
+                               wl_error *err)
+{
+    wl_error why = {0};
+    sass_body code = {0};
+    wl_arena *arena = wl_arena_new();
+    wl_status status = arena ? sass_body_read(m->code, m->length, cuda_cubin_sm(m->code, m->length),
+                                              launch->kernel, arena, &code, &why)
+                             : WL_NOMEM;
+    if (status == WL_OK)
+        status = write_machine_body(b, k, launch, m, &code, err);
+    else if (status == WL_NOMEM)
+        (void)NOMEM(err);
+    else
+        status = write_without_ptx(b, k, launch, m, err);
+    sass_body_clear(&code);
+    wl_arena_free(arena);
+    return status;
 }
 
 static wl_status make_kernel(prof_builder *b, const cap_launch *launch, module *m, kernel *k,
@@ -329,6 +417,8 @@ static wl_status make_kernel(prof_builder *b, const cap_launch *launch, module *
     wl_status status = m->id ? WL_OK : write_module(b, m, err);
     if (status != WL_OK)
         return status;
+    if (m->kind == CAP_MODULE_CUBIN)
+        return write_machine(b, k, launch, m, err);
     return m->ptx ? write_body(b, k, launch, m, err) : write_without_ptx(b, k, launch, m, err);
 }
 

@@ -5,16 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *reason_of(const prof_builder *b, const cap_note *note)
-{
-    module_entry *entry = NULL;
-    HASH_FIND(hh, b->process.modules, &note->module, sizeof note->module, entry);
-    bool only_cubin = entry && entry->found->kind == CAP_MODULE_CUBIN;
-    return note->module && !only_cubin
-               ? "it ran on the GPU and was not observed there"
-               : "it ran on the GPU without PTX, which would tell what it accessed";
-}
-
 wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
 {
     cap_launch launch = cap_launch_of_note(note);
@@ -27,7 +17,8 @@ wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
     facts.row.way = CAP_WAY_NONE;
     facts.row.recorded = (note->flags & CAP_NOTE_PROBED) != 0;
     facts.name = builder_text(b, note->kernel);
-    facts.reason = reason_of(b, note);
+    facts.reason = note->module ? "it ran on the GPU and was not observed there"
+                                : "it ran on the GPU, and its code is not known";
     if (!facts.name)
         return NOMEM(err);
     status = builder_reaches(b, &facts, note->params, note->nparams, err);

@@ -92,21 +92,32 @@ class Compiled(unittest.TestCase):
             done = run([STAND_IN, self.ptx], WARPLENS_PTXAS=junk, **variables)
             self.assertEqual((done.returncode, done.stderr), (127, f"ptxas: cannot run {junk}: Exec format error\n".encode()))
 
-    def reasons(self, *command, options=(), **variables):
-        """Why the profile has no accesses, under `warplens profile` with the driver that does
-        nothing."""
+    def profile(self, *command, options=(), **variables):
+        """What `warplens profile` tells with the driver that does nothing."""
         out = self.path("p.wlprof")
-        done = run([WARPLENS, "profile", "--backend", "inline", "--replay-budget", "none", *options, "-f", "-o", out, "--", *command],
+        done = run([WARPLENS, "profile", "--backend", "inline", *options, "-f", "-o", out, "--", *command],
                    WARPLENS_DRIVER=DRIVER, XDG_CACHE_HOME=self.cache, **variables)
         self.assertEqual(done.returncode, 0, done.stderr)
         export = run([WARPLENS, "export", "--type", "json", "-o", "-", out])
         profile = json.loads(export.stdout)
         self.assertEqual([launch["kernel"] for launch in profile["launches"]], ["fill"])
-        return " ".join(skip["reason"] for skip in profile["coverage"]["skipped"])
+        return profile
+
+    def noted(self, *command, options=(), **variables):
+        """As profile(), of a run whose launches are not replayed."""
+        return self.profile(*command, options=["--replay-budget", "none", *options], **variables)
+
+    def kinds(self, *command, **variables):
+        """Of the modules of the kernels that are launched: "ptx" or "cubin"."""
+        self.noted(*command, **variables)
+        with sqlite3.connect(self.path("p.wlprof")) as database:
+            kinds = database.execute("SELECT n.name FROM modules m JOIN kernels k ON k.module = m.id "
+                                     "JOIN names n ON n.kind = 'module' AND n.value = m.kind").fetchall()
+        return [kind for kind, in kinds]
 
     def test_cubin_found(self):
         self.assertEqual(run([PTXAS, "-arch=sm_90", self.ptx, "-o", self.cubin]).returncode, 0)
-        self.assertIn("without PTX", self.reasons(PROGRAM, "load", self.cubin, "fill"))
+        self.assertEqual(self.kinds(PROGRAM, "load", self.cubin, "fill"), ["cubin"])
         with open(self.cubin, "rb") as f, sqlite3.connect(self.path("p.wlprof")) as database:
             modules = database.execute("SELECT n.name, m.bytes, k.mangled FROM modules m JOIN kernels k ON k.module = m.id "
                                        "JOIN names n ON n.kind = 'module' AND n.value = m.kind").fetchall()
@@ -115,16 +126,30 @@ class Compiled(unittest.TestCase):
             self.assertEqual(reached.fetchall(), [(0, 4096, 0)])
         # The program compiles it itself, by what TRITON_PTXAS_PATH names.
         script = f'"$TRITON_PTXAS_PATH" -arch=sm_90 "{self.ptx}" -o "{self.cubin}" && "{PROGRAM}" load "{self.cubin}" fill'
-        self.assertNotIn("without PTX", self.reasons("sh", "-c", script, TRITON_PTXAS_PATH=PTXAS))
+        self.assertEqual(self.kinds("sh", "-c", script, TRITON_PTXAS_PATH=PTXAS), ["ptx"])
         # Compiled in an earlier run.
-        self.assertNotIn("without PTX", self.reasons(PROGRAM, "load", self.cubin, "fill"))
+        self.assertEqual(self.kinds(PROGRAM, "load", self.cubin, "fill"), ["ptx"])
+
+    def test_cubin_replayed(self):
+        """What a kernel without PTX accessed is known from its machine code."""
+        self.assertEqual(run([PTXAS, "-arch=sm_90", self.ptx, "-o", self.cubin]).returncode, 0)
+        profile = self.profile(PROGRAM, "load", self.cubin, "fill")
+        self.assertEqual(profile["coverage"]["skipped"], [])
+        row, = profile["instructions"]
+        self.assertEqual((row["op"], row["space"], row["requests"], row["sectors"], row["executions"], row["active_lanes"]),
+                         ("store", "global", 1, 1, 1, 32))
+        with sqlite3.connect(self.path("p.wlprof")) as database:
+            code = database.execute("SELECT text, op FROM code WHERE pc = ?", (row["pc"],)).fetchall()
+            before = database.execute("SELECT count(*) FROM code WHERE pc < ? AND op = 'EXIT'", (row["pc"],)).fetchone()
+        self.assertRegex(code[0][0], r"^STG\.E .*R\d+$")
+        self.assertEqual((code[0][1], before), ("STG.E", (0,)))
 
     def test_parameters_of_cubins(self):
         """With a driver that tells how parameters lie, and with one that does not."""
         self.assertEqual(run([PTXAS, "-arch=sm_90", self.ptx, "-o", self.cubin]).returncode, 0)
         for variables in ({}, {"NULL_DRIVER_OLD": "1"}):
             with self.subTest(**variables):
-                self.reasons(PROGRAM, "load", self.cubin, "fill", **variables)
+                self.noted(PROGRAM, "load", self.cubin, "fill", **variables)
                 with sqlite3.connect(self.path("p.wlprof")) as database:
                     parameters = database.execute("SELECT position, offset, bytes FROM parameters ORDER BY position")
                     self.assertEqual(parameters.fetchall(), [(0, 0, 8), (1, 8, 4)])
@@ -133,8 +158,8 @@ class Compiled(unittest.TestCase):
 
     def test_linked(self):
         self.assertEqual(run([PTXAS, "-arch=sm_90", self.ptx, "-o", self.cubin]).returncode, 0)
-        self.assertNotIn("without PTX", self.reasons(PROGRAM, "link", self.ptx, "fill", NULL_DRIVER_CUBIN=self.cubin))
-        self.assertIn("without PTX", self.reasons(PROGRAM, "link", self.cubin, "fill", NULL_DRIVER_CUBIN=self.cubin))
+        self.assertEqual(self.kinds(PROGRAM, "link", self.ptx, "fill", NULL_DRIVER_CUBIN=self.cubin), ["ptx"])
+        self.assertEqual(self.kinds(PROGRAM, "link", self.cubin, "fill", NULL_DRIVER_CUBIN=self.cubin), ["cubin"])
 
     def messages(self):
         with sqlite3.connect(self.path("p.wlprof")) as database:
@@ -158,26 +183,26 @@ class Compiled(unittest.TestCase):
 
     def test_driver_refuses_probes(self):
         command = [PROGRAM, "load", self.ptx, "fill"]
-        self.reasons(*command, options=["--collect", "probe"])
+        self.noted(*command, options=["--collect", "probe"])
         self.assertNotIn("refused", self.messages())
-        self.reasons(*command, options=["--collect", "probe"], NULL_DRIVER_REFUSES="__wl_")
+        self.noted(*command, options=["--collect", "probe"], NULL_DRIVER_REFUSES="__wl_")
         self.assertIn("refused it with probes (error 218)", self.messages())
-        self.reasons(*command, options=["--collect", "replay"], NULL_DRIVER_REFUSES="__wl_")
+        self.noted(*command, options=["--collect", "replay"], NULL_DRIVER_REFUSES="__wl_")
         self.assertNotIn("refused", self.messages())
 
     def test_blocks_as_large_as_without(self):
         """With probes a kernel takes more registers: what the program can launch without them, it
         can with them."""
         command = [PROGRAM, "load", self.ptx, "fill"]
-        self.reasons(*command, options=["--collect", "probe"], NULL_DRIVER_LARGE="__wl_")
+        self.noted(*command, options=["--collect", "probe"], NULL_DRIVER_LARGE="__wl_")
         self.assertNotIn("has no probes", self.messages())  # fewer registers sufficed
-        self.reasons(*command, options=["--collect", "probe"], NULL_DRIVER_LARGE="__wl_", NULL_DRIVER_STUBBORN="1")
+        self.noted(*command, options=["--collect", "probe"], NULL_DRIVER_LARGE="__wl_", NULL_DRIVER_STUBBORN="1")
         self.assertIn("blocks could not be as large as without", self.messages())
 
     def options(self, *given, **variables):
         """Those with which the text with probes is compiled, where the program gave `given`."""
         log = self.path("log")
-        self.reasons(PROGRAM, "compile", self.ptx, "fill", *(f"{option}={value}" for option, value in given),
+        self.noted(PROGRAM, "compile", self.ptx, "fill", *(f"{option}={value}" for option, value in given),
                      options=["--collect", "probe"], NULL_DRIVER_LOG=log, **variables)
         with open(log) as f:
             told = [(int(option), int(value)) for option, value in re.findall(r"^option-(\d+) (\d+)$", f.read(), re.M)]
@@ -201,7 +226,7 @@ class Compiled(unittest.TestCase):
     def test_driver_refuses_launches(self):
         """The program's own is made in the place of one with probes."""
         command = [PROGRAM, "load", self.ptx, "fill"]
-        self.reasons(*command, options=["--collect", "probe"], NULL_DRIVER_LAUNCHES="__wl_")
+        self.noted(*command, options=["--collect", "probe"], NULL_DRIVER_LAUNCHES="__wl_")
         self.assertIn("the driver refused them with probes", self.messages())
 
 

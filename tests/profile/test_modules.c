@@ -100,10 +100,10 @@ static void kernels_of_cubins_have_no_ptx(void **state)
         "_Z4copyPfPKfi 4 0 0 the capture has no PTX of it\n");
     rows_expect(*state, "SELECT reason FROM skips ORDER BY id",
                 "it ran on the GPU and was not observed there\n"
-                "it ran on the GPU without PTX, which would tell what it accessed\n"
-                "it ran on the GPU without PTX, which would tell what it accessed\n"
-                "it ran on the GPU without PTX, which would tell what it accessed\n"
-                "it ran on the GPU without PTX, which would tell what it accessed\n");
+                "it ran on the GPU and was not observed there\n"
+                "it ran on the GPU and was not observed there\n"
+                "it ran on the GPU, and its code is not known\n"
+                "it ran on the GPU and was not observed there\n");
 }
 
 static void cubins_tell_what_parameters_reach(void **state)
