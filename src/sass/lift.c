@@ -84,6 +84,67 @@ static void lose_everything(lifter *l, const char *value)
         lift_do(l, "mov.pred %%p%u, %s", p, q.at), lift_do(l, "mov.pred %%up%u, %s", p, q.at);
 }
 
+/* ---- instructions without a layout ---- */
+
+typedef enum lost_results { LOST_NONE, LOST_REGISTERS, LOST_UNIFORMS, LOST_MATRIX } lost_results;
+
+typedef struct lost_row {
+    uint16_t bits, since, before;
+    const char *kinds;
+    lost_results results;
+    uint8_t count;
+} lost_row;
+
+static const lost_row lost_rows[] = {
+#define X(bits, kinds, since, before, name, results, count)                                        \
+    {bits, since, before, kinds, LOST_##results, count},
+#include "sass/lost.def"
+#undef X
+};
+
+/* A field of at most 16 bits that lies within one byte or two. */
+static unsigned field_of(const lifter *l, unsigned first, unsigned count)
+{
+    const unsigned char *at = l->code->bytes + (size_t)l->at * SASS_BYTES + first / 8;
+    return (at[0] | (unsigned)at[1] << 8) >> first % 8 & ((1U << count) - 1);
+}
+
+/* NULL: nobody knows what it writes. */
+static const lost_row *lost_row_of(const lifter *l)
+{
+    uint32_t sm = l->code->sm;
+    for (size_t i = 0; i < sizeof lost_rows / sizeof *lost_rows; i++) {
+        const lost_row *row = &lost_rows[i];
+        if (row->bits == field_of(l, 0, 9) && row->since <= sm && sm < row->before &&
+            strchr(row->kinds, '0' + (int)field_of(l, 9, 3)))
+            return row;
+    }
+    return NULL;
+}
+
+static void lose_uniform_pred(lifter *l, unsigned first, const char *q)
+{
+    unsigned pred = field_of(l, first, 3);
+    if (pred != SASS_ALWAYS)
+        lift_do(l, "mov.pred %%up%u, %s", pred, q);
+}
+
+static void lose_row(lifter *l, const lost_row *row, const char *value)
+{
+    bool uniform = row->results == LOST_UNIFORMS;
+    unsigned first = field_of(l, 16, 8);
+    unsigned count = row->results == LOST_MATRIX ? 4 * (field_of(l, 53, 5) + 1) : row->count;
+    unsigned none = uniform ? 63 : SASS_NO_REGISTER;
+    for (unsigned r = first; r < first + count && r < none; r++)
+        lift_do(l, "mov.b32 %%%c%u, %s", uniform ? 'u' : 'r', r, value);
+    if (row->results != LOST_UNIFORMS && row->results != LOST_NONE)
+        return;
+    lift_text q = lift_new(l, LIFT_PRED);
+    lift_put(l, "setp.eq.u32 %s, %s, 0", q.at, value);
+    lose_uniform_pred(l, 81, q.at);
+    lose_uniform_pred(l, 84, q.at);
+}
+
 static bool may_store(const lifter *l)
 {
     unsigned cost = l->code->insns[l->at].cost;
@@ -91,22 +152,36 @@ static bool may_store(const lifter *l)
            cost == SASS_UNKNOWN;
 }
 
-/* Nobody knows what it does: what it writes is lost, and memory, where it may write there. */
+static void lose_operands(lifter *l, const char *value)
+{
+    for (unsigned i = 0; i < l->in.operands; i++)
+        if (lift_operand(l, i)->flags & SASS_WRITTEN)
+            lose_result(l, i, value);
+}
+
+static void lose_memory(lifter *l, const char *value)
+{
+    /* What is loaded from elsewhere follows from nothing as it is. */
+    lift_do(l, "st.shared.b32 [%s], %s", value, value);
+    lift_do(l, "st.local.b32 [%s], %s", value, value);
+}
+
+/* Nobody knows what it does: what it writes is lost, and memory, where it may write there. Without a layout it is not known
+ * either whether its guard is uniform: it is lost as if there were none. */
 static void lose_insn(lifter *l)
 {
     lift_text value = lift_unknown(l);
+    const lost_row *row = l->in.form ? NULL : lost_row_of(l);
     l->known = false;
-    if (l->in.form) {
-        for (unsigned i = 0; i < l->in.operands; i++)
-            if (lift_operand(l, i)->flags & SASS_WRITTEN)
-                lose_result(l, i, value.at);
-    } else {
+    l->guarded &= l->in.form != NULL;
+    if (l->in.form)
+        lose_operands(l, value.at);
+    else if (row)
+        lose_row(l, row, value.at);
+    else
         lose_everything(l, value.at);
-    }
-    if (may_store(l)) { /* what is loaded from elsewhere follows from nothing as it is */
-        lift_do(l, "st.shared.b32 [%s], %s", value.at, value.at);
-        lift_do(l, "st.local.b32 [%s], %s", value.at, value.at);
-    }
+    if (!row && may_store(l))
+        lose_memory(l, value.at);
 }
 
 static void lift_insn(lifter *l)
