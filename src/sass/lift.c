@@ -86,7 +86,13 @@ static void lose_everything(lifter *l, const char *value)
 
 /* ---- instructions without a layout ---- */
 
-typedef enum lost_results { LOST_NONE, LOST_REGISTERS, LOST_UNIFORMS, LOST_MATRIX } lost_results;
+typedef enum lost_results {
+    LOST_NONE,
+    LOST_REGISTERS,
+    LOST_UNIFORMS,
+    LOST_MATRIX,
+    LOST_PREDICATE
+} lost_results;
 
 typedef struct lost_row {
     uint16_t bits, since, before;
@@ -137,12 +143,13 @@ static void lose_row(lifter *l, const lost_row *row, const char *value)
     unsigned none = uniform ? 63 : SASS_NO_REGISTER;
     for (unsigned r = first; r < first + count && r < none; r++)
         lift_do(l, "mov.b32 %%%c%u, %s", uniform ? 'u' : 'r', r, value);
-    if (row->results != LOST_UNIFORMS && row->results != LOST_NONE)
+    if (!uniform && row->results != LOST_PREDICATE)
         return;
     lift_text q = lift_new(l, LIFT_PRED);
     lift_put(l, "setp.eq.u32 %s, %s, 0", q.at, value);
     lose_uniform_pred(l, 81, q.at);
-    lose_uniform_pred(l, 84, q.at);
+    if (uniform)
+        lose_uniform_pred(l, 84, q.at);
 }
 
 static bool may_store(const lifter *l)
