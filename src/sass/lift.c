@@ -102,7 +102,7 @@ typedef struct lost_row {
 } lost_row;
 
 static const lost_row lost_rows[] = {
-#define X(bits, kinds, since, before, name, results, count)                                        \
+#define X(bits, kinds, since, before, name, results, count) \
     {bits, since, before, kinds, LOST_##results, count},
 #include "sass/lost.def"
 #undef X

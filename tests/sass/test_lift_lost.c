@@ -25,8 +25,7 @@ static char *product_ptx(unsigned columns)
           out);
     for (unsigned i = 0; i < columns / 2; i++)
         fprintf(out, "ld.global.f32 %%f%u, [%%d0+%u];\n", i, 4 * i);
-    fprintf(out,
-            "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n%uk16.f32.f16.f16 {",
+    fprintf(out, "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n%uk16.f32.f16.f16 {",
             columns);
     for (unsigned i = 0; i < columns / 2; i++)
         fprintf(out, "%s%%f%u", i ? ", " : "", i);
