@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { OPCODE_BITS = 9, OPCODE_YIELD = 0x146 };
+
 void lift_nothing(lifter *l)
 {
     (void)l;
@@ -85,11 +87,28 @@ void lift_bssy(lifter *l)
     convergence(l, "bssy");
 }
 
-/* Something before it, so that a basic block tells how often lanes came: those that meet go on together. */
-void lift_bsync(lifter *l)
+void lift_arrival(lifter *l)
 {
     lift_put(l, "mov.b32 %s, 0", lift_new(l, LIFT_B32).at);
-    convergence(l, "bsync");
+}
+
+static bool yields(const lifter *l)
+{
+    for (uint32_t i = 0; i < l->code->count; i++)
+        if (l->code->insns[i].opcode % (1 << OPCODE_BITS) == OPCODE_YIELD)
+            return true;
+    return false;
+}
+
+/* Lanes that have yielded wait for nobody at a BSYNC, as an H200 counts. A guard, even of what always holds, lets nobody
+ * rely on it that lanes meet there (flow/parted.h). */
+void lift_bsync(lifter *l)
+{
+    lift_arrival(l);
+    if (lift_is_none(lift_operand(l, 0)) && !l->guarded && yields(l))
+        lift_put(l, "@%%pt bsync %u", lift_operand(l, 1)->reg);
+    else
+        convergence(l, "bsync");
 }
 
 void lift_bbreak(lifter *l)

@@ -189,6 +189,7 @@ void lift_r2ur(lifter *l)
 
 void lift_warpsync(lifter *l)
 {
+    lift_arrival(l);
     if (lift_has(l, "ALL"))
         lift_do(l, "bar.warp.sync -1");
     else

@@ -133,24 +133,13 @@ static const struct {
     uint16_t since, before, offset;
     const char *value;
 } launch_words[] = {
-    {70, 100, 0x0, "%ntid.x"},
-    {70, 100, 0x4, "%ntid.y"},
-    {70, 100, 0x8, "%ntid.z"},
-    {70, 100, 0xc, "%nctaid.x"},
-    {70, 100, 0x10, "%nctaid.y"},
-    {70, 100, 0x14, "%nctaid.z"},
-    {70, 100, 0x28, "%stack"},
-    {100, 999, 0x360, "%ntid.x"},
-    {100, 999, 0x364, "%ntid.y"},
-    {100, 999, 0x368, "%ntid.z"},
-    {100, 999, 0x370, "%nctaid.x"},
-    {100, 999, 0x374, "%nctaid.y"},
-    {100, 999, 0x378, "%nctaid.z"},
-    {100, 999, 0x37c, "%stack"},
-    /* whether blocks form clusters, and of how many: such launches are not for lifted code */
-    {90, 100, 0x140, "0"},
-    {90, 100, 0x188, "1"},
-    {100, 999, 0x36c, "0"}};
+    {70, 100, 0x0, "%ntid.x"},      {70, 100, 0x4, "%ntid.y"},      {70, 100, 0x8, "%ntid.z"},
+    {70, 100, 0xc, "%nctaid.x"},    {70, 100, 0x10, "%nctaid.y"},   {70, 100, 0x14, "%nctaid.z"},
+    {70, 100, 0x28, "%stack"},      {100, 999, 0x360, "%ntid.x"},   {100, 999, 0x364, "%ntid.y"},
+    {100, 999, 0x368, "%ntid.z"},   {100, 999, 0x370, "%nctaid.x"}, {100, 999, 0x374, "%nctaid.y"},
+    {100, 999, 0x378, "%nctaid.z"}, {100, 999, 0x37c, "%stack"}};
+
+enum { FORMS_CLUSTERS_90 = 0x140 }; /* 1 where the launch's blocks form clusters, on sm_90 */
 
 /* Where shared and local memory begin among generic addresses: lower and upper half. */
 static const struct {
@@ -179,6 +168,12 @@ static lift_text launch_word(lifter *l, int64_t offset)
             lift_put(l, "mov.u32 %s, %s", t.at, launch_words[i].value);
             return t;
         }
+    if (sm >= 90 && sm < 100 && offset == FORMS_CLUSTERS_90) {
+        lift_text q = lift_new(l, LIFT_PRED);
+        lift_put(l, "mov.pred %s, %%is_explicit_cluster", q.at);
+        lift_put(l, "selp.b32 %s, 1, 0, %s", t.at, q.at);
+        return t;
+    }
     for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
         if (sm >= windows[i].since && sm < windows[i].before && offset == windows[i].offset)
             return lift_window(l, windows[i].local, windows[i].upper);

@@ -55,6 +55,9 @@ void lift_label(lifter *l, uint32_t insn);
 void lift_source(lifter *l);
 /* Whether PTX can have the path of a file in it. */
 bool lift_can_name(const char *path);
+/* A line that does nothing before lanes meet, so that a basic block counts how often they came: those that meet go on
+ * together. */
+void lift_arrival(lifter *l);
 lift_text lift_new(lifter *l, lift_kind kind);
 lift_text lift_text_of(const char *text);
 lift_text lift_number(int64_t value);
