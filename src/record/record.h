@@ -174,5 +174,8 @@ uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, ui
 const char *rec_left_out(const char *kernel);
 /* The same, and the launch counts. */
 const char *rec_choose(const char *kernel);
+/* The program called cudaProfilerStart or cuProfilerStart (else Stop): with --profile-from-start
+ * off launches are observed from here on, or no longer. Needs no lock. */
+void rec_profiler(bool on);
 
 #endif

@@ -161,6 +161,20 @@ uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, ui
 
 /* ---- launches ---- */
 
+static bool profiler_on; /* by the program's own calls; atomic */
+
+void rec_profiler(bool on)
+{
+    __atomic_store_n(&profiler_on, on, __ATOMIC_RELAXED);
+}
+
+/* True where the option leaves the choice to the program, and it has not begun. */
+static bool before_profiler(const prog_options *options)
+{
+    return strcmp(options->from_start, "off") == 0 &&
+           !__atomic_load_n(&profiler_on, __ATOMIC_RELAXED);
+}
+
 static const char *why_left_out(bool asked)
 {
     const prog_options *options = prog_options_get();
@@ -168,6 +182,8 @@ static const char *why_left_out(bool asked)
         return "observation was switched off";
     if (!asked)
         return "left out by --kernel-name or --kernel-name-exclude";
+    if (before_profiler(options))
+        return "left out by --profile-from-start off: not between cudaProfilerStart and Stop";
     if (rec_g.matched < options->launch_skip)
         return "left out by --launch-skip";
     if (options->launch_count && rec_g.matched - options->launch_skip >= options->launch_count)
@@ -184,6 +200,6 @@ const char *rec_choose(const char *kernel)
 {
     bool asked = prog_kernel_asked(kernel);
     const char *reason = why_left_out(asked);
-    rec_g.matched += asked && rec_g.observe;
+    rec_g.matched += asked && rec_g.observe && !before_profiler(prog_options_get());
     return reason;
 }

@@ -245,6 +245,21 @@ static void forked(void **state)
 
 /* ---- the choice of launches ---- */
 
+static void choose_by_profiler(way *write)
+{
+    (void)write;
+    setenv("WARPLENS_PROFILE_FROM_START", "off", 1);
+    setenv("WARPLENS_LAUNCH_COUNT", "1", 1);
+    begin();
+    bool good = strstr(rec_choose("mine"), "--profile-from-start") != NULL;
+    rec_profiler(true);
+    good = good && !rec_choose("mine") && strstr(rec_choose("mine"), "--launch-count");
+    rec_profiler(false);
+    good = good && strstr(rec_choose("mine"), "--profile-from-start");
+    rec_process_ends();
+    _exit(good ? 0 : 1);
+}
+
 static void choose_some(way *write)
 {
     (void)write;
@@ -266,6 +281,7 @@ static void choose_some(way *write)
 static void chooses_launches(void **state)
 {
     (void)state;
+    free(said_by(choose_by_profiler, NULL));
     char *said = said_by(choose_some, NULL);
     assert_int_equal(count_of(said, "Launches are no longer observed: why"), 1);
     assert_int_equal(count_of(said, "again"), 0);

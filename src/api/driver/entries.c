@@ -7,6 +7,7 @@
 #include "api/both/memory.h"
 #include "api/both/stream.h"
 #include "api/driver/driver.h"
+#include "record/record.h"
 
 /* Not every function uses all of its parameters. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"

@@ -8,6 +8,7 @@
 #include "api/both/stream.h"
 #include "api/driver/driver.h"
 #include "api/runtime/runtime.h"
+#include "record/record.h"
 
 /* Not every function uses all of its parameters. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"

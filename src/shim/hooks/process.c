@@ -121,3 +121,16 @@ __attribute__((constructor)) static void process_begins(void)
     hook_parts_start();
     rec_process_begins(&shim);
 }
+
+/* NVIDIA's runtime calls these for cudaProfilerStart and cudaProfilerStop. */
+HOOK(cuProfilerStart, (void), ())
+{
+    rec_profiler(true);
+    return real_cuProfilerStart();
+}
+
+HOOK(cuProfilerStop, (void), ())
+{
+    rec_profiler(false);
+    return real_cuProfilerStop();
+}
