@@ -3,9 +3,9 @@
 
     bench/onchip/spins.py [SPINS.csv [DEVICE.json]]
 
-The formula (docs/model.md) is that of src/analysis/model/atomics.c and predict.c, written anew, with the figures
-that were measured of the device. Told is what it gives, in parts of what was measured: where eight
-of ten cases lie, the median and all.
+The formula (docs/model.md) is that of src/analysis/model/atomics.c and predict.c, written anew,
+with the figures that were measured of the device. Told is what it gives, in parts of what was
+measured: where eight of ten cases lie, the median and all.
 """
 import csv
 import json
