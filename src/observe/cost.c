@@ -152,6 +152,32 @@ static void count_lane_by_lane(const acc_request *access, const obs_active *acti
         obs_sectors(active, cost);
 }
 
+/* A cp.async of 16 bytes, whose lanes are served eight by eight. */
+static bool is_copied_by_quarters(const acc_request *access)
+{
+    return access->flags & ACC_ASYNC && !(access->flags & ACC_BULK) && access->op == ACC_LOAD &&
+           access->space == ACC_GLOBAL && access->bytes == 16;
+}
+
+/* What several quarters of the warp take counts for each. */
+static uint32_t sectors_by_quarters(const acc_request *access)
+{
+    uint32_t sectors = 0;
+    for (unsigned first = 0; first < OBS_LANES; first += 8) {
+        uint8_t lane[OBS_LANES];
+        uint64_t addr[OBS_LANES];
+        acc_request quarter = *access;
+        obs_cost cost = {0};
+        quarter.mask &= UINT32_C(0xff) << first;
+        if (!quarter.mask)
+            continue;
+        obs_active active = gather_active_lanes(&quarter, lane, addr);
+        obs_sectors(&active, &cost);
+        sectors += cost.sectors;
+    }
+    return sectors;
+}
+
 bool obs_is_global_atomic(const acc_request *access)
 {
     return access->space == ACC_GLOBAL && (access->op == ACC_ATOMIC || access->op == ACC_REDUCTION);
@@ -174,6 +200,8 @@ obs_cost obs_cost_run(const acc_request *access, const obs_run *run)
         obs_active active = gather_active_lanes(access, lane, addr);
         count_lane_by_lane(access, &active, &cost);
     }
+    if (is_copied_by_quarters(access))
+        cost.sectors = sectors_by_quarters(access);
     if (obs_is_global_atomic(access))
         cost.turns = cost.sectors + (run->stride ? 0 : run->count - 1);
     return cost;
@@ -239,6 +267,8 @@ obs_cost obs_cost_irregular(const acc_request *access)
     if (ones & (ones + 1)) /* with gaps; without, another shape would be a run */
         shape_of_active(&active, access->space == ACC_LOCAL, &cost);
     count_lane_by_lane(access, &active, &cost);
+    if (is_copied_by_quarters(access))
+        cost.sectors = sectors_by_quarters(access);
     if (obs_is_global_atomic(access))
         cost.turns = cost.sectors + obs_further_turns(&active);
     return cost;

@@ -217,6 +217,21 @@ static uint32_t turns(const acc_request *access)
     return all;
 }
 
+/* A cp.async of 16 bytes counts for each eight lanes. */
+static uint32_t ref_sectors(const acc_request *access)
+{
+    bool apart = access->bytes == 16 && access->op == ACC_LOAD && access->space == ACC_GLOBAL &&
+                 (access->flags & (ACC_ASYNC | ACC_BULK)) == ACC_ASYNC;
+    uint32_t sectors = 0;
+    for (int lane = 0; lane < 32; lane += apart ? 8 : 32) {
+        acc_request part = *access;
+        if (apart)
+            part.mask &= 0xffu << lane;
+        sectors += part.mask ? (uint32_t)count_pieces(&part, 32) : 0;
+    }
+    return sectors;
+}
+
 obs_cost ref_cost(const acc_request *access)
 {
     obs_cost cost = {.lanes = (uint32_t)__builtin_popcount(access->mask)};
@@ -225,7 +240,7 @@ obs_cost ref_cost(const acc_request *access)
         wavefronts(access, &cost);
         return cost;
     }
-    cost.sectors = (uint32_t)count_pieces(access, 32);
+    cost.sectors = ref_sectors(access);
     cost.sectors_min = (uint32_t)((count_pieces(access, 1) + 31) / 32);
     if (access->space == ACC_GLOBAL && (access->op == ACC_ATOMIC || access->op == ACC_REDUCTION))
         cost.turns = turns(access);

@@ -78,6 +78,7 @@ static void random_requests_agree(void **state)
         acc_request access = pattern_draw(&rng, i % 3 ? 0x7f5c00000000u : 0, 64 * 1024, false,
                                           addr);
         access.flags = pattern_below(&rng, 16) ? 0 : ACC_MATRIX;
+        access.flags |= pattern_below(&rng, 4) ? 0 : ACC_ASYNC;
         obs_cost want = ref_cost(&access);
         expect_same(&access, cost_of_request(&access), want);
         if (obs_find_run(&access, &run)) {
@@ -150,6 +151,36 @@ static void global_by_hand(void **state)
     expect_sectors(load(4, 0x7, 4096, 4096), 3, 1, OBS_SHAPE_STRIDED);
     assert_int_equal(load(4, full, 4096, -2048).stride, -2048);
     assert_int_equal(load(4, full, 4096, 4).lanes, 32);
+}
+
+/* Eight lanes by eight: all load the same 16 bytes, or each other lane what the next eight begin with. */
+static void copies_by_hand(void **state)
+{
+    uint64_t addr[32];
+    acc_request access = {.space = ACC_GLOBAL,
+                          .op = ACC_LOAD,
+                          .bytes = 16,
+                          .mask = UINT32_MAX,
+                          .addr = addr,
+                          .stride = 0};
+    (void)state;
+    for (int i = 0; i < 32; i++)
+        addr[i] = 4096;
+    assert_int_equal(cost_of_request(&access).sectors, 1);
+    access.flags = ACC_ASYNC;
+    assert_int_equal(cost_of_request(&access).sectors, 4);
+    access.mask = 0x10;
+    assert_int_equal(cost_of_request(&access).sectors, 1);
+    access.flags = ACC_ASYNC | ACC_BULK;
+    access.mask = UINT32_MAX;
+    assert_int_equal(cost_of_request(&access).sectors, 1);
+    access.stride = ACC_IRREGULAR;
+    access.flags = ACC_ASYNC;
+    for (int i = 0; i < 32; i++)
+        addr[i] = 4096 + 32 * (i % 8 / 2 + i / 8) + 16 * (i % 2); /* 4 sectors each, 7 in all */
+    assert_int_equal(cost_of_request(&access).sectors, 16);
+    access.flags = 0;
+    assert_int_equal(cost_of_request(&access).sectors, 7);
 }
 
 static void expect_passes(obs_cost c, uint32_t passes, uint32_t fewest)
@@ -270,9 +301,13 @@ static void barriers_by_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(global_by_hand),        cmocka_unit_test(shared_by_hand),
-        cmocka_unit_test(local_by_hand),         cmocka_unit_test(barriers_by_hand),
-        cmocka_unit_test(turns_by_hand),         cmocka_unit_test(vectors_count_where_they_can),
+        cmocka_unit_test(copies_by_hand),
+        cmocka_unit_test(global_by_hand),
+        cmocka_unit_test(shared_by_hand),
+        cmocka_unit_test(local_by_hand),
+        cmocka_unit_test(barriers_by_hand),
+        cmocka_unit_test(turns_by_hand),
+        cmocka_unit_test(vectors_count_where_they_can),
         cmocka_unit_test(random_requests_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
