@@ -341,7 +341,7 @@ static fact joined(const state *s, const ir_operand *parts)
         fact one = o->kind == IR_OPD_REG && !o->component ? fact_of_reg(s, o->reg)
                    : o->kind == IR_OPD_INT                ? known_fact(o->imm)
                                                           : varies;
-        if (one.seen == VARIES)
+        if (one.seen == VARIES || bits * i >= 64)
             return varies;
         unseen |= one.seen == UNSEEN;
         value |= cut_to_width(one.value, bits) << bits * i;
