@@ -195,9 +195,7 @@ void lift_warpsync(lifter *l)
     else
         lift_do(l, "bar.warp.sync %s", lift_word(l, 1, 0).at);
     const sass_operand *may = lift_operand(l, 0);
-    l->known &= lift_is_none(may) && !(may->flags & SASS_NEGATED) && !lift_has(l, "COLLECTIVE") &&
-                !lift_has(l, "EXCLUSIVE");
-    l->elsewhere = true;
+    l->known &= lift_is_none(may) && !(may->flags & SASS_NEGATED) && !lift_has(l, "COLLECTIVE");
 }
 
 /* ---- barriers of a block ---- */
