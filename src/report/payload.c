@@ -850,7 +850,7 @@ static bool lacks_room(const json_t *row, const rep_paths *paths)
 {
     const json_t *hashed = json_object_get(row, K(page_explore, hashed));
     return json_object_get(row, K(page_explore, left_out)) ||
-           (json_object_get(hashed, K(page_paths, left_out)) &&
+           (paths && json_object_get(hashed, K(page_paths, left_out)) &&
             paths->hashed.warps <= REP_MOST_HASHED_WARPS);
 }
 
