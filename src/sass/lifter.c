@@ -8,6 +8,8 @@
 /* ---- lines ---- */
 
 static void write_line(lifter *l, bool guarded, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
+static void write_line(lifter *l, bool guarded, const char *format, va_list arguments)
 {
     if (guarded)
         fprintf(l->out, "@%s%s ", l->in.guard_negated ? "!" : "", l->guard_pred.at);
