@@ -66,28 +66,33 @@ static bool operation(const lifter *l, const atomic_type *type, lift_text *out)
 
 /* ---- values: a register, a pair as one, or several in braces ---- */
 
+static bool is_one_wide_value(const atomic_type *type)
+{
+    return type->elements != type->words;
+}
+
+static register_list single(lift_text text)
+{
+    register_list list;
+    snprintf(list.at, sizeof list.at, "%s", text.at);
+    return list;
+}
+
 static register_list value_of(lifter *l, unsigned i, const atomic_type *type)
 {
-    if (type->elements == type->words)
-        return lift_list(l, i, type->words, false);
-    register_list list;
-    snprintf(list.at, sizeof list.at, "%s", lift_pair(l, i).at);
-    return list;
+    return is_one_wide_value(type) ? single(lift_pair(l, i)) : lift_list(l, i, type->words, false);
 }
 
 /* Where the old value goes; a pair is unpacked by finish(). */
 static register_list result_of(lifter *l, unsigned i, const atomic_type *type)
 {
-    if (type->elements == type->words)
-        return lift_list(l, i, type->words, true);
-    register_list list;
-    snprintf(list.at, sizeof list.at, "%s", lift_new(l, LIFT_B64).at);
-    return list;
+    return is_one_wide_value(type) ? single(lift_new(l, LIFT_B64))
+                                   : lift_list(l, i, type->words, true);
 }
 
 static void finish(lifter *l, unsigned i, const atomic_type *type, const register_list *result)
 {
-    if (type->elements != type->words)
+    if (is_one_wide_value(type))
         lift_set_pair(l, i, result->at);
 }
 

@@ -27,8 +27,7 @@ static const number_type *type_named(const char *name)
 static const number_type *type_of_modifier(sass_text text)
 {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strlen(types[i].name) == text.length &&
-            memcmp(types[i].name, text.at, text.length) == 0)
+        if (sass_text_is(text, types[i].name))
             return &types[i];
     return NULL;
 }

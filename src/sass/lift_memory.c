@@ -66,12 +66,6 @@ static bool has_uniform(const sass_operand *op)
            op->uniform != SASS_NO_REGISTER;
 }
 
-static bool is_suffix(const sass_operand *op, const char *suffix)
-{
-    return op->suffix.length == strlen(suffix) &&
-           memcmp(op->suffix.at, suffix, op->suffix.length) == 0;
-}
-
 static lift_text with_offset(lift_text base, int64_t offset)
 {
     lift_text text;
@@ -86,7 +80,7 @@ lift_text lift_wide_address(lifter *l, unsigned i)
     lift_text d = lift_new(l, LIFT_B64), u = lift_new(l, LIFT_B64);
     if (!adds_register(op))
         lift_put(l, "mov.u64 %s, 0", d.at);
-    else if (is_suffix(op, "U32"))
+    else if (sass_text_is(op->suffix, "U32"))
         lift_put(l, "cvt.u64.u32 %s, %%r%u", d.at, op->reg);
     else
         lift_put(l, "mov.b64 %s, {%%r%u, %%r%u}", d.at, op->reg, op->reg + 1);
@@ -100,10 +94,10 @@ lift_text lift_wide_address(lifter *l, unsigned i)
 lift_text lift_narrow_address(lifter *l, unsigned i)
 {
     const sass_operand *op = lift_operand(l, i);
-    unsigned bits = is_suffix(op, "X4")    ? 2
-                    : is_suffix(op, "X8")  ? 3
-                    : is_suffix(op, "X16") ? 4
-                                           : 0;
+    unsigned bits = sass_text_is(op->suffix, "X4")    ? 2
+                    : sass_text_is(op->suffix, "X8")  ? 3
+                    : sass_text_is(op->suffix, "X16") ? 4
+                                                      : 0;
     lift_text t;
     if (adds_register(op) && !bits &&
         !has_uniform(op)) { /* as it is: the stack is followed word by word */
@@ -238,8 +232,8 @@ static const char *indexed_constant(lifter *l, const sass_operand *op, lift_text
     if (op->bank)
         snprintf(name, sizeof name, "__bank%u", op->bank);
     l->banks |= op->bank ? UINT32_C(1) << op->bank : 0;
-    lift_put(l, "add.u32 %s, %%%c%u, %" PRId64, t.at, is_suffix(op, "U") ? 'u' : 'r', op->reg,
-             offset);
+    lift_put(l, "add.u32 %s, %%%c%u, %" PRId64, t.at, sass_text_is(op->suffix, "U") ? 'u' : 'r',
+             op->reg, offset);
     lift_put(l, "cvt.s64.s32 %s, %s", d.at, t.at);
     lift_put(l, "mov.u64 %s, %s", base.at, name);
     lift_put(l, "add.u64 %s, %s, %s", d.at, d.at, base.at);

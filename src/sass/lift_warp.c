@@ -32,22 +32,17 @@ static const struct {
                 {"SR_VIRTUALSMID", "%smid"},
                 {"SRZ", "0"}};
 
-static bool is_sreg(sass_text text, const char *name)
-{
-    return text.length == strlen(name) && memcmp(text.at, name, text.length) == 0;
-}
-
 static const char *special_of(const lifter *l)
 {
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
-        if (is_sreg(lift_operand(l, 1)->name, specials[i].name))
+        if (sass_text_is(lift_operand(l, 1)->name, specials[i].name))
             return specials[i].ptx;
     return NULL;
 }
 
 void lift_s2r(lifter *l)
 {
-    if (is_sreg(lift_operand(l, 1)->name, "SR_SWINHI")) {
+    if (sass_text_is(lift_operand(l, 1)->name, "SR_SWINHI")) {
         lift_set(l, 0, 0, lift_window(l, false, true).at);
         return;
     }

@@ -18,19 +18,6 @@ static bool read_details(const sass_code *code, uint32_t i, sass_details *out)
     return sass_read(code->bytes + (size_t)i * SASS_BYTES, i, code->sm, out);
 }
 
-static bool is_modifier(sass_text text, const char *word)
-{
-    return strlen(word) == text.length && memcmp(word, text.at, text.length) == 0;
-}
-
-static bool has(const sass_details *in, const char *modifier)
-{
-    for (unsigned i = 0; i < in->modifiers; i++)
-        if (is_modifier(in->modifier[i], modifier))
-            return true;
-    return false;
-}
-
 static bool is_name(const sass_details *in, const char *name)
 {
     return strcmp(in->form->name, name) == 0;
@@ -63,8 +50,9 @@ static bool moves_number(const sass_details *in, int64_t *value)
         *value = (int32_t)op[1].value;
         return true;
     }
-    if (is_name(in, "IMAD") && in->operands > 3 && !has(in, "X") && reads_nothing(&op[1]) &&
-        reads_nothing(&op[2]) && (op[3].kind == SASS_NUMBER || op[3].kind == SASS_SIGNED)) {
+    if (is_name(in, "IMAD") && in->operands > 3 && !sass_has_modifier(in, "X") &&
+        reads_nothing(&op[1]) && reads_nothing(&op[2]) &&
+        (op[3].kind == SASS_NUMBER || op[3].kind == SASS_SIGNED)) {
         *value = (int32_t)op[3].value;
         return true;
     }
@@ -107,8 +95,9 @@ static const char *find_symbol(const lift_ways *w, uint32_t at, unsigned reg)
     sass_details in;
     uint32_t load = find_writer(w, at, reg, &in);
     int64_t index = 0;
-    if (load == SASS_NOWHERE || !is_name(&in, "LDC") || in.operands < 2 || !has(&in, "64") ||
-        in.operand[1].kind != SASS_CONSTANT || in.operand[1].bank != BANK_OF_FUNCTIONS)
+    if (load == SASS_NOWHERE || !is_name(&in, "LDC") || in.operands < 2 ||
+        !sass_has_modifier(&in, "64") || in.operand[1].kind != SASS_CONSTANT ||
+        in.operand[1].bank != BANK_OF_FUNCTIONS)
         return NULL;
     if (in.operand[1].flags & SASS_WITH_REGISTER && in.operand[1].reg != SASS_NO_REGISTER &&
         !find_number(w, load, in.operand[1].reg, &index))
@@ -176,7 +165,7 @@ static void name_functions(lift_ways *w)
     for (uint32_t i = 0; i < w->code->count; i++) {
         sass_details in;
         if (w->code->insns[i].flow != SASS_CALL || w->ways[i].goes != LIFT_ANYWHERE ||
-            !read_details(w->code, i, &in) || !has(&in, "ABS") || in.operands < 2)
+            !read_details(w->code, i, &in) || !sass_has_modifier(&in, "ABS") || in.operands < 2)
             continue;
         w->ways[i].symbol = find_symbol(w, i, in.operand[1].reg);
         if (w->ways[i].symbol)
@@ -264,7 +253,8 @@ static uint8_t register_of_return(const lift_ways *w, uint32_t at)
     unsigned from = is_name(&in, "MOV") ? 1 : is_name(&in, "IMAD") ? 3 : 0;
     bool moves = from && in.operands > from && in.operand[from].kind == SASS_REGISTER &&
                  !(in.operand[from].flags & (SASS_NEGATED | SASS_INVERTED | SASS_ABSOLUTE)) &&
-                 !has(&in, "X") && !has(&in, "WIDE") && !has(&in, "HI") &&
+                 !sass_has_modifier(&in, "X") && !sass_has_modifier(&in, "WIDE") &&
+                 !sass_has_modifier(&in, "HI") &&
                  (from == 1 || reads_nothing(&in.operand[1]) || reads_nothing(&in.operand[2]));
     return moves ? in.operand[from].reg : reg;
 }

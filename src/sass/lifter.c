@@ -102,22 +102,9 @@ lift_text lift_unknown(lifter *l)
 
 /* ---- modifiers ---- */
 
-static bool is_text(sass_text text, const char *word)
-{
-    return strlen(word) == text.length && memcmp(word, text.at, text.length) == 0;
-}
-
-static bool has_modifier(const sass_details *in, const char *modifier)
-{
-    for (unsigned i = 0; i < in->modifiers; i++)
-        if (is_text(in->modifier[i], modifier))
-            return true;
-    return false;
-}
-
 bool lift_has(const lifter *l, const char *modifier)
 {
-    return has_modifier(&l->in, modifier);
+    return sass_has_modifier(&l->in, modifier);
 }
 
 int lift_which(const lifter *l, const char *const *names)
@@ -402,12 +389,12 @@ unsigned lift_result_width(const sass_details *in)
         "P2R",   "POPC",  "PRMT",   "R2UR",      "REDUX",  "S2R",   "S2UR",  "SEL",    "SGXT",
         "SHF",   "SHFL",  "UIADD3", "UIMAD",     "ULDC",   "ULEA",  "ULOP3", "UMOV",   "UPRMT",
         "USEL",  "USHF",  "VIADD",  "VIADDMNMX", "VIMNMX", "VOTE",  "VOTEU", NULL};
-    if (has_modifier(in, "256"))
+    if (sass_has_modifier(in, "256"))
         return 2 * WIDEST_RESULT;
-    if (has_modifier(in, "128"))
+    if (sass_has_modifier(in, "128"))
         return WIDEST_RESULT;
     for (size_t i = 0; two[i]; i++)
-        if (has_modifier(in, two[i]))
+        if (sass_has_modifier(in, two[i]))
             return 2;
     return is_one_of(in->form->name, one) ? 1 : in->form->name[0] == 'D' ? 2 : WIDEST_RESULT;
 }

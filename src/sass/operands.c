@@ -634,3 +634,18 @@ bool sass_read(const unsigned char bytes[SASS_BYTES], uint32_t index, uint32_t s
     read_control(&r);
     return false;
 }
+
+/* ---- pieces of the table ---- */
+
+bool sass_text_is(sass_text text, const char *word)
+{
+    return strlen(word) == text.length && memcmp(word, text.at, text.length) == 0;
+}
+
+bool sass_has_modifier(const sass_details *insn, const char *modifier)
+{
+    for (unsigned i = 0; i < insn->modifiers; i++)
+        if (sass_text_is(insn->modifier[i], modifier))
+            return true;
+    return false;
+}

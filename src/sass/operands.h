@@ -85,6 +85,9 @@ typedef struct sass_details {
 bool sass_read(const unsigned char bytes[SASS_BYTES], uint32_t index, uint32_t sm,
                sass_details *out);
 
+bool sass_text_is(sass_text text, const char *word);
+bool sass_has_modifier(const sass_details *insn, const char *modifier);
+
 /* As nvdisasm prints it, without the closing semicolon. Returns the length, or what it would be
  * where `size` is too small, as snprintf(). */
 size_t sass_print(const sass_details *insn, uint32_t sm, char *text, size_t size);
