@@ -277,6 +277,19 @@ class CudaPrograms(Case):
         self.assertEqual(stats["memory"]["peak_bytes"], 4 * 40000)
         self.assert_nothing_left("p.wlprof")
 
+    def test_the_program_chooses_what_is_observed(self):
+        program = compile_program("profiler")
+        for choice, blocks in (("on", [8, 2, 2, 3]), ("off", [2, 2])):
+            self.setUp()
+            done = self.profile(program, options=["--profile-from-start", choice])
+            self.assertEqual((done.returncode, done.stdout), (0, "ok\n"), done.stderr)
+            stats = self.stats()
+            self.assertEqual([launch["grid"][0] for launch in stats["launches"]], blocks)
+            reasons = [skipped["reason"] for skipped in stats["coverage"]["skipped"]]
+            self.assertEqual(stats["coverage"]["launches_seen"], 4)
+            self.assertEqual(any("--profile-from-start off" in reason for reason in reasons), choice == "off")
+            self.assertEqual(stats["memory"]["peak_bytes"], 4000)
+
     def test_what_a_prediction_is_not_sure_of(self):
         """64 lanes that change one word by compare and swap wait for each other."""
         done = self.profile(compile_program("swaps"), options=["--threads", "1", "--device", "h200"])
