@@ -80,12 +80,12 @@ _Noreturn void emu_raise(emu_warp *w, uint32_t pc, emu_fault_kind kind, uint32_t
     va_end(args);
     pthread_mutex_lock(&run->lock);
     /* Of several blocks that fail at about the same time the first one speaks, however many threads
-     * there are. */
-    if (run->fault.kind == EMU_FAULT_NONE || w->cta->index < run->fault_block) {
-        run->fault_block = w->cta->index;
+     * there are: those that were started before go on for a while. */
+    if (run->fault.kind == EMU_FAULT_NONE || w->cta->turn < run->fault_turn) {
+        run->fault_turn = w->cta->turn;
         fill_fault(&run->fault, w, pc, kind, lane, address, bytes, what);
     }
     pthread_mutex_unlock(&run->lock);
-    atomic_store(&run->stop, true);
+    emu_end_from(run, w->cta->turn);
     longjmp(w->worker->fault, 1);
 }

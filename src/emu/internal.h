@@ -427,6 +427,7 @@ typedef enum emu_progress {
 struct emu_cta { /* a block in flight */
     emu_worker *worker;
     uint64_t index;
+    uint64_t turn; /* its place in the order in which blocks are started */
     emu_dim id;
     uint8_t *shared;
     uint32_t shared_bytes;
@@ -482,7 +483,8 @@ struct emu_run_state { /* one launch */
     uint64_t nblocks;
     uint64_t units; /* clusters to run; a single block is one */
     _Atomic uint64_t next_unit, blocks_done;
-    _Atomic bool stop;
+    _Atomic uint64_t
+        end;       /* blocks of this turn and later ones end at once; UINT64_MAX: none does */
     bool parallel; /* more than one worker: atomics must be atomic */
     bool stopped_by_caller, out_of_memory;
     uint32_t nworkers;
@@ -490,7 +492,8 @@ struct emu_run_state { /* one launch */
     pthread_mutex_t lock; /* of the fault and of printing */
     pthread_mutex_t wide_atomics;
     emu_fault fault;
-    uint64_t fault_block;
+    uint64_t fault_turn;
+    _Atomic uint32_t polls_after_fault; /* of blocks that were started before the one that failed */
     double deadline, last_progress;
     uint64_t resident_most; /* blocks that a worker may have in flight */
     struct emu_text **
@@ -512,8 +515,11 @@ void emu_warp_abandon(emu_warp *w);
 /* Splits that wait for lanes look again whether they are there. */
 void emu_wake_lanes(emu_warp *w);
 
-/* run.c: now and then, from loops that may be long: time limit and progress. Sets run->stop. */
+/* run.c: now and then, from loops that may be long: time limit and progress. Sets run->end. */
 void emu_poll(emu_worker *worker);
+/* Blocks of this turn and later ones are to end. */
+void emu_end_from(emu_run_state *run, uint64_t turn);
+bool emu_is_to_end(const emu_cta *cta);
 /* layout.c: what a pointer to a function holds, neither an address of data nor null. */
 uint64_t emu_function_token(const ir_module *module, const ir_func *func);
 

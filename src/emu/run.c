@@ -157,33 +157,61 @@ static void fill_warps(emu_run_state *run)
 
 /* ---- workers ---- */
 
+/* How often blocks that were started before one that failed may still look around. */
+enum { POLLS_AFTER_FAULT = 256 };
+
+void emu_end_from(emu_run_state *run, uint64_t turn)
+{
+    uint64_t end = atomic_load(&run->end);
+    while (turn < end && !atomic_compare_exchange_weak(&run->end, &end, turn)) {}
+}
+
+bool emu_is_to_end(const emu_cta *cta)
+{
+    return cta->turn >= atomic_load_explicit(&cta->worker->run->end, memory_order_relaxed);
+}
+
+static bool is_ending(const emu_run_state *run)
+{
+    return atomic_load_explicit(&run->end, memory_order_relaxed) != UINT64_MAX;
+}
+
+static void tell_of_time(emu_run_state *run)
+{
+    const uint64_t total = run->units * count_of_dim(run->cluster);
+    pthread_mutex_lock(&run->lock);
+    if (run->fault.kind == EMU_FAULT_NONE) {
+        run->fault.kind = EMU_FAULT_TIMEOUT;
+        run->fault.cuda_error = 702;
+        snprintf(run->fault.text, sizeof run->fault.text,
+                 "the time limit of the launch was reached: kernel %s ran for %.1f s, %llu of "
+                 "%llu blocks had ended",
+                 run->kernel->func->name, run->launch->time_limit,
+                 (unsigned long long)atomic_load(&run->blocks_done), (unsigned long long)total);
+    }
+    pthread_mutex_unlock(&run->lock);
+}
+
 void emu_poll(emu_worker *worker)
 {
     emu_run_state *run = worker->run;
     const emu_launch *l = run->launch;
     const uint64_t total = run->units * count_of_dim(run->cluster);
     bool reports = worker->index == 0 && l->progress;
+    if (is_ending(run) && atomic_fetch_add(&run->polls_after_fault, 1) >= POLLS_AFTER_FAULT)
+        emu_end_from(run, 0);
     if (run->deadline == 0 && !reports)
         return;
     double t = wl_seconds();
-    if (run->deadline != 0 && t > run->deadline && !atomic_exchange(&run->stop, true)) {
-        pthread_mutex_lock(&run->lock);
-        if (run->fault.kind == EMU_FAULT_NONE) {
-            run->fault.kind = EMU_FAULT_TIMEOUT;
-            run->fault.cuda_error = 702;
-            snprintf(run->fault.text, sizeof run->fault.text,
-                     "the time limit of the launch was reached: kernel %s ran for %.1f s, %llu of "
-                     "%llu blocks had ended",
-                     run->kernel->func->name, l->time_limit,
-                     (unsigned long long)atomic_load(&run->blocks_done), (unsigned long long)total);
-        }
-        pthread_mutex_unlock(&run->lock);
+    if (run->deadline != 0 && t > run->deadline) {
+        tell_of_time(run);
+        emu_end_from(run, 0);
     }
     if (reports && t - run->last_progress >= 0.1) {
         run->last_progress = t;
         if (!l->progress(l->progress_ctx, atomic_load(&run->blocks_done), total)) {
             run->stopped_by_caller = true;
-            atomic_store(&run->stop, true);
+            emu_end_from(run, 0);
         }
     }
 }
@@ -195,11 +223,12 @@ static bool start_next(emu_worker *worker)
     emu_run_state *run = worker->run;
     const emu_dim grid = run->launch->grid, c = run->cluster;
     uint64_t n = atomic_fetch_add(&run->next_unit, 1);
-    if (n >= run->units)
+    uint32_t size = (uint32_t)count_of_dim(c);
+    const uint64_t turn = n * size;
+    if (n >= run->units || turn >= atomic_load_explicit(&run->end, memory_order_relaxed))
         return false;
     if (run->launch->only)
         n = run->launch->only[n];
-    uint32_t size = (uint32_t)count_of_dim(c);
     emu_cluster *cluster = calloc(1, sizeof *cluster + size * sizeof *cluster->blocks);
     if (!cluster)
         return false;
@@ -215,9 +244,10 @@ static bool start_next(emu_worker *worker)
         emu_cta *cta = emu_cta_start(worker, index, cluster, r);
         if (!cta || !wl_push(&worker->resident, cta)) {
             run->out_of_memory = true;
-            atomic_store(&run->stop, true);
+            emu_end_from(run, 0);
             return false;
         }
+        cta->turn = turn + r;
         cluster->blocks[r] = cta;
     }
     return true;
@@ -241,29 +271,32 @@ static void end_block(emu_worker *worker, size_t at)
     }
 }
 
-/* Runs the blocks in flight once each. Where all wait or spin, another one is started: they may
- * wait for it. */
-static void run_round(emu_worker *worker)
+/* Runs the blocks in flight once each, those that are to end left out. Where all wait or spin,
+ * another one is started: they may wait for it. False where none goes on. */
+static bool run_round(emu_worker *worker)
 {
     emu_run_state *run = worker->run;
     bool moved = false, yielded = false;
-    for (size_t k = 0;
-         k < worker->resident.count && !atomic_load_explicit(&run->stop, memory_order_relaxed);) {
-        emu_progress p = emu_cta_run(worker->resident.data[k]);
-        moved |= p == EMU_DONE || worker->resident.data[k]->moved;
+    for (size_t k = 0; k < worker->resident.count;) {
+        emu_cta *cta = worker->resident.data[k];
+        emu_progress p = emu_is_to_end(cta) ? EMU_BLOCKED : emu_cta_run(cta);
+        moved |= p == EMU_DONE || (p != EMU_BLOCKED && cta->moved);
         yielded |= p == EMU_YIELDED;
         if (p == EMU_DONE)
             end_block(worker, k);
         else
             k++;
     }
-    if (worker->resident.count == 0 || atomic_load_explicit(&run->stop, memory_order_relaxed))
-        return;
+    if (worker->resident.count == 0)
+        return true;
     bool more = worker->resident.count < run->resident_most && start_next(worker);
+    if (is_ending(run))
+        return moved || more; /* what waits may wait for a block that has failed */
     if (!moved && !yielded && !more)
         emu_deadlock(worker->resident.data[0]);
     if (yielded && !more)
         sched_yield();
+    return true;
 }
 
 static void work(void *ctx, uint32_t index)
@@ -273,12 +306,8 @@ static void work(void *ctx, uint32_t index)
     const acc_observer *o = run->launch->observer;
     worker->observer = o && o->worker_begin ? o->worker_begin(o->ctx, index) : NULL;
     if (setjmp(worker->fault) == 0)
-        while (!atomic_load_explicit(&run->stop, memory_order_relaxed)) {
-            if (worker->resident.count == 0 && !start_next(worker))
-                break;
-            run_round(worker);
+        while ((worker->resident.count || start_next(worker)) && run_round(worker))
             emu_poll(worker);
-        }
     while (worker->resident.count) { /* after a fault */
         emu_cta *cta = worker->resident.data[--worker->resident.count];
         emu_cluster *cluster = cta->cluster;
@@ -492,7 +521,7 @@ static wl_status execute_launch(emu_run_state *run, emu_result *result, wl_error
 wl_status emu_run(emu_machine *m, emu_kernel *kernel, const emu_launch *launch, emu_result *result,
                   wl_error *err)
 {
-    emu_run_state run = {.machine = m, .kernel = kernel, .launch = launch};
+    emu_run_state run = {.machine = m, .kernel = kernel, .launch = launch, .end = UINT64_MAX};
     memset(result, 0, sizeof *result);
     pthread_mutex_init(&run.lock, NULL);
     pthread_mutex_init(&run.wide_atomics, NULL);

@@ -656,12 +656,11 @@ static void return_lanes(emu_warp *w, emu_split *s)
 /* Behind a back edge, now and then: false where the warp has to let others run. */
 static bool look_around(emu_warp *w)
 {
-    emu_run_state *run = w->worker->run;
     bool spun = w->spun;
     w->budget = QUANTUM;
     w->spun = false;
     emu_poll(w->worker);
-    if (atomic_load_explicit(&run->stop, memory_order_relaxed))
+    if (emu_is_to_end(w->cta))
         longjmp(w->worker->fault, 1);
     return !spun;
 }

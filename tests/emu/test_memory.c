@@ -68,18 +68,36 @@ static void faults_say_what_and_where(void **state)
     fixture_end(&f);
 }
 
+/* Block 3 takes longest to its trap, those after it are at theirs before. */
 static void the_first_block_speaks(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, HEADER ".visible .entry k(.param .u64 p) { .reg .pred %p<2>; .reg .b32 "
+    fixture_begin(&f, HEADER ".visible .entry k(.param .u64 p) { .reg .pred %p<4>; .reg .b32 "
                              "%r<4>; mov.u32 %r1, %ctaid.x;\n"
-                             "setp.lt.u32 %p1, %r1, 3; @%p1 exit; trap; }\n");
-    for (f.threads = 1; f.threads <= 2; f.threads++)
+                             "setp.lt.u32 %p1, %r1, 3; @%p1 exit; setp.ne.u32 %p2, %r1, 3;\n"
+                             "@%p2 bra $END; mov.u32 %r2, 0; $L: add.u32 %r2, %r2, 1;\n"
+                             "setp.lt.u32 %p3, %r2, 30000; @%p3 bra $L; $END: trap; }\n");
+    for (f.threads = 1; f.threads <= 4; f.threads++)
         for (int k = 0; k < 20; k++) {
             assert_int_equal(TRY(&f, "k", 64, 32, 0), WL_FAULT);
             assert_int_equal(f.result.fault.block.x, 3);
         }
+    fixture_end(&f);
+}
+
+/* Block 0 never ends, as it may where it waits for what block 1 would have written. */
+static void a_fault_ends_blocks_that_go_on_for_ever(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_begin(&f, HEADER ".visible .entry k(.param .u64 p) { .reg .pred %p1; .reg .b32 %r1;\n"
+                             "mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 0; @%p1 trap;\n"
+                             "$L: add.u32 %r1, %r1, 1; bra $L; }\n");
+    f.threads = 2;
+    assert_int_equal(TRY(&f, "k", 2, 32, 0), WL_FAULT);
+    assert_int_equal(f.result.fault.kind, EMU_FAULT_TRAP);
+    assert_int_equal(f.result.fault.block.x, 1);
     fixture_end(&f);
 }
 
@@ -509,6 +527,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_say_what_and_where),
         cmocka_unit_test(the_first_block_speaks),
+        cmocka_unit_test(a_fault_ends_blocks_that_go_on_for_ever),
         cmocka_unit_test(memory_is_accounted),
         cmocka_unit_test(freed_memory_goes_back_to_the_host),
         cmocka_unit_test(addresses_are_the_same_in_each_run),
