@@ -5,6 +5,7 @@ import re
 
 COUNTERS = ("executions", "threads", "threads_on", "sectors", "sectors_ideal", "sectors_local", "tags", "wavefronts",
             "wavefronts_ideal")
+OF_SECTORS = ("sectors", "sectors_ideal", "wavefronts", "wavefronts_ideal")  # counted together
 OUTCOMES = ("equal", "differ", "open")
 MEASURED = ("sectors", "wavefronts", "executions")  # of which shares are told
 CLASSES = [(name, re.compile(pattern, re.IGNORECASE)) for name, pattern in (
@@ -56,8 +57,14 @@ def truth_at(truth, counter, at):
     return column[at] if column else 0
 
 
+def contradicts_itself(truth, counter, at):
+    """Whether fewer sectors were counted than lines that they lie in: then the instruction's sectors and what was counted
+    with them say nothing."""
+    return counter in OF_SECTORS and truth_at(truth, "sectors", at) < truth_at(truth, "tags", at)
+
+
 class Verdict:
-    """Of one launch: by counter how many instructions agree, differ or are open; their counts."""
+    """Of one launch: by counter how many instructions agree, differ, are open or void; their counts."""
 
     def __init__(self):
         self.instructions = collections.Counter()
@@ -70,8 +77,8 @@ class Verdict:
         return any(self.counts[counter, outcome] for outcome in OUTCOMES)
 
     def explained(self, counter):
-        """All that was counted was claimed, and nothing claimed differs."""
-        return not self.instructions[counter, "differ"] and not self.instructions[counter, "open"]
+        """All that was counted was claimed, nothing claimed differs, and all of it could be compared."""
+        return not any(self.instructions[counter, outcome] for outcome in ("differ", "open", "void"))
 
 
 def judge_claims(verdict, truth, claims):
@@ -82,6 +89,9 @@ def judge_claims(verdict, truth, claims):
             known = pc % 16 == 0 and at < size
             counted = truth_at(truth, counter, at) if known else None
             outcome = "equal" if claimed == counted else "differ"
+            if known and contradicts_itself(truth, counter, at):
+                verdict.instructions[counter, "void and " + outcome] += 1
+                outcome = "void"
             verdict.instructions[counter, outcome] += 1
             verdict.counts[counter, outcome] += counted or 0
             if outcome == "differ":
@@ -141,6 +151,7 @@ class Tally:
             if any(self.instructions[counter, o] for o in OUTCOMES):
                 out[counter] = {o: {"instructions": self.instructions[counter, o], "counted": self.counts[counter, o]}
                                 for o in OUTCOMES}
+                out[counter]["void"] = {o: self.instructions[counter, "void and " + o] for o in ("equal", "differ")}
         return out
 
 
@@ -187,6 +198,10 @@ def as_text(result, detail):
              f"{'class':12} {'all':>5} {'':5} {'':7} {'':5} {'':7} {'sectors':>12} {'equal':>7} {'equal':>6} {'diff.':>5} "
              f"{'equal':>7} {'diff.':>5} {'equal':>6} {'diff.':>5}"]
     lines += [row(name, t) for name, t in result["classes"].items()] + [row("all", result["total"])]
+    void = result["total"].get("sectors", {}).get("void", {"equal": 0, "differ": 0})
+    if any(void.values()):
+        lines += ["", f"void, since fewer sectors were counted than lines: {sum(void.values())} claims of sectors, of which "
+                      f"{void['differ']} would differ"]
     lines += ["", "sectors that were not claimed, by reason:"]
     lines += [f"{r['sectors']:12}  {r['reason']}" for r in result["reasons"]]
     if detail:

@@ -142,7 +142,7 @@ class Comparisons(unittest.TestCase):
         self.assertEqual((total["kernels"], total["kernels_explained"]), (2, 0))
         self.assertEqual(total["sectors"], {"equal": {"instructions": 3, "counted": 40},
                                             "differ": {"instructions": 1, "counted": 32},
-                                            "open": {"instructions": 2, "counted": 80}})
+                                            "open": {"instructions": 2, "counted": 80}, "void": {"equal": 0, "differ": 0}})
         self.assertEqual(total["executions"]["open"], {"instructions": 4, "counted": 14})
 
     def test_classes(self):
@@ -165,6 +165,19 @@ class Comparisons(unittest.TestCase):
             replay = {"b": {"claims": {pc: {"executions": 0}}, "gaps": {}, "reason": ""}}
             result = compare.compare(self.LAUNCHES[1:2], self.TRUTHS, replay)
             self.assertEqual(result["differing"], [("b", "CatArrayBatchedCopy", pc, "no instruction", "executions", None, 0)])
+
+    def test_counts_that_contradict_themselves(self):
+        """No sectors of two lines: a claim of them is neither right nor wrong, and does not explain the launch."""
+        counted = {"b": truth(executions=[1, 1, 0], tags=[1, 2, 0], sectors=[4, 0, 0], wavefronts=[0, 0, 0])}
+        replay = {"b": {"claims": {0: {"sectors": 4}, 16: {"sectors": 8, "wavefronts": 0, "executions": 2}}, "gaps": {}, "reason": ""}}
+        result = compare.compare(self.LAUNCHES[1:2], counted, replay)
+        total = result["total"]
+        self.assertEqual([total["sectors"][o]["instructions"] for o in ("equal", "differ", "open")], [1, 0, 0])
+        self.assertEqual(total["sectors"]["void"], {"equal": 0, "differ": 1})
+        self.assertNotIn("wavefronts", total)
+        self.assertEqual(total["executions"]["differ"]["instructions"], 1)
+        self.assertEqual(total["launches_explained"]["sectors"], 0)
+        self.assertIn("1 claims of sectors, of which 1 would differ", compare.as_text(result, False))
 
     def test_claims_of_zero_count(self):
         replay = {"b": {"claims": {32: {"wavefronts": 0}, 16: {"wavefronts": 1}}, "gaps": {}, "reason": ""}}
