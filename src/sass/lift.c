@@ -87,7 +87,6 @@ static void lose_everything(lifter *l, const char *value)
 /* ---- instructions without a layout ---- */
 
 typedef enum lost_results {
-    LOST_NONE,
     LOST_REGISTERS,
     LOST_UNIFORMS,
     LOST_MATRIX,
@@ -199,6 +198,8 @@ static void lift_insn(lifter *l)
     lift_source(l);
     bool read = sass_read(l->code->bytes + (size_t)l->at * SASS_BYTES, l->at, l->code->sm, &l->in);
     lift_function *function = read ? find_function(l->in.form->name) : NULL;
+    l->known = true;
+    l->elsewhere = false;
     if (l->in.guard == SASS_ALWAYS && l->in.guard_negated)
         return;
     set_guard(l);
@@ -207,7 +208,7 @@ static void lift_insn(lifter *l)
     l->known = function != NULL;
     if (function)
         function(l);
-    if (!l->known)
+    if (!l->known && !l->elsewhere)
         lose_insn(l);
 }
 

@@ -91,3 +91,95 @@ void lift_qspc(lifter *l)
     lift_put(l, "isspacep.%s %s, %s", space, q.at, d.at);
     lift_set_pred(l, 0, q.at);
 }
+
+/* ---- barriers in shared memory, and copies of whole tiles ---- */
+
+/* A uniform instruction runs once for a warp: for one of the lanes that come here. */
+static void take_one_lane(lifter *l)
+{
+    lift_text lanes = lift_new(l, LIFT_B32), q = lift_new(l, LIFT_PRED),
+              any = lift_new(l, LIFT_B32);
+    lift_do(l, "vote.ballot.b32 %s, %%pt", lanes.at);
+    lift_put(l, "not.pred %s, %%pt", q.at);
+    lift_do(l, "elect.sync %s|%s, %s", any.at, q.at, lanes.at);
+    l->guarded = true;
+    l->in.guard_negated = false;
+    l->guard_pred = q;
+}
+
+/* d, address, pair: the count of arrivals that is set begins at 2^20 and counts up; its lower word has it twice. */
+static void begin_barrier(lifter *l)
+{
+    lift_text address = lift_narrow_address(l, 1), count = lift_new(l, LIFT_B32);
+    l->known &= lift_is_none(lift_operand(l, 0));
+    if (!l->known)
+        return;
+    lift_put(l, "shr.u32 %s, %s, 1", count.at, lift_word(l, 2, 0).at);
+    lift_put(l, "sub.u32 %s, 0x100000, %s", count.at, count.at);
+    take_one_lane(l);
+    lift_do(l, "mbarrier.init.shared.b64 %s, %s", address.at, count.at);
+}
+
+/* P, address, parity in the uppermost bit. */
+static void wait_for_barrier(lifter *l)
+{
+    lift_text address = lift_narrow_address(l, 1), parity = lift_new(l, LIFT_B32);
+    lift_put(l, "shr.u32 %s, %s, 31", parity.at, lift_word(l, 2, 0).at);
+    lift_do(l, "mbarrier.%s.parity.shared.b64 %s, %s, %s",
+            lift_has(l, "TRYWAIT") ? "try_wait" : "test_wait", lift_to_pred(l, 0).at, address.at,
+            parity.at);
+}
+
+/* d, address, bytes: one arrives, and so many bytes are expected; with .A1T0 none are. */
+static void arrive(lifter *l)
+{
+    bool plain = lift_has(l, "A1T0") && lift_is_none(lift_operand(l, 2));
+    bool expects = l->in.modifiers == 2;
+    l->known &= lift_is_none(lift_operand(l, 0)) && (plain || expects) && !lift_has(l, "RED");
+    if (!l->known)
+        return;
+    lift_text address = lift_narrow_address(l, 1), d = lift_new(l, LIFT_B64);
+    if (plain)
+        lift_do(l, "mbarrier.arrive.shared.b64 %s, %s", d.at, address.at);
+    else
+        lift_do(l, "mbarrier.arrive.expect_tx.shared.b64 %s, %s, %s", d.at, address.at,
+                lift_word(l, 2, 0).at);
+}
+
+void lift_syncs(lifter *l)
+{
+    if (lift_has(l, "EXCH"))
+        begin_barrier(l);
+    else if (lift_has(l, "PHASECHK"))
+        wait_for_barrier(l);
+    else
+        arrive(l);
+}
+
+/* Copies out of the block. */
+void lift_elsewhere(lifter *l)
+{
+    l->known = false;
+    l->elsewhere = true;
+}
+
+/* Whether there are registers to be had is a matter of time. */
+void lift_usetmaxreg(lifter *l)
+{
+    if (!lift_has(l, "TRY_ALLOC"))
+        return;
+    lift_text q = lift_new(l, LIFT_PRED);
+    lift_put(l, "setp.eq.u32 %s, %s, 0", q.at, lift_unknown(l).at);
+    lift_set_pred(l, 0, q.at);
+    lift_elsewhere(l);
+}
+
+void lift_ucgabar_arv(lifter *l)
+{
+    lift_do(l, "barrier.cluster.arrive");
+}
+
+void lift_ucgabar_wait(lifter *l)
+{
+    lift_do(l, "barrier.cluster.wait");
+}

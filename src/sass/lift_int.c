@@ -68,9 +68,27 @@ static bool has_carry(const lifter *l)
            !lift_is_none(lift_operand(l, 2));
 }
 
+/* d, two carries that are not known, a, b, c. Nor is it known how a negative number is widened. */
+static void add_pairs(lifter *l)
+{
+    lift_text sum = lift_new(l, LIFT_B64);
+    l->known &= lift_is_none(lift_operand(l, 1)) && lift_is_none(lift_operand(l, 2));
+    for (unsigned i = 3; i < 6; i++)
+        l->known &= lift_operand(l, i)->kind == SASS_UNIFORM || lift_operand(l, i)->value >= 0;
+    if (!l->known)
+        return;
+    lift_put(l, "add.u64 %s, %s, %s", sum.at, lift_pair(l, 3).at, lift_pair(l, 4).at);
+    lift_put(l, "add.u64 %s, %s, %s", sum.at, sum.at, lift_pair(l, 5).at);
+    lift_set_pair(l, 0, sum.at);
+}
+
 /* d, two carries, a, b, c; with .X two carries of before. */
 void lift_iadd3(lifter *l)
 {
+    if (lift_has(l, "64")) {
+        add_pairs(l);
+        return;
+    }
     if (!has_carry(l)) {
         lift_text a = lift_int(l, 3), b = lift_int(l, 4), c = lift_int(l, 5),
                   t = lift_new(l, LIFT_B32);

@@ -29,6 +29,7 @@ typedef struct lifter {
     uint32_t source_file, source_line; /* said last */
     sass_details in;
     bool guarded, known;
+    bool elsewhere; /* not known, but no register follows from it, and no memory of the block */
     lift_text guard_pred;                        /* without its negation */
     unsigned used[LIFT_KINDS], most[LIFT_KINDS]; /* registers of the lifter's own */
     uint32_t banks;                              /* by bit: those that are read */
