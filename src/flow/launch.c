@@ -60,6 +60,8 @@ static fact fact_of_reg(const state *s, uint32_t reg)
 
 static fact fact_of_sreg(const state *s, const ir_operand *o)
 {
+    if (o->sreg == IR_SR_is_explicit_cluster)
+        return known_fact(s->launch->clusters);
     const uint32_t *of = o->sreg == IR_SR_ntid     ? s->launch->block
                          : o->sreg == IR_SR_nctaid ? s->launch->grid
                                                    : NULL;

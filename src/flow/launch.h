@@ -9,6 +9,7 @@ typedef struct flow_launch {
     const uint8_t *params; /* as PTX lays them out; those behind the end are not known */
     uint64_t nparams;
     uint32_t grid[3], block[3];
+    bool clusters; /* of several blocks each */
 } flow_launch;
 
 enum {

@@ -527,7 +527,8 @@ static wl_status decide_guards(work *w)
     flow_launch launch = {.params = w->params,
                           .nparams = n->nparams,
                           .grid = {n->grid[0], n->grid[1], n->grid[2]},
-                          .block = {n->block[0], n->block[1], n->block[2]}};
+                          .block = {n->block[0], n->block[1], n->block[2]},
+                          .clusters = n->cluster[0] > 1 || n->cluster[1] > 1 || n->cluster[2] > 1};
     if (w->completed)
         return WL_OK;
     wl_status status = replay_world_decide(&w->s->world, n->module, &launch, &k);

@@ -134,6 +134,8 @@ static lift_text shifted_high(lifter *l, unsigned more, unsigned bits)
     return t;
 }
 
+enum { BLOCK_WINDOW_BITS = 24 }; /* of an address of shared memory in a cluster, below the rank */
+
 /* d, carry, a, b, (c,) bits, with .X a carry of before: b + (a << bits), .HI the upper half of that shift. */
 void lift_lea(lifter *l)
 {
@@ -144,6 +146,8 @@ void lift_lea(lifter *l)
     lift_text a;
     if (high) {
         a = shifted_high(l, extended ? 0 : 4, bits);
+    } else if (bits == BLOCK_WINDOW_BITS && lift_is_rank(l, 2)) {
+        a = lift_number(0);
     } else {
         a = lift_new(l, LIFT_B32);
         lift_put(l, "shl.b32 %s, %s, %u", a.at, lift_word(l, 2, 0).at, bits);

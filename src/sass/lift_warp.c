@@ -17,7 +17,6 @@ static const struct {
                 {"SR_CTAID.Z", "%ctaid.z"},
                 {"SR_CLOCKHI", "%clock_hi"},
                 {"SR_CLOCKLO", "%clock"},
-                {"SR_CgaCtaId", "0"}, /* shared memory of the own block */
                 {"SR_EQMASK", "%lanemask_eq"},
                 {"SR_GEMASK", "%lanemask_ge"},
                 {"SR_GLOBALTIMERHI", "%globaltimer_hi"},
@@ -44,6 +43,10 @@ void lift_s2r(lifter *l)
 {
     if (sass_text_is(lift_operand(l, 1)->name, "SR_SWINHI")) {
         lift_set(l, 0, 0, lift_window(l, false, true).at);
+        return;
+    }
+    if (lift_asks_rank(&l->in)) {
+        lift_rank(l);
         return;
     }
     const char *special = special_of(l);

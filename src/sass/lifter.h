@@ -107,6 +107,13 @@ void lift_set(lifter *l, unsigned i, unsigned word, const char *value);
 void lift_set_pair(lifter *l, unsigned i, const char *value);
 void lift_set_pred(lifter *l, unsigned i, const char *value);
 
+/* ---- the block's rank in its cluster ---- */
+
+bool lift_asks_rank(const sass_details *in);
+void lift_rank(lifter *l);
+/* Whether operand `i` is what the last such instruction gave. */
+bool lift_is_rank(const lifter *l, unsigned i);
+
 /* ---- parts ---- */
 
 typedef void lift_function(lifter *l);

@@ -38,6 +38,8 @@ static const example examples[] = {
     {"ld.param.u16 %r2, [h];\nsetp.eq.s32 %p1, %r2, -3;", NEVER},
     {"mov.u32 %r2, %ntid.y;\nsetp.eq.u32 %p1, %r2, 4;", RUNS},
     {"mov.u32 %r2, %nctaid.x;\nsetp.eq.u32 %p1, %r2, 3;", RUNS},
+    {"mov.pred %p1, %is_explicit_cluster;", RUNS},
+    {"mov.u32 %r2, %cluster_ctarank;\nsetp.eq.u32 %p1, %r2, 0;", OPEN},
     {"mov.u32 %r2, %tid.x;\nsetp.eq.u32 %p1, %r2, 3;", OPEN},
     {"mov.u32 %r2, %ctaid.z;\nsetp.eq.u32 %p1, %r2, 0;", OPEN},
     {"ld.global.u32 %r2, [%d1];\nsetp.eq.u32 %p1, %r2, 0;", OPEN},
@@ -133,7 +135,8 @@ static uint8_t decided_of(const char *text)
     flow_launch launch = {.params = (const uint8_t *)&params,
                           .nparams = sizeof params,
                           .grid = {3, 2, 1},
-                          .block = {64, 4, 1}};
+                          .block = {64, 4, 1},
+                          .clusters = true};
     uint8_t *decided = wl_new_array(s.arena, uint8_t, s.code.npcs);
     assert_int_equal(flow_decide(s.kernel, &launch, decided), WL_OK);
     uint8_t found = decided[pc_of(&s, "st.global", 0)];

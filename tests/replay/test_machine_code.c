@@ -39,7 +39,17 @@ static const char ptx[] =
     "{ .reg .u32 %r<5>; .reg .u64 %d<4>;\n"
     "  ld.const.u32 %r1, [stride]; mov.u32 %r2, %tid.x; mul.lo.u32 %r3, %r1, %r2;\n"
     "  ld.param.u64 %d1, [out]; cvta.to.global.u64 %d1, %d1; mul.wide.u32 %d2, %r3, 4;\n"
-    "  add.u64 %d3, %d1, %d2; st.global.u32 [%d3], 0; ret; }\n";
+    "  add.u64 %d3, %d1, %d2; st.global.u32 [%d3], 0; ret; }\n"
+    /* out[s[tid ^ 1]] = 0 where s[tid] = tid; then out[256 + tid] = 0 by the first block of each cluster */
+    ".visible .entry ranked(.param .u64 out)\n"
+    "{ .reg .u32 %r<9>; .reg .u64 %d<6>; .reg .pred %p; .shared .align 4 .b32 s[32];\n"
+    "  mov.u32 %r1, %tid.x; mov.u32 %r2, s; mad.lo.u32 %r3, %r1, 4, %r2; st.shared.u32 [%r3], %r1;\n"
+    "  bar.sync 0; xor.b32 %r4, %r1, 1; mad.lo.u32 %r4, %r4, 4, %r2; ld.shared.u32 %r5, [%r4];\n"
+    "  ld.param.u64 %d1, [out]; cvta.to.global.u64 %d1, %d1; mul.wide.u32 %d2, %r5, 4;\n"
+    "  add.u64 %d3, %d1, %d2; st.global.u32 [%d3], 0; mov.u32 %r6, %cluster_ctarank;\n"
+    "  setp.ne.u32 %p, %r6, 0; @%p bra END; mul.wide.u32 %d4, %r1, 4; add.u64 %d5, %d1, %d4;\n"
+    "  st.volatile.global.u32 [%d5+1024], %r5;\n"
+    "END: ret; }\n";
 
 enum { A = 1, B, MODULE = 1, BYTES = 16384 };
 static const uint64_t base_a = 0x7f0000000000, base_b = 0x7f0000010020;
@@ -86,19 +96,25 @@ static void end(fixture *f)
     replay_session_free(f->session);
 }
 
-static replay_kind launch(fixture *f, const char *kernel, uint32_t grid, uint32_t block,
-                          const void *params, uint64_t bytes)
+static replay_kind launch_in_clusters(fixture *f, const char *kernel, uint32_t grid, uint32_t block,
+                                      uint32_t cluster, const void *params, uint64_t bytes)
 {
     const cap_note note = {.id = ++f->next,
                            .module = MODULE,
                            .kernel = kernel,
                            .grid = {grid, 1, 1},
                            .block = {block, 1, 1},
-                           .cluster = {1, 1, 1},
+                           .cluster = {cluster, 1, 1},
                            .params = params,
                            .nparams = bytes};
     assert_int_equal(replay_note(f->session, &note, &f->out, &f->err), WL_OK);
     return f->out.kind;
+}
+
+static replay_kind launch(fixture *f, const char *kernel, uint32_t grid, uint32_t block,
+                          const void *params, uint64_t bytes)
+{
+    return launch_in_clusters(f, kernel, grid, block, 1, params, bytes);
 }
 
 static replay_kind copy(fixture *f, uint64_t out, uint64_t in, uint32_t n, uint32_t turns)
@@ -123,7 +139,7 @@ static sums sums_of(const fixture *f, uint32_t object, acc_op op)
     sums all = {0};
     for (uint32_t i = 0; i < s->ninsns; i++) {
         const obs_insn *c = &s->insns[i];
-        if (c->object == object && c->op == op)
+        if (c->space == ACC_GLOBAL && c->object == object && c->op == op)
             all = (sums){all.requests + c->requests, all.lanes + c->active_lanes,
                          all.sectors + c->sectors, all.sectors_min + c->sectors_min};
     }
@@ -240,6 +256,27 @@ static void gaps_have_the_machines_numbers(void **state)
     end(&f);
 }
 
+/* Of four blocks of a warp each; in clusters of two, two of them have rank 0, and nobody knows which. */
+static void ranks_are_known_without_clusters(void **state)
+{
+    (void)state;
+    lifting_need_ptxas();
+    fixture machine, text;
+    begin_machine(&machine);
+    begin(&text, CAP_MODULE_PTX, ptx, strlen(ptx));
+    assert_int_equal(launch(&machine, "ranked", 4, 32, &base_a, sizeof base_a), REPLAY_LAUNCH);
+    assert_int_equal(machine.out.way.count, 0);
+    assert_int_equal(sums_of(&machine, A, ACC_STORE).requests, 4 + 4);
+    launch_in_clusters(&text, "ranked", 4, 32, 2, &base_a, sizeof base_a);
+    assert_int_equal(sums_of(&text, A, ACC_STORE).requests, 4 + 2);
+    assert_int_equal(
+        launch_in_clusters(&machine, "ranked", 4, 32, 2, &base_a, sizeof base_a), REPLAY_LAUNCH);
+    assert_int_equal(sums_of(&machine, A, ACC_STORE).requests, 4);
+    assert_int_equal(machine.out.way.count, 1);
+    end(&machine);
+    end(&text);
+}
+
 /* Nobody noted what the program wrote there. */
 static void constants_are_not_guessed(void **state)
 {
@@ -278,6 +315,7 @@ int main(void)
         cmocka_unit_test(rows_have_the_machines_numbers),
         cmocka_unit_test(repeats),
         cmocka_unit_test(gaps_have_the_machines_numbers),
+        cmocka_unit_test(ranks_are_known_without_clusters),
         cmocka_unit_test(constants_are_not_guessed),
         cmocka_unit_test(left_out),
     };
