@@ -11,7 +11,8 @@ static const char rank_name[] = "SR_CgaCtaId";
 
 bool lift_asks_rank(const sass_details *in)
 {
-    bool reads = in->form && (strcmp(in->form->name, "S2R") == 0 || strcmp(in->form->name, "S2UR") == 0);
+    bool reads = in->form &&
+                 (strcmp(in->form->name, "S2R") == 0 || strcmp(in->form->name, "S2UR") == 0);
     return reads && sass_text_is(in->operand[1].name, rank_name);
 }
 

@@ -43,7 +43,8 @@ static const char ptx[] =
     /* out[s[tid ^ 1]] = 0 where s[tid] = tid; then out[256 + tid] = 0 by the first block of each cluster */
     ".visible .entry ranked(.param .u64 out)\n"
     "{ .reg .u32 %r<9>; .reg .u64 %d<6>; .reg .pred %p; .shared .align 4 .b32 s[32];\n"
-    "  mov.u32 %r1, %tid.x; mov.u32 %r2, s; mad.lo.u32 %r3, %r1, 4, %r2; st.shared.u32 [%r3], %r1;\n"
+    "  mov.u32 %r1, %tid.x; mov.u32 %r2, s; mad.lo.u32 %r3, %r1, 4, %r2; st.shared.u32 [%r3], "
+    "%r1;\n"
     "  bar.sync 0; xor.b32 %r4, %r1, 1; mad.lo.u32 %r4, %r4, 4, %r2; ld.shared.u32 %r5, [%r4];\n"
     "  ld.param.u64 %d1, [out]; cvta.to.global.u64 %d1, %d1; mul.wide.u32 %d2, %r5, 4;\n"
     "  add.u64 %d3, %d1, %d2; st.global.u32 [%d3], 0; mov.u32 %r6, %cluster_ctarank;\n"
@@ -269,8 +270,8 @@ static void ranks_are_known_without_clusters(void **state)
     assert_int_equal(sums_of(&machine, A, ACC_STORE).requests, 4 + 4);
     launch_in_clusters(&text, "ranked", 4, 32, 2, &base_a, sizeof base_a);
     assert_int_equal(sums_of(&text, A, ACC_STORE).requests, 4 + 2);
-    assert_int_equal(
-        launch_in_clusters(&machine, "ranked", 4, 32, 2, &base_a, sizeof base_a), REPLAY_LAUNCH);
+    assert_int_equal(launch_in_clusters(&machine, "ranked", 4, 32, 2, &base_a, sizeof base_a),
+                     REPLAY_LAUNCH);
     assert_int_equal(sums_of(&machine, A, ACC_STORE).requests, 4);
     assert_int_equal(machine.out.way.count, 1);
     end(&machine);

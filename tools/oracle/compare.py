@@ -58,13 +58,13 @@ def truth_at(truth, counter, at):
 
 
 def contradicts_itself(truth, counter, at):
-    """Whether fewer sectors were counted than lines that they lie in: then the instruction's sectors and what was counted
-    with them say nothing."""
+    """Whether fewer sectors were counted than lines that they lie in: then the instruction's
+    sectors and what was counted with them say nothing."""
     return counter in OF_SECTORS and truth_at(truth, "sectors", at) < truth_at(truth, "tags", at)
 
 
 class Verdict:
-    """Of one launch: by counter how many instructions agree, differ, are open or void; their counts."""
+    """Of one launch: by counter how many instructions agree, differ, are open or void; counts."""
 
     def __init__(self):
         self.instructions = collections.Counter()
@@ -77,7 +77,7 @@ class Verdict:
         return any(self.counts[counter, outcome] for outcome in OUTCOMES)
 
     def explained(self, counter):
-        """All that was counted was claimed, nothing claimed differs, and all of it could be compared."""
+        """All that was counted was claimed, none of it differs, and all could be compared."""
         return not any(self.instructions[counter, outcome] for outcome in ("differ", "open", "void"))
 
 
