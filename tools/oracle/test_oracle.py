@@ -167,7 +167,7 @@ class Comparisons(unittest.TestCase):
             self.assertEqual(result["differing"], [("b", "CatArrayBatchedCopy", pc, "no instruction", "executions", None, 0)])
 
     def test_counts_that_contradict_themselves(self):
-        """No sectors of two lines: a claim of them is neither right nor wrong, and explains nothing."""
+        """No sectors of two lines: a claim of them is neither right nor wrong."""
         counted = {"b": truth(executions=[1, 1, 0], tags=[1, 2, 0], sectors=[4, 0, 0], wavefronts=[0, 0, 0])}
         replay = {"b": {"claims": {0: {"sectors": 4}, 16: {"sectors": 8, "wavefronts": 0, "executions": 2}}, "gaps": {}, "reason": ""}}
         result = compare.compare(self.LAUNCHES[1:2], counted, replay)
