@@ -14,7 +14,7 @@ static json_t *json_of(const prog_option *row)
         [PROG_TYPE_flag] = "flag",       [PROG_TYPE_choice] = "choice",
         [PROG_TYPE_pattern] = "pattern", [PROG_TYPE_devices] = "devices",
         [PROG_TYPE_blocks] = "blocks",   [PROG_TYPE_probes] = "probes",
-        [PROG_TYPE_budget] = "budget"};
+        [PROG_TYPE_budget] = "budget",   [PROG_TYPE_ranges] = "ranges"};
     char allowed[256], letter[2] = {row->letter, '\0'};
     prog_option_allowed(row, allowed, sizeof allowed);
     return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:s, s:s?}", "field",

@@ -1,5 +1,5 @@
 /* Tells warplens what a program's own memory pool makes of the memory that it got from CUDA, so that reports name tensors
- * where they would name one large allocation.
+ * where they would name one large allocation; and what the program is about while it launches kernels.
  *
  *     float *block;
  *     cudaMalloc(&block, 64 << 20);
@@ -33,6 +33,12 @@ typedef struct warplens_collector {
     void (*alloc)(const void *base, size_t bytes, const char *name, size_t element_bytes);
     void (*free)(const void *base);
     void (*name)(const void *address, const char *name, size_t element_bytes);
+    /* Ranges. A domain of NULL is the default one. push and pop: of the calling thread; they return the range's level, from
+     * 0, in its domain, or a negative number. start: the range is open for all threads; returns what ends it. */
+    int (*range_push)(const char *domain, const char *name);
+    int (*range_pop)(const char *domain);
+    unsigned long long (*range_start)(const char *domain, const char *name);
+    void (*range_end)(unsigned long long started);
 } warplens_collector;
 
 #ifdef __cplusplus
@@ -108,6 +114,22 @@ static inline void warplens_name(const void *address, const char *name, size_t e
     const warplens_collector *collector = warplens_find_collector();
     if (collector)
         collector->name(address, name, element_bytes);
+}
+
+/* What the calling thread does from here on until warplens_range_pop() is, to the report, this: a step, a layer. Ranges lie
+ * in ranges. A program that has such ranges by NVTX needs no others. */
+static inline void warplens_range_push(const char *name)
+{
+    const warplens_collector *collector = warplens_find_collector();
+    if (collector && collector->bytes > offsetof(warplens_collector, range_push))
+        collector->range_push(NULL, name);
+}
+
+static inline void warplens_range_pop(void)
+{
+    const warplens_collector *collector = warplens_find_collector();
+    if (collector && collector->bytes > offsetof(warplens_collector, range_pop))
+        collector->range_pop(NULL);
 }
 
 #endif

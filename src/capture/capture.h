@@ -223,6 +223,7 @@ typedef struct cap_call {
                          a capture */
     uint32_t nshapes; /* 0, or 1 of a copy or set of rows or slices */
     cap_shape *shape;
+    uint32_t ranges; /* cap_ranges that the program was in; 0: in none */
 } cap_call;
 
 typedef enum cap_call_kind {
@@ -234,6 +235,26 @@ typedef enum cap_call_kind {
     CAP_CALL_SYNC,
     CAP_CALL_OTHER
 } cap_call_kind;
+
+typedef enum cap_range_kind {
+    CAP_RANGE_PUSHED, /* on its thread's stack of ranges */
+    CAP_RANGE_STARTED /* for all threads, until it is ended */
+} cap_range_kind;
+
+/* A range that the program opened (NVTX, warplens/annotate.h), when a call is first made in it. */
+typedef struct cap_range {
+    uint32_t id;     /* from 1, ascending */
+    uint32_t kind;   /* cap_range_kind */
+    uint32_t thread; /* as cap_call's; 0: of all */
+    const char *domain, *name;
+} cap_range;
+
+/* Ranges that are open at once, as calls name them. */
+typedef struct cap_ranges {
+    uint32_t id; /* from 1, ascending */
+    uint32_t count;
+    uint32_t *ranges; /* ids of RANGEs before, in the order in which they were opened */
+} cap_ranges;
 
 typedef struct cap_launch {
     uint32_t id; /* from 1, ascending; of a launch that was noted before, the note's */

@@ -116,6 +116,7 @@ typedef struct dev_turn {
     uint32_t call;
     bool node;        /* of a graph that was launched */
     uint64_t ordinal; /* of a launch: from when it was submitted */
+    bool in_ranges;   /* and rec_ranges_asked() then */
 } dev_turn;
 
 /* A unit of work that waits for its turn or runs on a thread of its own. */

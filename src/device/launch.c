@@ -375,7 +375,7 @@ void dev_launch_run(dev_op *op, const dev_turn *turn)
 {
     const char *kernel = op->launch.function->name;
     dev_flush_printed(op->context);
-    const char *reason = rec_choose(kernel);
+    const char *reason = rec_choose(kernel, turn->in_ranges);
     if (reason || !rec_g.observe) {
         run_unobserved(op, turn, reason);
         return;

@@ -3,6 +3,7 @@
  * after it waits in the list of pending work, in program order, and whoever finishes the function
  * carries on. */
 #include "device/graph_impl.h"
+#include "record/ranges.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -306,6 +307,8 @@ dev_result dev_submit(dev_call *call, dev_stream *stream, dev_op *op, bool wait)
     dev_turn turn = {.stream = stream, .call = call->rec.id, .node = call->launches_graph};
     if (op->kind == OP_LAUNCH) /* after its call, before what is submitted next */
         turn.ordinal = rec_ordinal();
+    if (op->kind == OP_LAUNCH)
+        turn.in_ranges = rec_ranges_asked();
     if (!host && !must_wait(stream, NULL) && is_ready(op)) {
         if (op->kind == OP_LAUNCH) /* what the launch records comes behind its call */
             dev_call_write(call, DEV_OK);

@@ -1,9 +1,11 @@
-/* What NVTX loads as its tool (NVTX_INJECTION64_PATH): serves its memory extension, by telling the
- * collector what programs say of their heaps and regions. Of all else in NVTX it wants nothing,
- * so those calls do as little as without a tool. Where no collector is in the process, it refuses.
+/* What NVTX loads as its tool (NVTX_INJECTION64_PATH): serves ranges (ranges.c) and its memory
+ * extension, by telling the collector what programs say of their heaps and regions. Of all else in
+ * NVTX it wants nothing, so those calls do as little as without a tool. Where no collector is in the
+ * process, it refuses.
  *
  * The interface is NVTX's (nvToolsExtMem.h, module 1): what is laid out here is read and never
  * changes there, since programs have it compiled in. */
+#include "nvtx/ranges.h"
 #include "warplens/annotate.h"
 
 #include <pthread.h>
@@ -244,6 +246,5 @@ VISIBLE int InitializeInjectionNvtx2(const void *get_export_table);
 
 int InitializeInjectionNvtx2(const void *get_export_table)
 {
-    (void)get_export_table;
-    return 0;
+    return nvtx_serve_ranges(get_export_table);
 }

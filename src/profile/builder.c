@@ -108,6 +108,8 @@ static void process_clear(process *p)
 {
     id_map_clear(&p->objects_by_number);
     id_map_clear(&p->graphs);
+    id_map_clear(&p->ranges);
+    id_map_clear(&p->range_lists);
     id_map_clear(&p->calls_by_number);
     HASH_CLEAR(hh, p->modules);
     HASH_CLEAR(hh, p->stacks);

@@ -219,7 +219,7 @@ typedef struct process {
     wl_arena *arena;
     const char *directory;
     int64_t end_ns;
-    id_map objects_by_number, calls_by_number, graphs;
+    id_map objects_by_number, calls_by_number, graphs, ranges, range_lists;
     wl_vec(object_info) objects;
     wl_vec(live_place) places; /* that live at this point of the capture, by address */
     uint32_t first_call;
@@ -264,6 +264,7 @@ struct prof_builder {
     loc_entry *locs;
     content_entry *contents, *spans, *sequences;
     uint32_t nmoves;
+    uint32_t nranges, nrange_lists;
     uint32_t nprocesses, nlaunches, nlaunch_kinds, nobjects, ncalls, nkernels, nmodules, nstacks,
         nlocs, ncontents, nspans, nsequences, nwarp_groups, ngraphs, ntrials;
     bool nomem; /* a hash had no room */

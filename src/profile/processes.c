@@ -262,6 +262,38 @@ static wl_status add_pool_state(prof_builder *b, const cap_pool_state *r, wl_err
     return table_insert_pool_states(b->insert[TABLE_pool_states], &row, err);
 }
 
+static wl_status add_range(prof_builder *b, const cap_range *r, wl_error *err)
+{
+    process *p = &b->process;
+    if (r->id == 0 || id_of_number(&p->ranges, r->id))
+        return wl_fail(err, WL_CORRUPT, "The capture has range %u twice.", r->id);
+    const prof_range row = {.id = builder_id(b, &p->ranges, r->id, &b->nranges),
+                            .process = p->id,
+                            .kind = r->kind,
+                            .thread = r->thread ? numbered(b, &p->threads, r->thread, &p->nthreads)
+                                                : 0,
+                            .domain = r->domain,
+                            .name = r->name};
+    return b->nomem ? NOMEM(err) : table_insert_ranges(b->insert[TABLE_ranges], &row, err);
+}
+
+static wl_status add_ranges(prof_builder *b, const cap_ranges *r, wl_error *err)
+{
+    process *p = &b->process;
+    if (r->id == 0 || id_of_number(&p->range_lists, r->id))
+        return wl_fail(err, WL_CORRUPT, "The capture has list of ranges %u twice.", r->id);
+    prof_range_member row = {.list = builder_id(b, &p->range_lists, r->id, &b->nrange_lists)};
+    wl_status status = b->nomem ? NOMEM(err) : WL_OK;
+    for (; row.position < r->count && status == WL_OK; row.position++) {
+        row.range = id_of_number(&p->ranges, r->ranges[row.position]);
+        status = row.range
+                     ? table_insert_range_lists(b->insert[TABLE_range_lists], &row, err)
+                     : wl_fail(err, WL_CORRUPT, "The capture lists range %u, which is not there.",
+                               r->ranges[row.position]);
+    }
+    return status;
+}
+
 static wl_status add_refusal(prof_builder *b, const cap_refusal *r, wl_error *err)
 {
     const prof_refusal row = {.call = builder_call(b, r->call), .free = r->free, .total = r->total};
@@ -340,6 +372,7 @@ static prof_call call_row(prof_builder *b, uint32_t id, const cap_call *r, const
         .event = r->event,
         .version = r->version,
         .shape = r->nshapes ? r->shape[0] : (cap_shape){0},
+        .ranges = r->ranges ? id_of_number(&b->process.range_lists, r->ranges) : 0,
     };
 }
 
@@ -416,6 +449,8 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_ANNOTATION: return add_annotation(b, &record->annotation, err);
     case CAP_LEFT_OUT: b->process.row.objects_dropped += record->left_out.objects; return WL_OK;
     case CAP_POOL: return add_pool(b, &record->pool, err);
+    case CAP_RANGE: return add_range(b, &record->range, err);
+    case CAP_RANGES: return add_ranges(b, &record->ranges, err);
     case CAP_POOL_STATE: return add_pool_state(b, &record->pool_state, err);
     case CAP_REFUSAL: return add_refusal(b, &record->refusal, err);
     case CAP_CALL: return add_call(b, &record->call, err);

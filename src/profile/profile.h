@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 21 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 22 };
 
 typedef struct prof_db prof_db;
 
@@ -411,7 +411,22 @@ typedef struct prof_call {
     uint32_t parent;       /* of a graph's node: the prof_call that launched the graph; else 0 */
     uint64_t event, version; /* cap_call's */
     cap_shape shape;         /* of a copy or set of several rows or slices; else 0 */
+    uint32_t ranges;         /* prof_range_member.list, of those that it was made in; 0: none */
 } prof_call;
+
+/* A range that the program opened, in which calls were made. */
+typedef struct prof_range {
+    uint32_t id, process;
+    uint32_t kind;   /* cap_range_kind */
+    uint32_t thread; /* as prof_call's; 0: of all */
+    const char *domain, *name;
+} prof_range;
+
+/* One of several that were open at once. */
+typedef struct prof_range_member {
+    uint32_t list, position; /* position: in the order in which they were opened, from 0 */
+    uint32_t range;          /* prof_range.id */
+} prof_range_member;
 
 /* Where a helper is called from by calls of one stack, and others are not. */
 typedef struct prof_caller {
@@ -713,6 +728,8 @@ PROF_ROWS(frame)
 PROF_ROWS(transfer)
 PROF_ROWS(pool)
 PROF_ROWS(pool_state)
+PROF_ROWS(range)
+PROF_ROWS(range_member)
 PROF_ROWS(stream)
 PROF_ROWS(wait_of_node)
 PROF_ROWS(graph_run)

@@ -290,7 +290,7 @@ CREATE TABLE refusals (
 -- ordinal, here and in launches: one order over the calls of a process, the nodes of its graphs and
 -- its launches. flags: cap_call's. parent: of a graph's node, the call that launched the graph.
 -- event, version: that the call records or waits for, and how often it was recorded by then. width
--- to target_rows: of copies and sets of several rows or slices.
+-- to target_rows: of copies and sets of several rows or slices. ranges: range_lists.list, of those it was made in.
 CREATE TABLE calls (
   id INTEGER PRIMARY KEY, process INTEGER NOT NULL, number INTEGER NOT NULL,
   api TEXT NOT NULL, kind INTEGER NOT NULL, stream INTEGER NOT NULL, thread INTEGER NOT NULL,
@@ -302,8 +302,21 @@ CREATE TABLE calls (
   ordinal INTEGER, device INTEGER NOT NULL, context INTEGER NOT NULL, flags INTEGER NOT NULL,
   parent INTEGER, event INTEGER, version INTEGER,
   width INTEGER, rows INTEGER, slices INTEGER, source_pitch INTEGER, source_rows INTEGER,
-  target_pitch INTEGER, target_rows INTEGER
+  target_pitch INTEGER, target_rows INTEGER, ranges INTEGER
 );
+
+-- Ranges of the program's own (NVTX) in which calls were made. kind ('range' in names): pushed by a
+-- thread, numbered as in calls, or started, for all threads.
+CREATE TABLE ranges (
+  id INTEGER PRIMARY KEY, process INTEGER NOT NULL, kind INTEGER NOT NULL, thread INTEGER,
+  domain TEXT NOT NULL, name TEXT NOT NULL
+);
+
+-- Ranges that were open at once, in the order in which they were opened; calls.ranges is such a list.
+CREATE TABLE range_lists (
+  list INTEGER NOT NULL, position INTEGER NOT NULL, range INTEGER NOT NULL,
+  PRIMARY KEY (list, position)
+) WITHOUT ROWID;
 
 CREATE INDEX calls_that_copy ON calls (kind) WHERE kind IN (2, 3);
 CREATE INDEX calls_that_failed ON calls (process, result) WHERE result <> 0;
@@ -858,6 +871,13 @@ FROM pools l
 LEFT JOIN objects o ON o.process = l.process AND o.pool = l.pool
 LEFT JOIN names n ON n.kind = 'pool' AND n.value = l.kind
 GROUP BY l.process, l.pool;
+
+CREATE VIEW v_launch_ranges AS
+SELECT t.id AS launch, m.position, r.id AS range, n.name AS kind, r.thread, r.domain, r.name
+FROM launch_times t JOIN calls c ON c.id = t.call
+JOIN range_lists m ON m.list = c.ranges
+JOIN ranges r ON r.id = m.range
+LEFT JOIN names n ON n.kind = 'range' AND n.value = r.kind;
 
 CREATE VIEW v_calls AS
 SELECT c.id, c.process, c.api, n.name AS kind, c.stream, c.start_ns, c.end_ns, c.result, c.bytes,

@@ -21,6 +21,7 @@
 #define NODE "node"
 #define FREED "freed"
 #define POOL "pool"
+#define RANGE "range"
 #define TRIAL "trial"
 static const word words[] = {
 #define X(id, text) {SPACE, ACC_##id, text},

@@ -31,6 +31,7 @@ typedef struct prog_budget {
 typedef const char *prog_type_text; /* "" where nothing was given */
 typedef const char *prog_type_choice;
 typedef const char *prog_type_pattern; /* "" where nothing was given */
+typedef const char *prog_type_ranges;  /* "" where nothing was given */
 typedef const char *prog_type_devices;
 typedef uint64_t prog_type_number;
 typedef bool prog_type_flag;
@@ -60,6 +61,7 @@ typedef enum prog_type {
     PROG_TYPE_flag,
     PROG_TYPE_choice,
     PROG_TYPE_pattern,
+    PROG_TYPE_ranges,
     PROG_TYPE_devices,
     PROG_TYPE_blocks,
     PROG_TYPE_probes,

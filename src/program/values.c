@@ -2,6 +2,7 @@
 #include "program/values.h"
 
 #include "program/kernel_name.h"
+#include "program/range_name.h"
 #include "rewrite/rewrite.h"
 
 #include <ctype.h>
@@ -92,6 +93,18 @@ static wl_status read_pattern(const prog_option *row, const char *text, wl_arena
 {
     (void)row, (void)arena;
     wl_status status = prog_pattern_check(text, why);
+    if (status == WL_OK)
+        *out = text;
+    return status;
+}
+
+static wl_status read_ranges(const prog_option *row, const char *text, wl_arena *arena,
+                             prog_type_ranges *out, wl_error *why)
+{
+    (void)row, (void)arena;
+    prog_range_patterns patterns;
+    wl_status status = prog_ranges_read(text, &patterns, why);
+    prog_ranges_clear(&patterns);
     if (status == WL_OK)
         *out = text;
     return status;
@@ -297,6 +310,7 @@ void prog_option_allowed(const prog_option *row, char *text, size_t size)
         [PROG_TYPE_text] = "any text",
         [PROG_TYPE_flag] = "1 or 0",
         [PROG_TYPE_pattern] = "a kernel's name, or regex: and an extended regular expression",
+        [PROG_TYPE_ranges] = "range, regex:EXPRESSION or outer/inner/, each as DOMAIN@... too",
         [PROG_TYPE_devices] = "what 'warplens devices' lists, or the file of a description",
         [PROG_TYPE_blocks] = "x,y,z of a grid (at most 2147483646,65534,65534), auto or all",
         [PROG_TYPE_budget] = "a time and memory, as in 90s,2G, auto for the time, or none"};

@@ -2,6 +2,7 @@
 #include "inject/python.h"
 #include "inject/stack.h"
 #include "record/cupy.h"
+#include "record/ranges.h"
 #include "record/record.h"
 
 #include <stddef.h>
@@ -87,6 +88,7 @@ void rec_call_begin_part(rec_call *part, const rec_call *call, cap_call_kind kin
     part->record.stream = call->record.stream;
     part->record.start_ns = rec_since_start();
     part->record.stack = call->record.stack;
+    part->record.ranges = call->record.ranges;
 }
 
 /* Kept out of line: its frame is this library's, which the stack leaves out. */
@@ -154,6 +156,7 @@ void rec_call_after_fork(void)
 {
     places_written = 0;
     inj_python_after_fork();
+    rec_ranges_after_fork();
 }
 
 /* As it is, with its end and result. */
@@ -182,6 +185,8 @@ void rec_call_write(rec_call *call, int32_t result)
         rec_call_write_kept();
     call->record.end_ns = rec_since_start();
     call->record.result = result;
+    if (!call->record.parent)
+        call->record.ranges = rec_ranges();
     write_call(call);
 }
 
@@ -204,6 +209,7 @@ static void keep_call_record(const rec_call *call, int32_t result)
     kept.record.end_ns = rec_since_start();
     kept.record.result = result;
     kept.record.stack.pcs = kept.pcs;
+    kept.record.ranges = rec_ranges();
     __atomic_store_n(&rec_g.kept, true, __ATOMIC_RELAXED);
 }
 

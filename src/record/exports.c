@@ -1,6 +1,7 @@
-/* What a collector exports besides CUDA's symbols: what a program that annotates its memory looks
+/* What a collector exports besides CUDA's symbols: what a program that annotates what it does looks
  * for. Part of each collector, since what comes from an archive is hidden. */
 #include "record/parts.h"
+#include "record/ranges.h"
 #include "warplens/annotate.h"
 
 static void pool(const void *base, size_t bytes, const char *name)
@@ -28,6 +29,16 @@ static void name_object(const void *address, const char *name, size_t element_by
     rec_annotate_name((uintptr_t)address, name, element_bytes);
 }
 
+static unsigned long long start_told_range(const char *domain, const char *name)
+{
+    return rec_range_start(domain, name);
+}
+
+static void end_told_range(unsigned long long started)
+{
+    rec_range_end(started);
+}
+
 __attribute__((visibility("default"))) extern const warplens_collector warplens_collector_1;
 
 const warplens_collector warplens_collector_1 = {.bytes = sizeof(warplens_collector),
@@ -35,4 +46,8 @@ const warplens_collector warplens_collector_1 = {.bytes = sizeof(warplens_collec
                                                  .pool_end = pool_end,
                                                  .alloc = alloc,
                                                  .free = free_part,
-                                                 .name = name_object};
+                                                 .name = name_object,
+                                                 .range_push = rec_range_push,
+                                                 .range_pop = rec_range_pop,
+                                                 .range_start = start_told_range,
+                                                 .range_end = end_told_range};

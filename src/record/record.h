@@ -170,10 +170,10 @@ uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, ui
 /* ---- launches (write.c) ---- */
 
 /* Why the next launch of the kernel is not observed: as the options say, or since observation
- * ended. NULL: it is. */
-const char *rec_left_out(const char *kernel);
+ * ended. NULL: it is. `in_ranges`: what rec_ranges_asked() said where it was asked for. */
+const char *rec_left_out(const char *kernel, bool in_ranges);
 /* The same, and the launch counts. */
-const char *rec_choose(const char *kernel);
+const char *rec_choose(const char *kernel, bool in_ranges);
 /* The program called cudaProfilerStart or cuProfilerStart (else Stop): with --profile-from-start
  * off launches are observed from here on, or no longer. Needs no lock. */
 void rec_profiler(bool on);

@@ -175,7 +175,7 @@ static bool before_profiler(const prog_options *options)
            !__atomic_load_n(&profiler_on, __ATOMIC_RELAXED);
 }
 
-static const char *why_left_out(bool asked)
+static const char *why_left_out(bool asked, bool in_ranges)
 {
     const prog_options *options = prog_options_get();
     if (!rec_g.observe)
@@ -184,6 +184,8 @@ static const char *why_left_out(bool asked)
         return "left out by --kernel-name or --kernel-name-exclude";
     if (before_profiler(options))
         return "left out by --profile-from-start off: not between cudaProfilerStart and Stop";
+    if (!in_ranges)
+        return "left out by --nvtx-include or --nvtx-exclude";
     if (rec_g.matched < options->launch_skip)
         return "left out by --launch-skip";
     if (options->launch_count && rec_g.matched - options->launch_skip >= options->launch_count)
@@ -191,15 +193,15 @@ static const char *why_left_out(bool asked)
     return NULL;
 }
 
-const char *rec_left_out(const char *kernel)
+const char *rec_left_out(const char *kernel, bool in_ranges)
 {
-    return why_left_out(prog_kernel_asked(kernel));
+    return why_left_out(prog_kernel_asked(kernel), in_ranges);
 }
 
-const char *rec_choose(const char *kernel)
+const char *rec_choose(const char *kernel, bool in_ranges)
 {
     bool asked = prog_kernel_asked(kernel);
-    const char *reason = why_left_out(asked);
-    rec_g.matched += asked && rec_g.observe && !before_profiler(prog_options_get());
+    const char *reason = why_left_out(asked, in_ranges);
+    rec_g.matched += asked && in_ranges && rec_g.observe && !before_profiler(prog_options_get());
     return reason;
 }

@@ -23,7 +23,11 @@ int main()
     annotate_in_cpp(block + 8 * kib, kib);
     warplens_alloc(reinterpret_cast<void *>(64), 16, "nowhere", 0); /* is left out, and told */
     cudaMemset(block, 1, 4 * kib);
+    warplens_range_push("step");
+    warplens_range_push("twice");
+    warplens_range_pop();
     twice<<<1, 64>>>(reinterpret_cast<int *>(block), reinterpret_cast<int *>(block + 4 * kib));
+    warplens_range_pop();
     cudaMemcpy(got, block + 4 * kib, sizeof got, cudaMemcpyDeviceToHost);
     cudaFree(block); /* and all that lies in it */
     std::printf("%d %d\n", got[63], cudaGetLastError());

@@ -8,6 +8,7 @@ COMPILERS: of C and C++, "cc:c++ clang:clang++"; NVCC may be empty.
 """
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import unittest
@@ -81,6 +82,9 @@ class Profiled(unittest.TestCase):
         done = run(WARPLENS, "profile", "-f", "-o", path, "--backend", "emulate", "--probes", "frequency", "--", program)
         self.assertEqual(done.stdout, "33686018 0\n")
         self.assertEqual(done.stderr.count("was left out: CUDA knows of no memory there"), 1)
+        with sqlite3.connect(path) as database:
+            rows = database.execute("SELECT launch, kind, domain, name FROM v_launch_ranges").fetchall()
+        self.assertEqual(rows, [(1, "pushed", "", "step")])
         return json.loads(run(WARPLENS, "export", "--type", "json", "-o", "-", path).stdout)
 
     def check(self, cudart):

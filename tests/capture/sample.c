@@ -55,6 +55,7 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
         {"obs_sample", "why", OBS_WHY_COUNT},
         {"obs_sample", "mapped", 2},
         {"cap_call", "kind", CAP_CALL_OTHER + 1},
+        {"cap_range", "kind", CAP_RANGE_STARTED + 1},
         {"cap_call", "nshapes", 2},
         {"cap_stream", "kind", CAP_STREAM_CREATED + 1},
         {"cap_fault", "in_memory", 2},

@@ -20,6 +20,7 @@ BAD = {
     "flag": ["2", "yes"],
     "choice": ["some", "AUTO"],
     "pattern": ["regex:(", "regex:[a"],
+    "ranges": ["regex:(", "/"],
     "devices": ["voodoo2", "h200,voodoo2"],
     "blocks": ["x", "-1", "2147483647", "0,65535,0", "1,2,3,4"],
     "probes": ["sectors", "trace,", "Trace"],
@@ -29,6 +30,7 @@ BAD = {
 GOOD = {
     "number": "7",
     "pattern": "regex:^a",
+    "ranges": "a@b/*/regex/",
     "devices": "a100",
     "blocks": "1,2,3",
     "probes": "touch",

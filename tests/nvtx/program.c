@@ -120,7 +120,7 @@ int main(void)
     unregister_region(at);
     resize_region(at + 8 * KIB, 6 * KIB);
     fill(at + 8 * KIB, 6 * KIB);
-    nvtxRangePushA("nobody wants this");
+    nvtxRangePushA("a range");
     const int depth = nvtxRangePop();
     nvtxMemHeapReset(NULL, heap);
     register_regions(heap, ranges, 1, NULL);

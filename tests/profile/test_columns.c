@@ -78,15 +78,21 @@ static void tell_calls(prof_builder *b)
     static cap_map map = {0x1000, 0x3000, 0x500, "/nowhere/lib.so", ""};
     static uint64_t pcs[] = {0x1011, 0x2021};
     static cap_shape shape = {141, 142, 143, 144, 145, 146, 147};
+    static uint32_t ranges[] = {61, 60};
     tell(b, (cap_record){.type = CAP_MAPS, .maps = {1, &map}});
+    tell(b, (cap_record){.type = CAP_RANGE,
+                         .range = {60, CAP_RANGE_STARTED, 0, "a_domain", "a_range"}});
+    tell(b, (cap_record){.type = CAP_RANGE, .range = {61, CAP_RANGE_PUSHED, 506, "", "b_range"}});
+    for (uint32_t id = 69; id >= 62; id--)
+        tell(b, (cap_record){.type = CAP_RANGES, .ranges = {id, 2, ranges}});
     for (uint32_t i = 6; i >= 3; i--) {
         cap_record r = story_call(100 + i, "cuSomething", CAP_CALL_ALLOC);
         r.call.thread = i == 4 ? 501 : 500 + i;
         r.call.stack = (cap_stack){1, pcs};
         if (i == 3)
-            r.call = (cap_call){103, "cuMemcpy3D", CAP_CALL_COPY, 77,  503, 1203,     1204,  1205,
-                                201, 202,          131,           132, 133, {2, pcs}, 134,   135,
-                                136, 137,          104,           138, 139, 1,        &shape};
+            r.call = (cap_call){103, "cuMemcpy3D", CAP_CALL_COPY, 77,  503, 1203,     1204,   1205,
+                                201, 202,          131,           132, 133, {2, pcs}, 134,    135,
+                                136, 137,          104,           138, 139, 1,        &shape, 62};
         tell(b, r);
     }
     tell(b, (cap_record){.type = CAP_CALL_TIMES, .call_times = {1, &(cap_call_time){103, 0.51}}});
@@ -512,20 +518,25 @@ static const expected_row expected[] = {
      "target_offset=132 bytes=133 stack=2 device_seconds=0.51 device_start=0.52 "
      "ordinal=134 device=135 context=136 flags=137 parent=4 event=138 version=139 "
      "width=141 rows=142 slices=143 source_pitch=144 source_rows=145 target_pitch=146 "
-     "target_rows=147"},
+     "target_rows=147 ranges=8"},
     {"calls", "id = 4",
      "id=4 process=1 number=104 api=cuSomething kind=0 stream=0 thread=4 start_ns=1040 "
      "end_ns=1045 result=0 source_object=NULL source_offset=0 target_object=NULL "
      "target_offset=0 bytes=0 stack=1 device_seconds=NULL device_start=NULL ordinal=NULL "
      "device=0 context=0 flags=0 parent=NULL event=NULL version=NULL width=NULL rows=NULL "
-     "slices=NULL source_pitch=NULL source_rows=NULL target_pitch=NULL target_rows=NULL"},
+     "slices=NULL source_pitch=NULL source_rows=NULL target_pitch=NULL target_rows=NULL "
+     "ranges=NULL"},
     {"calls", "id = 7",
      "id=7 process=2 number=1 api=cuSomething kind=4 stream=0 thread=1 start_ns=10 "
      "end_ns=15 result=0 source_object=NULL source_offset=0 target_object=NULL "
      "target_offset=0 bytes=0 stack=NULL device_seconds=NULL device_start=NULL "
      "ordinal=NULL device=0 context=0 flags=0 parent=NULL event=NULL version=NULL "
      "width=NULL rows=NULL slices=NULL source_pitch=NULL source_rows=NULL "
-     "target_pitch=NULL target_rows=NULL"},
+     "target_pitch=NULL target_rows=NULL ranges=NULL"},
+    {"ranges", "id = 1", "id=1 process=1 kind=1 thread=NULL domain=a_domain name=a_range"},
+    {"ranges", "id = 2", "id=2 process=1 kind=0 thread=2 domain= name=b_range"},
+    {"range_lists", "list = 8 AND position = 0", "list=8 position=0 range=2"},
+    {"range_lists", "list = 8 AND position = 1", "list=8 position=1 range=1"},
     {"pools", "pool = 11", "process=1 pool=11 kind=1 device=12"},
     {"pools", "pool = 13", "process=1 pool=13 kind=0 device=14"},
     {"pool_states", "pool = 13", "process=1 pool=13 call=NULL reserved=15 used=16"},

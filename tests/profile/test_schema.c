@@ -155,12 +155,12 @@ static void views_can_be_pasted(void **state)
     run(sql, strstr(schema_text(), "\nCREATE VIEW"));
     assert_int_equal(number(sql, "SELECT count(*) FROM sqlite_schema WHERE type = 'view'"), before);
     sqlite3_stmt *names;
-    const char *views =
-        "SELECT name FROM sqlite_schema WHERE type = 'view' "
-        "AND name NOT IN ('kernel_gaps', 'v_gaps', 'v_loops', 'v_forms', "
-        "'v_parameters', 'v_faults', "
-        "'launch_warps', 'launch_paths', 'v_pools', 'v_graph_nodes', 'v_graph_edges', "
-        "'v_indirect_reaches', 'kernel_barriers')";
+    const char *views = "SELECT name FROM sqlite_schema WHERE type = 'view' "
+                        "AND name NOT IN ('kernel_gaps', 'v_gaps', 'v_loops', 'v_forms', "
+                        "'v_parameters', 'v_faults', "
+                        "'launch_warps', 'launch_paths', 'v_pools', 'v_launch_ranges', "
+                        "'v_graph_nodes', 'v_graph_edges', "
+                        "'v_indirect_reaches', 'kernel_barriers')";
     assert_int_equal(sqlite3_prepare_v2(sql, views, -1, &names, NULL), SQLITE_OK);
     while (sqlite3_step(names) == SQLITE_ROW) {
         char text[128];

@@ -165,6 +165,8 @@ static void refuse_by_type(prog_option_id id)
     static const char *const choices[] = {"", "some", "AUTO", "auto ", "full,basic", "|", NULL};
     static const char *const patterns[] = {"",         "regex:(",  "regex:[a", "regex:a{2,1}",
                                            "regex:*(", "regex:\\", NULL};
+    static const char *const ranges[] = {"",     "regex:(", "a;regex:[b", "d@regex:*(", "/",
+                                         "a//b", "*",       "a/]/b",      "d@",         NULL};
     static const char *const devices[] = {"",      "voodoo2",   "h200,voodoo2",         ",h200",
                                           "h200,", "h200;a100", "/no/such/device.json", NULL};
     static const char *const blocks[] = {"",
@@ -196,9 +198,9 @@ static void refuse_by_type(prog_option_id id)
         "1G,2M",   "+5",        "1e99",      "60s4G", "none,1s", "9999999999s", "auto,1s",
         "1s,auto", "auto,auto", "automatic", "au",    NULL};
     static const char *const *const bad[] = {
-        [PROG_TYPE_number] = numbers,   [PROG_TYPE_flag] = flags,      [PROG_TYPE_choice] = choices,
-        [PROG_TYPE_pattern] = patterns, [PROG_TYPE_devices] = devices, [PROG_TYPE_blocks] = blocks,
-        [PROG_TYPE_probes] = probes,    [PROG_TYPE_budget] = budgets};
+        [PROG_TYPE_number] = numbers, [PROG_TYPE_flag] = flags,       [PROG_TYPE_choice] = choices,
+        [PROG_TYPE_ranges] = ranges,  [PROG_TYPE_pattern] = patterns, [PROG_TYPE_devices] = devices,
+        [PROG_TYPE_blocks] = blocks,  [PROG_TYPE_probes] = probes,    [PROG_TYPE_budget] = budgets};
     if (prog_option_table[id].type != PROG_TYPE_text)
         refuse_each(id, bad[prog_option_table[id].type]);
 }

@@ -148,7 +148,7 @@ static void lose_then_fill(way *write)
         write("cudaMalloc");
     rec_call last; /* a call that waits writes what is held */
     rec_call_begin(&last, "cudaDeviceSynchronize", CAP_CALL_SYNC, REC_NOW);
-    if (rec_g.observe || rec_left_out("kernel") == NULL)
+    if (rec_g.observe || rec_left_out("kernel", true) == NULL)
         _exit(1);
     rec_process_ends();
 }
@@ -251,11 +251,11 @@ static void choose_by_profiler(way *write)
     setenv("WARPLENS_PROFILE_FROM_START", "off", 1);
     setenv("WARPLENS_LAUNCH_COUNT", "1", 1);
     begin();
-    bool good = strstr(rec_choose("mine"), "--profile-from-start") != NULL;
+    bool good = strstr(rec_choose("mine", true), "--profile-from-start") != NULL;
     rec_profiler(true);
-    good = good && !rec_choose("mine") && strstr(rec_choose("mine"), "--launch-count");
+    good = good && !rec_choose("mine", true) && strstr(rec_choose("mine", true), "--launch-count");
     rec_profiler(false);
-    good = good && strstr(rec_choose("mine"), "--profile-from-start");
+    good = good && strstr(rec_choose("mine", true), "--profile-from-start");
     rec_process_ends();
     _exit(good ? 0 : 1);
 }
@@ -267,13 +267,13 @@ static void choose_some(way *write)
     setenv("WARPLENS_LAUNCH_SKIP", "1", 1);
     setenv("WARPLENS_LAUNCH_COUNT", "1", 1);
     begin();
-    bool good = strstr(rec_choose("other"), "--kernel-name") &&
-                strstr(rec_choose("mine"), "--launch-skip") && !rec_left_out("mine") &&
-                !rec_choose("mine") && strstr(rec_left_out("mine"), "--launch-count") &&
-                strstr(rec_choose("mine"), "--launch-count");
+    bool good = strstr(rec_choose("other", true), "--kernel-name") &&
+                strstr(rec_choose("mine", true), "--launch-skip") && !rec_left_out("mine", true) &&
+                !rec_choose("mine", true) && strstr(rec_left_out("mine", true), "--launch-count") &&
+                strstr(rec_choose("mine", true), "--launch-count");
     rec_stop_observing("%s", "why");
     rec_stop_observing("%s", "again");
-    good = good && strstr(rec_choose("mine"), "switched off");
+    good = good && strstr(rec_choose("mine", true), "switched off");
     rec_process_ends();
     _exit(good ? 0 : 1);
 }

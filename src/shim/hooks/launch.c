@@ -1,5 +1,6 @@
 /* Launches: noted as they ran. */
 #include "cuda/args.h"
+#include "record/ranges.h"
 #include "shim/hooks/hook.h"
 
 #include <stdlib.h>
@@ -52,7 +53,7 @@ uint32_t hook_note(hook_call *call, const drv_function *f, const drv_shape *shap
     hook_place(call, context);
     uint32_t module = f->module ? drv_module_use(f->module) : 0;
     hook_write_call(call, CUDA_SUCCESS);
-    const char *reason = rec_choose(f->name);
+    const char *reason = rec_choose(f->name, rec_ranges_asked());
     if (reason) {
         rec_skipped(call->rec.id, f->name, "%s", reason);
         return 0;

@@ -1,5 +1,6 @@
 /* Launches: which of them record, and what the driver gets for them. */
 #include "cuda/args.h"
+#include "record/ranges.h"
 #include "shim/probe/recording_impl.h"
 
 #include <stdlib.h>
@@ -175,7 +176,7 @@ static bool is_to_record(probe_kernel *k, const probe_candidate *l)
         return false;
     }
     return l->record && rec_g.writer && blocks_of(l->shape) && !drv_in_capture(l->stream) &&
-           !rec_left_out(k->name) && ++k->launches;
+           !rec_left_out(k->name, rec_ranges_asked()) && ++k->launches;
 }
 
 static void start_recording(probe_launch *p, const probe_candidate *l, void **params, void **extra)
