@@ -1,6 +1,6 @@
-/* What a cubin's ELF headers and its sections ".nv.info.<kernel>" say.
+/* What a cubin's ELF headers, its table of symbols and its sections ".nv.info.<kernel>" say.
  *
- * Such a section is a list of attributes: u8 format, u8 attribute, and 16 bits that are the value
+ * The latter is a list of attributes: u8 format, u8 attribute, and 16 bits that are the value
  * or, where the format is SIZED, the number of bytes that follow. Parameters are attributes of 12
  * bytes: u32 index, u16 position, u16 offset, u32 that packs the size with what we do not need; the
  * size has 14 bits, or 16 in the second version, for parameters beyond 4 KiB. */
@@ -155,17 +155,24 @@ static void keep_layout(const char *kernel, const char *section, size_t size, la
     wl_vec_free(&params);
 }
 
+/* A name in a table of names; NULL where it has no end. */
+static const char *name_at(const char *cubin, const Elf64_Shdr *names, uint32_t at)
+{
+    if (at >= names->sh_size)
+        return NULL;
+    const char *name = cubin + names->sh_offset + at;
+    uint64_t rest = names->sh_size - at;
+    return memchr(name, '\0', rest < MAX_NAME ? rest : MAX_NAME) ? name : NULL;
+}
+
 /* The kernel that a section describes; NULL where it is another section. */
 static const char *described_kernel(const char *cubin, const Elf64_Shdr *names,
                                     const Elf64_Shdr *section)
 {
     static const char prefix[] = ".nv.info.";
-    if (section->sh_name >= names->sh_size || section->sh_type == SHT_NOBITS)
-        return NULL;
-    const char *name = cubin + names->sh_offset + section->sh_name;
-    uint64_t rest = names->sh_size - section->sh_name;
-    bool ends = memchr(name, '\0', rest < MAX_NAME ? rest : MAX_NAME);
-    return ends && strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : NULL;
+    const char *name = section->sh_type == SHT_NOBITS ? NULL
+                                                      : name_at(cubin, names, section->sh_name);
+    return name && strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : NULL;
 }
 
 /* Sections that lie over each other would make much of a small file: no more is read than it has.
@@ -186,19 +193,27 @@ static void read_layouts(const char *cubin, uint64_t left, const Elf64_Ehdr *h,
     }
 }
 
+/* The headers of a cubin, and the section of its sections' names. How long it is, and all sections
+ * lie in that; 0: it is none. */
+static size_t open_cubin(const void *cubin, size_t size, Elf64_Ehdr *h, Elf64_Shdr *names)
+{
+    size_t bytes = cuda_cubin_bytes(cubin, size);
+    if (!bytes)
+        return 0;
+    memcpy(h, cubin, sizeof *h);
+    if (h->e_shstrndx >= h->e_shnum)
+        return 0;
+    *names = section_header(cubin, h, h->e_shstrndx);
+    return names->sh_type == SHT_STRTAB ? bytes : 0;
+}
+
 void cuda_cubin_layouts(const void *cubin, size_t size, cuda_layouts *out)
 {
     Elf64_Ehdr h;
+    Elf64_Shdr names;
     layout_list list = {0};
-    size_t bytes = cuda_cubin_bytes(cubin, size); /* within which all sections lie, if it is one */
-    *out = (cuda_layouts){0};
-    if (!bytes)
-        return;
-    memcpy(&h, cubin, sizeof h);
-    if (h.e_shstrndx >= h.e_shnum)
-        return;
-    Elf64_Shdr names = section_header(cubin, &h, h.e_shstrndx);
-    if (names.sh_type == SHT_STRTAB)
+    size_t bytes = open_cubin(cubin, size, &h, &names);
+    if (bytes)
         read_layouts(cubin, bytes, &h, &names, &list);
     *out = (cuda_layouts){list.data, list.count};
 }
@@ -219,4 +234,85 @@ void cuda_layouts_clear(cuda_layouts *layouts)
     }
     free(layouts->list);
     *layouts = (cuda_layouts){0};
+}
+
+/* ---- variables ---- */
+
+typedef wl_vec(cuda_variable) variable_list;
+
+typedef struct symbol_table {
+    const char *cubin;
+    Elf64_Ehdr h;
+    Elf64_Shdr sections; /* names of sections */
+    Elf64_Shdr symbols;  /* names of symbols */
+    uint64_t left;       /* bytes of names that are still taken, as many as the file has */
+} symbol_table;
+
+/* Whether variables lie in the section; which of their kinds, then. */
+static bool holds_variables(const symbol_table *t, const Elf64_Shdr *section, bool *constant)
+{
+    const char *name = name_at(t->cubin, &t->sections, section->sh_name);
+    *constant = name && strcmp(name, ".nv.constant3") == 0;
+    return *constant ||
+           (name && (strcmp(name, ".nv.global") == 0 || strcmp(name, ".nv.global.init") == 0));
+}
+
+static void keep_variable(symbol_table *t, const Elf64_Sym *symbol, variable_list *list)
+{
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_shndx >= t->h.e_shnum)
+        return;
+    Elf64_Shdr section = section_header(t->cubin, &t->h, symbol->st_shndx);
+    const char *name = name_at(t->cubin, &t->symbols, symbol->st_name);
+    bool constant, filled = section.sh_type != SHT_NOBITS;
+    bool lies = symbol->st_size && symbol->st_value <= section.sh_size &&
+                symbol->st_size <= section.sh_size - symbol->st_value;
+    if (!name || !*name || !lies || !holds_variables(t, &section, &constant) ||
+        strlen(name) > t->left)
+        return;
+    t->left -= strlen(name);
+    cuda_variable v = {.name = strdup(name),
+                       .constant = constant,
+                       .offset = symbol->st_value,
+                       .bytes = symbol->st_size};
+    v.initial = filled ? t->cubin + section.sh_offset + symbol->st_value : NULL;
+    if (!v.name || !wl_push(list, v))
+        free(v.name);
+}
+
+static void read_variables(symbol_table *t, const Elf64_Shdr *section, variable_list *list)
+{
+    if (section->sh_link >= t->h.e_shnum || section->sh_entsize != sizeof(Elf64_Sym))
+        return;
+    t->symbols = section_header(t->cubin, &t->h, section->sh_link);
+    if (t->symbols.sh_type != SHT_STRTAB)
+        return;
+    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= section->sh_size; at += sizeof(Elf64_Sym)) {
+        Elf64_Sym symbol;
+        memcpy(&symbol, t->cubin + section->sh_offset + at, sizeof symbol);
+        keep_variable(t, &symbol, list);
+    }
+}
+
+void cuda_cubin_variables(const void *cubin, size_t size, cuda_variables *out)
+{
+    symbol_table t = {.cubin = cubin};
+    variable_list list = {0};
+    size_t bytes = open_cubin(cubin, size, &t.h, &t.sections);
+    bool found = false;
+    t.left = bytes;
+    for (unsigned i = 0; bytes && i < t.h.e_shnum && !found; i++) { /* there is one such table */
+        Elf64_Shdr section = section_header(cubin, &t.h, i);
+        found = section.sh_type == SHT_SYMTAB;
+        if (found)
+            read_variables(&t, &section, &list);
+    }
+    *out = (cuda_variables){list.data, list.count};
+}
+
+void cuda_variables_clear(cuda_variables *variables)
+{
+    for (size_t i = 0; i < variables->count; i++)
+        free(variables->list[i].name);
+    free(variables->list);
+    *variables = (cuda_variables){0};
 }

@@ -4,6 +4,7 @@
 #ifndef WL_CUDA_CUBIN_H
 #define WL_CUDA_CUBIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,5 +39,22 @@ void cuda_cubin_layouts(const void *cubin, size_t size, cuda_layouts *out);
 /* NULL where the cubin does not describe the kernel. */
 const cuda_layout *cuda_layout_of(const cuda_layouts *layouts, const char *kernel);
 void cuda_layouts_clear(cuda_layouts *layouts);
+
+typedef struct cuda_variable {
+    char *name;
+    bool constant;   /* in the bank of the program's constants, else in global memory */
+    uint64_t offset; /* in the bank; in global memory it says nothing */
+    uint64_t bytes;
+    const char *initial; /* what it holds at first, in the cubin; NULL: zeros */
+} cuda_variable;
+
+typedef struct cuda_variables { /* that a cubin defines */
+    cuda_variable *list;
+    size_t count;
+} cuda_variables;
+
+/* As cuda_cubin_layouts(); `cubin` outlives what is found. Variables that do not lie in their section are left out. */
+void cuda_cubin_variables(const void *cubin, size_t size, cuda_variables *out);
+void cuda_variables_clear(cuda_variables *variables);
 
 #endif

@@ -6,6 +6,7 @@
 #include "profile/demangle.h"
 #include "ptx/ptx.h"
 #include "sass/body.h"
+#include "sass/lift.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -489,6 +490,18 @@ static const char *kernel_in_brackets(prof_builder *b, const kernel *k)
     return plain ? wl_arena_printf(b->arena, "%s<...>", plain) : NULL;
 }
 
+/* What the name of a shared array without one begins with: machine code does not tell of arrays, and
+ * what was lifted of it has one for all that the kernel declares, and one for what launches add. */
+static const char *nameless_shared(const char *array)
+{
+    return strcmp(array, SASS_DYNAMIC) == 0 ? "dynamic shared memory" : "shared memory";
+}
+
+static bool is_lifted_array(const char *array)
+{
+    return strcmp(array, SASS_SHARED) == 0 || strcmp(array, SASS_DYNAMIC) == 0;
+}
+
 /* "tile (transpose.cu:12)", "tile (transpose)" where the definition was not found. */
 static wl_status write_shared(prof_builder *b, const kernel *k, const shared_entry *e,
                               wl_error *err)
@@ -498,6 +511,8 @@ static wl_status write_shared(prof_builder *b, const kernel *k, const shared_ent
     const char *variable = full ? prof_last_name(full) : NULL;
     if (!variable)
         return NOMEM(err);
+    if (is_lifted_array(e->name))
+        variable = "";
     uint32_t line = *variable ? sources_search(b->sources, k->file, k->line, variable, marks) : 0;
     const char *file = sources_name(sources_path(b->sources, k->file)), *name;
     const char *in = kernel_in_brackets(b, k);
@@ -509,7 +524,8 @@ static wl_status write_shared(prof_builder *b, const kernel *k, const shared_ent
     } else if (line) {
         name = wl_arena_printf(b->arena, "%s (%s:%u)", variable, file, line);
     } else {
-        name = wl_arena_printf(b->arena, "%s (%s)", *variable ? variable : "shared memory", in);
+        name = wl_arena_printf(b->arena, "%s (%s)", *variable ? variable : nameless_shared(e->name),
+                               in);
     }
     if (!name)
         return NOMEM(err);

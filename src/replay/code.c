@@ -2,7 +2,6 @@
 #include "replay/code.h"
 
 #include "base/vec.h"
-#include "cuda/cubin.h"
 #include "ptx/ptx.h"
 
 #include <stdio.h>
@@ -12,8 +11,9 @@
 enum { BANK_ALIGNMENT = 256, BANK_OF_PROGRAM = 3 };
 
 typedef struct lifted_bank { /* memory of a constant bank */
+    unsigned number;
     void *memory;
-    uint64_t at;
+    uint64_t at, bytes;
 } lifted_bank;
 
 typedef struct replay_lifted {
@@ -35,6 +35,8 @@ wl_status replay_source_take(const cap_module *r, replay_source *out)
         return WL_NOMEM;
     memcpy(out->bytes, r->code, r->length);
     out->bytes[r->length] = '\0';
+    if (out->kind == CAP_MODULE_CUBIN)
+        cuda_cubin_variables(out->bytes, out->length, &out->variables);
     return WL_OK;
 }
 
@@ -76,6 +78,7 @@ void replay_source_clear(replay_source *s)
         HASH_DEL(s->codes, c);
         code_free(c);
     }
+    cuda_variables_clear(&s->variables);
     free(s->name);
     free(s->bytes);
     *s = (replay_source){0};
@@ -104,13 +107,23 @@ static wl_status load_ptx_code(replay_code *c, const replay_source *s, const cod
 
 /* ---- machine code ---- */
 
-/* Constant banks have memory of their own; nothing else has a name in lifted code. */
-static uint64_t bank_address(void *ctx, const ir_var *var, uint64_t size)
+typedef struct lifted_place {
+    replay_lifted *lifted;
+    const code_place *place;
+} lifted_place;
+
+/* The number of the bank that lifted code has as an array of that name; 0: it is another variable. */
+static unsigned bank_number(const ir_var *var)
 {
-    replay_lifted *l = ctx;
-    if (var->space != IR_SPACE_CONST)
-        return 0;
-    lifted_bank bank = {.memory = calloc(1, size + 2 * BANK_ALIGNMENT)};
+    unsigned number = 0;
+    bool bank = var->space == IR_SPACE_CONST && sscanf(var->name, "__bank%u", &number) == 1;
+    return bank ? number : 0;
+}
+
+static uint64_t add_bank(replay_lifted *l, unsigned number, uint64_t size)
+{
+    lifted_bank bank = {
+        .number = number, .memory = calloc(1, size + 2 * BANK_ALIGNMENT), .bytes = size};
     if (!bank.memory)
         return 0;
     bank.at = ((uint64_t)(uintptr_t)bank.memory + BANK_ALIGNMENT - 1) &
@@ -120,6 +133,15 @@ static uint64_t bank_address(void *ctx, const ir_var *var, uint64_t size)
         return 0;
     }
     return emu_mem_ghost(l->machine, bank.at, size, EMU_ALLOC_CONST, 0) == WL_OK ? bank.at : 0;
+}
+
+/* Constant banks have memory of their own; what else has a name lies in global memory. */
+static uint64_t lifted_address(void *ctx, const ir_var *var, uint64_t size)
+{
+    const lifted_place *p = ctx;
+    unsigned number = bank_number(var);
+    return number ? add_bank(p->lifted, number, size)
+                  : p->place->address_of(p->place->ctx, var, size);
 }
 
 static wl_status load_lifted(replay_code *c, const replay_source *s, const code_place *place)
@@ -134,14 +156,37 @@ static wl_status load_lifted(replay_code *c, const replay_source *s, const code_
         return status;
     c->machine = &l->body;
     c->ir = l->body.module;
-    return emu_module_load_at(place->machine, c->ir, bank_address, l, &c->loaded, &c->error);
+    lifted_place lies = {l, place};
+    return emu_module_load_at(place->machine, c->ir, lifted_address, &lies, &c->loaded, &c->error);
 }
 
 bool replay_code_settled(const replay_code *c, const ir_var *constant)
 {
-    unsigned number = 0;
-    bool bank = sscanf(constant->name, "__bank%u", &number) == 1;
-    return c->machine && bank && number != BANK_OF_PROGRAM;
+    unsigned number = bank_number(constant);
+    return c->machine && number && number != BANK_OF_PROGRAM;
+}
+
+bool replay_code_is_program_bank(const replay_code *c, const ir_var *constant)
+{
+    return c->machine && bank_number(constant) == BANK_OF_PROGRAM;
+}
+
+unsigned char *replay_code_program_bank(const replay_code *c, uint64_t *bytes)
+{
+    for (size_t i = 0; c->lifted && i < c->lifted->banks.count; i++)
+        if (c->lifted->banks.data[i].number == BANK_OF_PROGRAM) {
+            *bytes = c->lifted->banks.data[i].bytes;
+            return (unsigned char *)(uintptr_t)c->lifted->banks.data[i].at;
+        }
+    return NULL;
+}
+
+const cuda_variable *replay_source_constant(const replay_source *s, const char *name)
+{
+    for (size_t i = 0; i < s->variables.count; i++)
+        if (s->variables.list[i].constant && strcmp(s->variables.list[i].name, name) == 0)
+            return &s->variables.list[i];
+    return NULL;
 }
 
 /* ---- both ---- */

@@ -4,6 +4,7 @@
 #define WL_REPLAY_CODE_H
 
 #include "capture/capture.h"
+#include "cuda/cubin.h"
 #include "emu/slice.h"
 #include "sass/body.h"
 
@@ -25,7 +26,8 @@ typedef struct replay_source { /* of a module; all of it belongs to it */
     char *name;
     char *bytes; /* ends with a NUL that does not count */
     size_t length;
-    replay_code *codes; /* that were asked for */
+    cuda_variables variables; /* of machine code */
+    replay_code *codes;       /* that were asked for */
 } replay_source;
 
 /* Copies what the record has. WL_NOMEM is the only failure. */
@@ -34,8 +36,8 @@ wl_status replay_source_take(const cap_module *record, replay_source *out);
 void replay_source_unload(replay_source *source);
 void replay_source_clear(replay_source *source); /* of one that is unloaded */
 
-/* The code of a kernel, loaded; variables of PTX lie where `address_of` says. NULL without memory, else
- * its status says whether there is any. */
+/* The code of a kernel, loaded; variables lie where `address_of` says, but constants of machine code,
+ * which have banks. NULL without memory, else its status says whether there is any. */
 replay_code *replay_code_of(replay_source *source, const char *kernel, emu_machine *machine,
                             emu_address_of address_of, void *ctx);
 /* Whether the module's PTX was asked for. */
@@ -50,5 +52,11 @@ static inline uint32_t replay_code_pc(const replay_code *code, uint32_t pc)
 /* Whether what the constant held was settled when the code was made: a bank of machine code that is
  * not the program's. */
 bool replay_code_settled(const replay_code *code, const ir_var *constant);
+/* Whether the constant is machine code's bank of the program's constants. */
+bool replay_code_is_program_bank(const replay_code *code, const ir_var *constant);
+/* That bank's bytes; NULL where the code has none. */
+unsigned char *replay_code_program_bank(const replay_code *code, uint64_t *bytes);
+/* The constant variable of machine code with that name; NULL: there is none. */
+const cuda_variable *replay_source_constant(const replay_source *source, const char *name);
 
 #endif

@@ -492,12 +492,8 @@ static wl_status known_or_new(work *w, replay_outcome *out)
     if (!replay_world_constants(&s->world, w->note->module, w->kernel, &launch.constants,
                                 &unknown)) {
         char text[600];
-        if (w->kernel->code->machine)
-            snprintf(text, sizeof text,
-                     "it depends on constants of the program, and nobody recorded what they held");
-        else
-            snprintf(text, sizeof text, "it depends on the constant %s, whose content is not known",
-                     unknown);
+        snprintf(text, sizeof text, "it depends on the constant %s, whose content is not known",
+                 unknown);
         return say_nothing_known(w, text, out);
     }
     replay_key_of(&launch, replay_world_find, &s->world, &key);

@@ -58,6 +58,14 @@ static wl_status add_constant(replay_world *w, replay_world_object *o)
     return add_ghost(w, o->at, o->bytes, EMU_ALLOC_CONST, o->id);
 }
 
+/* What a constant of machine code holds at first; that of PTX is known when it is loaded. */
+static void fill_constant(replay_world_object *o, const replay_source *source)
+{
+    const cuda_variable *v = replay_source_constant(source, o->name);
+    if (v && v->initial && v->bytes == o->bytes)
+        memcpy((void *)(uintptr_t)o->at, v->initial, v->bytes);
+}
+
 static void forget_object(replay_world *w, replay_world_object *o)
 {
     emu_alloc alloc;
@@ -98,6 +106,8 @@ static wl_status see_object(replay_world *w, const cap_object *r, wl_error *err)
     }
     if (status == WL_OK && m && r->kind == CAP_OBJECT_CONST)
         status = add_constant(w, o);
+    if (status == WL_OK && m && o->memory)
+        fill_constant(o, &m->source);
     return status == WL_OK ? WL_OK : fail_nomem(err);
 }
 
@@ -367,6 +377,39 @@ static wl_status see_symbol(replay_world *w, const cap_symbol *r, wl_error *err)
     return WL_OK;
 }
 
+/* Puts what the program's constants hold now where machine code reads them. False, with a name, where
+ * that is not known of one. */
+static bool fill_program_bank(const replay_world *w, const replay_world_module *m,
+                              const replay_code *code, uint64_t *hash, const char **unknown)
+{
+    uint64_t bytes = 0;
+    unsigned char *bank = replay_code_program_bank(code, &bytes);
+    for (size_t i = 0; bank && i < m->source.variables.count; i++) {
+        const cuda_variable *v = &m->source.variables.list[i];
+        const replay_world_object *o = v->constant ? variable_of(w, m, v->name) : NULL;
+        *unknown = v->name;
+        if (!v->constant)
+            continue;
+        if (!o || !o->memory || !o->known || o->bytes != v->bytes || v->offset > bytes ||
+            v->bytes > bytes - v->offset)
+            return false;
+        memcpy(bank + v->offset, (const void *)(uintptr_t)o->at, v->bytes);
+    }
+    *hash = bank ? XXH64(bank, bytes, *hash + 1) : *hash;
+    return bank != NULL;
+}
+
+static bool see_constant(const replay_world *w, const replay_world_module *m, const ir_var *var,
+                         uint64_t *hash, const char **unknown)
+{
+    const replay_world_object *o = variable_of(w, m, var->name);
+    *unknown = var->name;
+    if (!o || !o->memory || !o->known)
+        return false;
+    *hash = XXH64((const void *)(uintptr_t)o->at, o->bytes, *hash + 1);
+    return true;
+}
+
 bool replay_world_constants(replay_world *w, uint32_t module, const replay_world_kernel *kernel,
                             uint64_t *hash, const char **unknown)
 {
@@ -375,13 +418,13 @@ bool replay_world_constants(replay_world *w, uint32_t module, const replay_world
     HASH_FIND(hh, w->modules, &module, sizeof module, m);
     *hash = 0;
     for (uint32_t i = 0; m && i < facts->nconstants; i++) {
-        if (replay_code_settled(kernel->code, facts->constants[i]))
-            continue;
-        const replay_world_object *o = variable_of(w, m, facts->constants[i]->name);
-        *unknown = facts->constants[i]->name;
-        if (!o || !o->memory || !o->known)
+        const ir_var *var = facts->constants[i];
+        bool known = replay_code_settled(kernel->code, var) ||
+                     (replay_code_is_program_bank(kernel->code, var)
+                          ? fill_program_bank(w, m, kernel->code, hash, unknown)
+                          : see_constant(w, m, var, hash, unknown));
+        if (!known)
             return false;
-        *hash = XXH64((const void *)(uintptr_t)o->at, o->bytes, *hash + 1);
     }
     return true;
 }

@@ -228,8 +228,8 @@ static void write_shared_arrays(const lifter *l, FILE *out)
 {
     uint64_t reserved = l->code->sm >= 90 ? 1024 : 16, bytes = l->code->places.shared;
     fprintf(out,
-            ".extern .shared .align 16 .b8 __dynamic[];\n.shared .align 16 .b8 __shared[%" PRIu64
-            "];\nmov.u64 %%d0, __shared;\nmov.u64 %%d0, __dynamic;\n",
+            ".extern .shared .align 16 .b8 " SASS_DYNAMIC "[];\n.shared .align 16 .b8 " SASS_SHARED
+            "[%" PRIu64 "];\nmov.u64 %%d0, " SASS_SHARED ";\nmov.u64 %%d0, " SASS_DYNAMIC ";\n",
             bytes > reserved ? bytes : reserved);
 }
 

@@ -11,6 +11,11 @@
 
 #include "sass/code.h"
 
+/* Names of lifted code: shared memory that a kernel declares, with what the system reserves before it, and what
+ * launches add. */
+#define SASS_SHARED "__shared"
+#define SASS_DYNAMIC "__dynamic"
+
 typedef struct sass_lifted {
     char *text; /* one kernel of that name; ends with a NUL */
     size_t length;

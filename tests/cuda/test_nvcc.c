@@ -28,6 +28,14 @@ static const char parameters[] =
     "extern \"C\" __global__ void many(int *q, large l, int *p) { *p = l.x[*q]; }\n"
     "extern \"C\" __global__ void none() {}\n";
 
+static const char defined[] =
+    "__constant__ int stride = 2;\n__constant__ float weights[16];\n"
+    "__device__ int table[3] = {1, 2, 3};\n__device__ long long counter;\n"
+    "__managed__ int managed = 5;\n"
+    "__global__ void k(float *p) { p[threadIdx.x * stride] = weights[threadIdx.x & 15] +\n"
+    "    table[threadIdx.x % 3] + counter + managed; }\n";
+static const char zeros[64];
+
 static char folder[64];
 
 static void write_text(const char *name, const char *text)
@@ -47,6 +55,7 @@ static int set_up(void **state)
     write_text("one.cu", part_one);
     write_text("two.cu", part_two);
     write_text("parameters.cu", parameters);
+    write_text("variables.cu", defined);
     return 0;
 }
 
@@ -283,6 +292,56 @@ static void cubins_tell_parameters(void **state)
     }
 }
 
+static const cuda_variable *find_variable(const cuda_variables *variables, const char *name)
+{
+    for (size_t i = 0; i < variables->count; i++)
+        if (strcmp(variables->list[i].name, name) == 0)
+            return &variables->list[i];
+    fail_msg("the cubin has no variable %s", name);
+    return NULL;
+}
+
+static void expect_variable(const cuda_variables *all, const char *name, bool constant,
+                            uint64_t bytes, const char *initial)
+{
+    const cuda_variable *v = find_variable(all, name);
+    assert_int_equal(v->constant, constant);
+    assert_int_equal(v->bytes, bytes);
+    if (initial)
+        assert_memory_equal(v->initial, initial, bytes);
+    else
+        assert_null(v->initial);
+}
+
+/* Constants lie beside each other in their bank. */
+static void cubins_tell_variables(void **state)
+{
+    (void)state;
+    nvcc("-arch=sm_90 -cubin -o v.cubin variables.cu");
+    cuda_file file = open_file("v.cubin");
+    cuda_variables all;
+    cuda_cubin_variables(file.map, file.size, &all);
+    expect_variable(&all, "stride", true, 4, "\x02\0\0");
+    expect_variable(&all, "weights", true, 64, zeros);
+    expect_variable(&all, "table", false, 12, "\x01\0\0\0\x02\0\0\0\x03\0\0");
+    expect_variable(&all, "counter", false, 8, NULL);
+    expect_variable(&all, "managed", false, 4, "\x05\0\0");
+    assert_int_equal(all.count, 5);
+    const cuda_variable *a = find_variable(&all, "stride"), *b = find_variable(&all, "weights");
+    assert_true(a->offset + a->bytes <= b->offset || b->offset + b->bytes <= a->offset);
+    cuda_variables_clear(&all);
+    /* Wherever the file ends. */
+    for (size_t size = 0; size < file.size; size += 7) {
+        char *cut = malloc(size + 1);
+        memcpy(cut, file.map, size);
+        cuda_cubin_variables(cut, size, &all);
+        assert_int_equal(all.count, 0);
+        cuda_variables_clear(&all);
+        free(cut);
+    }
+    cuda_file_close(&file);
+}
+
 static size_t count_ptx(const cuda_file *file, const char *section, uint32_t sm, bool relocatable)
 {
     size_t count = 0;
@@ -318,6 +377,7 @@ int main(void)
         cmocka_unit_test(cubins_run_within_their_major_version),
         cmocka_unit_test(cubins_of_files_are_taken_whole),
         cmocka_unit_test(cubins_tell_parameters),
+        cmocka_unit_test(cubins_tell_variables),
         cmocka_unit_test(executables_hold_fatbins),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -92,7 +92,7 @@ class Compiled(unittest.TestCase):
             done = run([STAND_IN, self.ptx], WARPLENS_PTXAS=junk, **variables)
             self.assertEqual((done.returncode, done.stderr), (127, f"ptxas: cannot run {junk}: Exec format error\n".encode()))
 
-    def profile(self, *command, options=(), **variables):
+    def profile(self, *command, options=(), launches=1, **variables):
         """What `warplens profile` tells with the driver that does nothing."""
         out = self.path("p.wlprof")
         done = run([WARPLENS, "profile", "--backend", "inline", *options, "-f", "-o", out, "--", *command],
@@ -100,7 +100,7 @@ class Compiled(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         export = run([WARPLENS, "export", "--type", "json", "-o", "-", out])
         profile = json.loads(export.stdout)
-        self.assertEqual([launch["kernel"] for launch in profile["launches"]], ["fill"])
+        self.assertEqual([launch["kernel"] for launch in profile["launches"]], ["fill"] * launches)
         return profile
 
     def noted(self, *command, options=(), **variables):
@@ -143,6 +143,43 @@ class Compiled(unittest.TestCase):
             before = database.execute("SELECT count(*) FROM code WHERE pc < ? AND op = 'EXIT'", (row["pc"],)).fetchone()
         self.assertRegex(code[0][0], r"^STG\.E .*R\d+$")
         self.assertEqual((code[0][1], before), ("STG.E", (0,)))
+
+    def test_constants_of_cubins(self):
+        """Each second word is stored to, then each eighth: as a constant says."""
+        with open(self.ptx, "w") as f:
+            f.write(""".version 8.0
+.target sm_90
+.address_size 64
+.const .align 4 .u32 stride = 2;
+.visible .entry fill(.param .u64 p, .param .u32 n)
+{
+    .reg .b64 d<4>; .reg .b32 r<4>;
+    ld.const.u32 r1, [stride]; mov.u32 r2, %tid.x; mul.lo.u32 r3, r1, r2; mul.wide.u32 d3, r3, 4;
+    ld.param.u64 d1, [p]; cvta.to.global.u64 d2, d1; add.u64 d2, d2, d3; st.global.u32 [d2], r1; ret;
+}
+""")
+        self.assertEqual(run([PTXAS, "-arch=sm_90", self.ptx, "-o", self.cubin]).returncode, 0)
+        profile = self.profile(PROGRAM, "set", self.cubin, "fill", "stride", "8", launches=2)
+        self.assertEqual(profile["coverage"]["skipped"], [])
+        self.assertEqual([row["sectors"] for row in profile["instructions"]], [8, 32])
+        self.assertIn(("stride", 4), [(o["name"], o["bytes"]) for o in profile["objects"]])
+
+    def test_shared_memory_of_cubins(self):
+        """Machine code has no names of arrays."""
+        with open(self.ptx, "w") as f:
+            f.write(""".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry fill(.param .u64 p, .param .u32 n)
+{
+    .reg .b32 r<4>; .shared .align 4 .b8 tile[4096];
+    mov.u32 r1, %tid.x; mov.u32 r2, tile; mad.lo.u32 r3, r1, 128, r2; st.volatile.shared.u32 [r3], r1; ret;
+}
+""")
+        self.assertEqual(run([PTXAS, "-arch=sm_90", self.ptx, "-o", self.cubin]).returncode, 0)
+        profile = self.profile(PROGRAM, "load", self.cubin, "fill")
+        self.assertEqual([o["name"] for o in profile["objects"] if o["space"] == "shared"], ["shared memory (fill)"])
+        self.assertEqual([row["wavefronts"] for row in profile["instructions"]], [32])
 
     def test_parameters_of_cubins(self):
         """With a driver that tells how parameters lie, and with one that does not."""

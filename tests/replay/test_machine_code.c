@@ -50,10 +50,22 @@ static const char ptx[] =
     "  add.u64 %d3, %d1, %d2; st.global.u32 [%d3], 0; mov.u32 %r6, %cluster_ctarank;\n"
     "  setp.ne.u32 %p, %r6, 0; @%p bra END; mul.wide.u32 %d4, %r1, 4; add.u64 %d5, %d1, %d4;\n"
     "  st.volatile.global.u32 [%d5+1024], %r5;\n"
-    "END: ret; }\n";
+    "END: ret; }\n"
+    /* out[offset] = 0 */
+    ".const .align 4 .u32 offset = 1;\n"
+    ".visible .entry shifted(.param .u64 out)\n"
+    "{ .reg .u32 %r<2>; .reg .u64 %d<3>;\n"
+    "  ld.const.u32 %r1, [offset]; mul.wide.u32 %d2, %r1, 4; ld.param.u64 %d1, [out];\n"
+    "  cvta.to.global.u64 %d1, %d1; add.u64 %d1, %d1, %d2; st.global.u32 [%d1], 0; ret; }\n"
+    /* table[tid] = 1 */
+    ".visible .global .align 4 .b8 table[512];\n"
+    ".visible .entry tabled()\n"
+    "{ .reg .u32 %r<3>; .reg .u64 %d<3>; mov.u32 %r2, %tid.x; mul.wide.u32 %d1, %r2, 4;\n"
+    "  mov.u64 %d2, table; add.u64 %d2, %d2, %d1; st.global.u32 [%d2], 1; ret; }\n";
 
-enum { A = 1, B, MODULE = 1, BYTES = 16384 };
-static const uint64_t base_a = 0x7f0000000000, base_b = 0x7f0000010020;
+enum { A = 1, B, STRIDE, OFFSET, TABLE, MODULE = 1, BYTES = 16384 };
+static const uint64_t base_a = 0x7f0000000000, base_b = 0x7f0000010020,
+                      base_stride = 0x7f0000020000, base_table = 0x7f0000030010;
 
 typedef struct fixture {
     replay_session *session;
@@ -82,6 +94,18 @@ static void begin(fixture *f, cap_module_kind kind, const char *code, size_t len
                          .object = {.id = A, .base = base_a, .bytes = BYTES, .name = ""}});
     see(f, &(cap_record){.type = CAP_OBJECT,
                          .object = {.id = B, .base = base_b, .bytes = BYTES, .name = ""}});
+}
+
+static void add_variable(fixture *f, uint32_t id, cap_object_kind kind, uint64_t base,
+                         uint64_t bytes, const char *name)
+{
+    see(f, &(cap_record){.type = CAP_OBJECT,
+                         .object = {.id = id,
+                                    .base = base,
+                                    .bytes = bytes,
+                                    .kind = kind,
+                                    .module = MODULE,
+                                    .name = name}});
 }
 
 static void begin_machine(fixture *f)
@@ -278,6 +302,37 @@ static void ranks_are_known_without_clusters(void **state)
     end(&text);
 }
 
+static void write_stride(fixture *f, const uint32_t *value)
+{
+    see(f, &(cap_record){.type = CAP_SYMBOL,
+                         .symbol = {.object = STRIDE,
+                                    .length = value ? sizeof *value : 0,
+                                    .data = (const char *)value}});
+}
+
+/* Beside another constant, which the kernel does not read but the bank holds. */
+static void constants_hold_what_was_written(void **state)
+{
+    (void)state;
+    lifting_need_ptxas();
+    fixture f;
+    const uint32_t eight = 8;
+    begin_machine(&f);
+    add_variable(&f, STRIDE, CAP_OBJECT_CONST, base_stride, 4, "stride");
+    add_variable(&f, OFFSET, CAP_OBJECT_CONST, base_stride + 4, 4, "offset");
+    assert_int_equal(launch(&f, "strided", 1, 32, &base_a, sizeof base_a), REPLAY_LAUNCH);
+    assert_int_equal(sums_of(&f, A, ACC_STORE).sectors, 8); /* 32 words, every second: 256 bytes */
+    write_stride(&f, &eight);
+    assert_int_equal(launch(&f, "strided", 1, 32, &base_a, sizeof base_a), REPLAY_LAUNCH);
+    assert_int_equal(sums_of(&f, A, ACC_STORE).sectors, 32);
+    write_stride(&f, NULL); /* by the device: nobody knows what */
+    assert_int_equal(launch(&f, "strided", 1, 32, &base_a, sizeof base_a), REPLAY_NOTHING);
+    assert_non_null(strstr(f.out.way.reason, "the constant stride, whose content is not known"));
+    write_stride(&f, &eight);
+    assert_int_equal(launch(&f, "strided", 1, 32, &base_a, sizeof base_a), REPLAY_REPEAT);
+    end(&f);
+}
+
 /* Nobody noted what the program wrote there. */
 static void constants_are_not_guessed(void **state)
 {
@@ -286,7 +341,19 @@ static void constants_are_not_guessed(void **state)
     fixture f;
     begin_machine(&f);
     assert_int_equal(launch(&f, "strided", 1, 32, &base_a, sizeof base_a), REPLAY_NOTHING);
-    assert_non_null(strstr(f.out.way.reason, "nobody recorded"));
+    assert_non_null(strstr(f.out.way.reason, "whose content is not known"));
+    end(&f);
+}
+
+static void variables_are_objects(void **state)
+{
+    (void)state;
+    lifting_need_ptxas();
+    fixture f;
+    begin_machine(&f);
+    add_variable(&f, TABLE, CAP_OBJECT_SYMBOL, base_table, 512, "table");
+    assert_int_equal(launch(&f, "tabled", 1, 32, NULL, 0), REPLAY_LAUNCH);
+    assert_int_equal(sums_of(&f, TABLE, ACC_STORE).sectors, 5); /* begins in mid of a sector */
     end(&f);
 }
 
@@ -317,7 +384,9 @@ int main(void)
         cmocka_unit_test(repeats),
         cmocka_unit_test(gaps_have_the_machines_numbers),
         cmocka_unit_test(ranks_are_known_without_clusters),
+        cmocka_unit_test(constants_hold_what_was_written),
         cmocka_unit_test(constants_are_not_guessed),
+        cmocka_unit_test(variables_are_objects),
         cmocka_unit_test(left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

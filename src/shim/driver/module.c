@@ -187,6 +187,18 @@ static void list_variables(drv_module *m)
     }
 }
 
+static void list_cubin_variables(drv_module *m)
+{
+    cuda_variables found;
+    cuda_cubin_variables(m->cubin, m->cubin_bytes, &found);
+    for (size_t i = 0; i < found.count; i++) {
+        variable v = {found.list[i].name, found.list[i].constant};
+        if (wl_push(&m->variables, v))
+            found.list[i].name = NULL;
+    }
+    cuda_variables_clear(&found);
+}
+
 static void write_cubin(drv_module *m)
 {
     if (!m->cubin)
@@ -194,6 +206,7 @@ static void write_cubin(drv_module *m)
     m->number = rec_module(CAP_MODULE_CUBIN, m->name ? m->name : "memory", (const char *)m->cubin,
                            m->cubin_bytes);
     cuda_cubin_layouts(m->cubin, m->cubin_bytes, &m->layouts);
+    list_cubin_variables(m);
     free(m->cubin);
     m->cubin = NULL;
 }

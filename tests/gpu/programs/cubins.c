@@ -1,6 +1,7 @@
-/* cubins load FILE KERNEL [TIMES] | link PTX KERNEL [TIMES] | compile PTX KERNEL OPTION=VALUE...:
- * loads a cubin, or what linking the PTX gives, or the PTX with options of the compiler by their
- * numbers, and launches a kernel of it. */
+/* cubins load FILE KERNEL [TIMES] | link PTX KERNEL [TIMES] | compile PTX KERNEL OPTION=VALUE... |
+ * set FILE KERNEL VARIABLE NUMBER: loads a cubin, or what linking the PTX gives, or the PTX with
+ * options of the compiler by their numbers, and launches a kernel of it; once more after it has
+ * written the number to the variable. */
 #include "driver.h"
 
 #include <stdbool.h>
@@ -32,6 +33,16 @@ static CUmodule compile(const void *image, int count, char **words)
     CALL(cuModuleLoadDataEx, (CUmodule *, const void *, unsigned, CUjit_option *, void **), &module,
          image, (unsigned)count, options, values);
     return module;
+}
+
+static void set_variable(CUmodule module, const char *name, const char *number)
+{
+    CUdeviceptr at;
+    size_t bytes;
+    unsigned value = (unsigned)strtoul(number, NULL, 10);
+    CALL(cuModuleGetGlobal_v2, (CUdeviceptr *, size_t *, CUmodule, const char *), &at, &bytes,
+         module, name);
+    CALL(cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t), at, &value, sizeof value);
 }
 
 int main(int argc, char **argv)
@@ -67,6 +78,10 @@ int main(int argc, char **argv)
     CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &kernel, module, argv[3]);
     for (int i = 0; i < times; i++)
         CALL(cuLaunchKernel, LAUNCH, kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
+    if (argc == 6 && strcmp(argv[1], "set") == 0) {
+        set_variable(module, argv[4], argv[5]);
+        CALL(cuLaunchKernel, LAUNCH, kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
+    }
     CALL(cuCtxSynchronize, (void));
     printf("launched %s\n", argv[3]);
     return 0;
