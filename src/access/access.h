@@ -28,8 +28,8 @@ typedef enum acc_space {
     ACC_SPACE_COUNT
 } acc_space;
 
-/* How the instruction asked. A set; the values stand in captures and profiles. MATRIX, TEXTURE
- * and BARRIER change how a request is counted, the others are only kept. */
+/* How the instruction asked. A set; the values stand in captures and profiles. MATRIX, TEXTURE,
+ * BARRIER, BOX and GOES_ON change how a request is counted, the others are only kept. */
 enum acc_flag {
     ACC_ASYNC = 1,
     ACC_BULK = 2,
@@ -39,7 +39,9 @@ enum acc_flag {
     ACC_MATRIX =
         32, /* ldmatrix, stmatrix: each active lane gives the address of a row of 16 bytes */
     ACC_TEXTURE = 64, /* tex, tld4, suld, sust, sured: a lane's address is its first texel's */
-    ACC_BARRIER = 128 /* mbarrier operations: lanes that meet at one are no bank conflict */
+    ACC_BARRIER = 128, /* mbarrier operations: lanes that meet at one are no bank conflict */
+    ACC_BOX = 256, /* a tensor's box, which one thread asked for: lanes are rows of it, or pieces */
+    ACC_GOES_ON = 512 /* more rows of the box before, in the same object: no request of its own */
 };
 
 /* A stride where there is none. */

@@ -187,7 +187,7 @@ static void reduce_elements(const emu_copy *c, u8 *to, const u8 *from, u32 bytes
 }
 
 /* The alignment that matters to a bulk copy is 16 bytes; its extent is checked as a whole. */
-static void locate_bulk(emu_warp *w, const emu_end *end, u32 lane, u32 bytes, emu_span *span)
+void emu_locate_end(emu_warp *w, const emu_end *end, u32 lane, u32 bytes, emu_span *span)
 {
     const u32 bit = 1u << lane;
     locate_lanes(w, &end->insn, bit, 16, span);
@@ -218,6 +218,19 @@ static void move_bulk(emu_warp *w, const emu_copy *c, u32 lane, u32 bytes, const
         memmove(target, source, bytes);
 }
 
+void emu_locate_barrier(emu_warp *w, const emu_end *barrier, u32 lane, emu_span *span)
+{
+    locate_lanes(w, &barrier->insn, 1u << lane, 8, span);
+}
+
+void emu_complete_tx(const emu_span *barrier, u32 lane, u32 bytes)
+{
+    u64 *word = mbarrier_word(barrier, lane);
+    mbarrier b = unpack_mbarrier(*word);
+    apply(&b, EMU_MBARRIER_COMPLETE_TX, bytes);
+    *word = pack_mbarrier(&b);
+}
+
 void emu_run_bulk(emu_warp *w, const emu_insn *in, uint32_t mask)
 {
     const emu_copy *c = in->extra;
@@ -230,18 +243,16 @@ void emu_run_bulk(emu_warp *w, const emu_insn *in, uint32_t mask)
         if (bytes % 16)
             emu_raise(w, in->pc, EMU_FAULT_MISALIGNED, lane, 0, bytes,
                       "a bulk copy of %u bytes, not a multiple of 16", bytes);
-        locate_bulk(w, &c->from, lane, bytes, &from);
-        locate_bulk(w, &c->to, lane, bytes, &to);
+        emu_locate_end(w, &c->from, lane, bytes, &from);
+        emu_locate_end(w, &c->to, lane, bytes, &to);
         if (!c->to.mem.look)
             move_bulk(w, c, lane, bytes, &from, &to);
         emu_watch(w, &c->from.insn, 1u << lane, bytes, &from);
         emu_watch(w, &c->to.insn, 1u << lane, bytes, &to);
         if (c->has_barrier && !c->to.mem.look) {
             emu_span at;
-            locate_lanes(w, &c->barrier.insn, 1u << lane, 8, &at);
-            mbarrier b = unpack_mbarrier(*mbarrier_word(&at, lane));
-            apply(&b, EMU_MBARRIER_COMPLETE_TX, bytes);
-            *mbarrier_word(&at, lane) = pack_mbarrier(&b);
+            emu_locate_barrier(w, &c->barrier, lane, &at);
+            emu_complete_tx(&at, lane, bytes);
         }
     }
 }

@@ -1,8 +1,8 @@
-/* cp.async, bulk copies, mbarrier. */
+/* cp.async, bulk copies, mbarrier; decode_tensor.c has copies of tensors. */
 #include "emu/async.h"
 #include "emu/decode.h"
 
-static ir_space nth_space(const ir_insn *i, uint32_t nth)
+ir_space emu_nth_space(const ir_insn *i, uint32_t nth)
 {
     ir_suffix s;
     if (!emu_has_class(i, IR_SC_SPACE, nth, &s))
@@ -14,8 +14,8 @@ static ir_space nth_space(const ir_insn *i, uint32_t nth)
 }
 
 /* One end of a copy: decoded as an instruction of its own and taken out of the code again. */
-static void set_end(emu_decode *d, const ir_insn *i, const ir_operand *address, ir_space space,
-                    acc_op op, uint32_t flags, emu_end *end)
+void emu_set_end(emu_decode *d, const ir_insn *i, const ir_operand *address, ir_space space,
+                 acc_op op, uint32_t flags, emu_end *end)
 {
     end->mem = *emu_mem_new(d, i, space, op);
     end->mem.flags |= (uint16_t)flags;
@@ -74,12 +74,12 @@ static void small_copy(emu_decode *d, const ir_insn *i)
         else if (bits != 64)
             c->size = emu_src(d, &i->operands[k], 32);
     }
-    set_end(d, i, &i->operands[0], nth_space(i, 0), ACC_STORE, ACC_ASYNC, &c->to);
-    set_end(d, i, &i->operands[1], nth_space(i, 1), ACC_LOAD, ACC_ASYNC, &c->from);
+    emu_set_end(d, i, &i->operands[0], emu_nth_space(i, 0), ACC_STORE, ACC_ASYNC, &c->to);
+    emu_set_end(d, i, &i->operands[1], emu_nth_space(i, 1), ACC_LOAD, ACC_ASYNC, &c->from);
     emu_emit_fn(d, emu_run_copy)->extra = c;
 }
 
-static bool reduction_of(const ir_insn *i, emu_atomic_op *op)
+bool emu_reduction_of(const ir_insn *i, emu_atomic_op *op)
 {
     static const struct {
         ir_suffix suffix;
@@ -103,7 +103,7 @@ static void bulk_copy(emu_decode *d, const ir_insn *i)
     if (!c || !allow_copy(d, i))
         return;
     if (ir_has(i, IR_S_reduce)) {
-        c->combine = reduction_of(i, &op) ? emu_combine_of(op, i->types[0]) : NULL;
+        c->combine = emu_reduction_of(i, &op) ? emu_combine_of(op, i->types[0]) : NULL;
         c->element = emu_type(i, 0)->bits / 8u;
         if (!c->combine) {
             emu_unsupported(d, "this reduction is not supported");
@@ -111,12 +111,12 @@ static void bulk_copy(emu_decode *d, const ir_insn *i)
         }
     }
     c->size = emu_src(d, &i->operands[2], 32);
-    set_end(d, i, &i->operands[0], nth_space(i, 0), c->combine ? ACC_REDUCTION : ACC_STORE,
+    emu_set_end(d, i, &i->operands[0], emu_nth_space(i, 0), c->combine ? ACC_REDUCTION : ACC_STORE,
             ACC_ASYNC | ACC_BULK, &c->to);
-    set_end(d, i, &i->operands[1], nth_space(i, 1), ACC_LOAD, ACC_ASYNC | ACC_BULK, &c->from);
+    emu_set_end(d, i, &i->operands[1], emu_nth_space(i, 1), ACC_LOAD, ACC_ASYNC | ACC_BULK, &c->from);
     c->has_barrier = ir_has(i, IR_S_mbarrier__complete_tx__bytes);
     if (c->has_barrier)
-        set_end(d, i, &i->operands[3], nth_space(i, 0), ACC_ATOMIC, 0, &c->barrier);
+        emu_set_end(d, i, &i->operands[3], emu_nth_space(i, 0), ACC_ATOMIC, 0, &c->barrier);
     emu_emit_fn(d, emu_run_bulk)->extra = c;
 }
 
@@ -175,10 +175,10 @@ static bool only_orders_copies(const ir_insn *i)
 
 void emu_decode_cp(emu_decode *d, const ir_insn *i)
 {
-    if (ir_has(i, IR_S_tensor))
-        emu_unsupported(d, "tensor copies are not emulated");
-    else if (only_orders_copies(i))
+    if (only_orders_copies(i))
         return;
+    if (ir_has(i, IR_S_tensor))
+        emu_decode_box(d, i);
     else if (ir_has(i, IR_S_mbarrier))
         arrive_on_copies(d, i);
     else if (ir_has(i, IR_S_bulk))

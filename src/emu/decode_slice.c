@@ -90,6 +90,11 @@ void emu_make_look(emu_decode *d, const ir_insn *i)
     case IR_ldmatrix:
     case IR_stmatrix: ((emu_mem *)extra)->look = true; break;
     case IR_cp: {
+        if (ir_has(i, IR_S_tensor)) {
+            emu_tensor *box = extra;
+            box->global.mem.look = box->shared.mem.look = true;
+            break;
+        }
         emu_copy *copy = extra;
         copy->from.mem.look = copy->to.mem.look = true;
         break;

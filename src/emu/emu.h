@@ -10,6 +10,7 @@
 #define WL_EMU_EMU_H
 
 #include "access/access.h"
+#include "access/tensor.h"
 #include "base/error.h"
 #include "ir/module.h"
 
@@ -235,6 +236,10 @@ typedef struct emu_launch {
     double time_limit;             /* seconds; 0: none */
     const acc_observer *observer;  /* NULL: nobody watches */
     const emu_heap_observer *heap; /* likewise */
+    /* What the 128 bytes of a tensor map say; false where nobody knows. NULL: as
+     * acc_tensor_decode. */
+    bool (*tensor)(void *ctx, const void *map, acc_tensor *out);
+    void *tensor_ctx;
     /* Receives what vprintf writes; NULL: the process's stdout. */
     void (*print)(void *ctx, const char *text, size_t length);
     void *print_ctx;

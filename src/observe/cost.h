@@ -19,6 +19,9 @@
  * (tests/observe/data). That turns take time one after the other, those of one address at the same
  * rate from one request as from many, is what bench/device measured there (atomic_same_lanes).
  *
+ * A box of a tensor is one request of one lane, though its rows come as lanes, 32 at a time: what
+ * goes on with it (ACC_GOES_ON) adds sectors and wavefronts only.
+ *
  * Local memory: addresses are offsets in the thread's own. The hardware lays word k of the 32
  * lanes of a warp side by side (CUDA programming guide, device memory accesses: consecutive 32-bit
  * words are accessed by consecutive threads), so word k of lane l lies at k * 128 + l * 4, and
@@ -57,6 +60,7 @@ typedef enum obs_shape {
 } obs_shape;
 
 typedef struct obs_cost {
+    uint32_t requests; /* 1; 0 of what goes on with the request before */
     uint32_t lanes;
     uint32_t sectors, sectors_min;       /* 0 for shared memory */
     uint32_t wavefronts, wavefronts_min; /* 0 for other memory */

@@ -548,7 +548,7 @@ static void record_on(obs_block *block, obs_row *row, const acc_request *access,
 {
     uint32_t sectors = obs_row_count(row, access, run, known);
     block->sectors += sectors;
-    block->requests += sectors > 0;
+    block->requests += sectors > 0 && !(access->flags & ACC_GOES_ON);
     if (block->logging || block->heat || block->walks)
         note_run(block, access, run, known ? &row->pattern : NULL);
 }

@@ -10,7 +10,7 @@ static void add_cost(obs_row *row, const obs_cost *cost, uint64_t times)
         [OBS_SHAPE_MISALIGNED] = &insn->misaligned, [OBS_SHAPE_STRIDED] = &insn->strided,
         [OBS_SHAPE_IRREGULAR] = &insn->irregular,
     };
-    insn->requests += times;
+    insn->requests += times * cost->requests;
     insn->active_lanes += times * cost->lanes;
     insn->sectors += times * cost->sectors;
     insn->sectors_min += times * cost->sectors_min;
@@ -18,8 +18,8 @@ static void add_cost(obs_row *row, const obs_cost *cost, uint64_t times)
     insn->wavefronts_min += times * cost->wavefronts_min;
     insn->turns += times * cost->turns;
     row->pieces += cost->pieces ? times : 0;
-    *shapes[cost->shape] += times;
-    if (cost->shape == OBS_SHAPE_STRIDED && !obs_strides_add(&row->strides, cost->stride, times))
+    *shapes[cost->shape] += times * cost->requests;
+    if (cost->shape == OBS_SHAPE_STRIDED && cost->requests && !obs_strides_add(&row->strides, cost->stride, times))
         row->strides_lost += times;
 }
 

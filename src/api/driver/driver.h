@@ -75,6 +75,18 @@ dev_result dr_wait_value(dev_call *call, CUstream stream, bool per_thread, CUdev
 dev_result dr_write_value(dev_call *call, CUstream stream, bool per_thread, CUdeviceptr address,
                           uint64_t value, unsigned bytes);
 
+/* tensor.c; the arguments of cuTensorMapEncodeTiled */
+typedef struct dr_tensor {
+    const void *address;
+    const cuuint64_t *dim, *stride;
+    const cuuint32_t *box, *step;
+    cuuint32_t rank;
+    unsigned element, interleave, swizzle, promotion, fill;
+} dr_tensor;
+/* INVALID_VALUE, NOT_SUPPORTED */
+dev_result dr_encode_tiled(CUtensorMap *map, const dr_tensor *args);
+dev_result dr_replace_address(CUtensorMap *map, void *address);
+
 /* memory.c */
 dev_result dr_malloc(dev_call *call, CUdeviceptr *out, size_t size);
 dev_result dr_malloc_managed(dev_call *call, CUdeviceptr *out, size_t size, unsigned flags);
