@@ -1,6 +1,7 @@
 #include "api/both/entry.h"
 
 #include "api/both/aside.h"
+#include "cuda/api.h"
 #include "cuda/types.h"
 #include "device/device.h"
 
@@ -78,6 +79,23 @@ inj_code api_entry_find(const char *symbol, int major, bool *implemented)
     if (!there) /* not a symbol of that library */
         return NULL;
     return found ? found->code : there->code;
+}
+
+int api_driver_function(const char *name, void **out, int version, uint64_t flags, int *status)
+{
+    const uint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM |
+                           CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    bool there;
+    if (!name || !out || version > API_DRIVER_VERSION || (flags & ~known) || flags == known)
+        return CUDA_ERROR_INVALID_VALUE;
+    bool per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    const cuda_driver_function *found = cuda_driver_find(name, version, per_thread, &there);
+    *out = found ? (void *)api_entry_find(found->symbol, 0, NULL) : NULL;
+    if (status)
+        *status = found   ? CU_GET_PROC_ADDRESS_SUCCESS
+                  : there ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                          : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    return CUDA_SUCCESS;
 }
 
 /* ---- what this library exports ---- */

@@ -61,6 +61,13 @@ typedef struct api_entry {
 /* An inj_find. */
 inj_code api_entry_find(const char *symbol, int major, bool *implemented);
 
+enum { API_DRIVER_VERSION = 13000 }; /* the driver that we stand in for: CUDA 13.0 */
+
+/* A function of the driver by its name without a version, as cuGetProcAddress finds it; `flags` and
+ * what it writes to `status` (which may be NULL) are its own. SUCCESS, and *out is NULL without;
+ * INVALID_VALUE, by the numbers of both interfaces. */
+int api_driver_function(const char *name, void **out, int version, uint64_t flags, int *status);
+
 /* The major version of the runtime that asked for symbols; of several, the last. 0: none did. */
 int api_runtime_release(void);
 

@@ -8,7 +8,7 @@
 #include "cuda/types.h"
 #include "device/device.h"
 
-enum { DR_VERSION = 13000 }; /* the driver that we stand in for: CUDA 13.0 */
+enum { DR_VERSION = API_DRIVER_VERSION };
 
 /* First and last statement of an entry point that is no row. DR_BEGIN checks that cuInit was
  * called, and `flags`; then `call` is the call, and `result` OK. */

@@ -70,6 +70,15 @@ dev_result rt_graph_retain(cudaGraph_t graph, cudaUserObject_t object, unsigned 
                            unsigned flags);
 dev_result rt_graph_release(cudaGraph_t graph, cudaUserObject_t object, unsigned count);
 
+/* call.c: functions of the driver, of the runtime's own release or of a given one. `status` may be
+ * NULL. INVALID_VALUE; of release 11, which gives no status, NOT_FOUND. */
+dev_result rt_entry_point_v11(const char *name, void **out, unsigned long long flags,
+                              bool per_thread);
+dev_result rt_entry_point(const char *name, void **out, unsigned long long flags, bool per_thread,
+                          int *status);
+dev_result rt_versioned_entry_point(const char *name, void **out, unsigned version,
+                                    unsigned long long flags, bool per_thread, int *status);
+
 /* memory.c; rt_clear: false where there is no place for the result */
 bool rt_clear(void **data);
 dev_result rt_malloc(dev_call *call, void **data, size_t size);
