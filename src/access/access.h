@@ -38,7 +38,7 @@ enum acc_flag {
     ACC_READONLY = 16,
     ACC_MATRIX =
         32, /* ldmatrix, stmatrix: each active lane gives the address of a row of 16 bytes */
-    ACC_TEXTURE = 64, /* tex, tld4, suld, sust, sured: a lane's address is its first texel's */
+    ACC_TEXTURE = 64,  /* tex, tld4, suld, sust, sured: a lane's address is its first texel's */
     ACC_BARRIER = 128, /* mbarrier operations: lanes that meet at one are no bank conflict */
     ACC_BOX = 256, /* a tensor's box, which one thread asked for: lanes are rows of it, or pieces */
     ACC_GOES_ON = 512 /* more rows of the box before, in the same object: no request of its own */

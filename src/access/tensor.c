@@ -7,7 +7,7 @@ enum {
     MOST_STEP = 8,
     WIDE_INTERLEAVE = 2,
     MOST_PROMOTION = 3,
-    PIECE = 16,      /* what a swizzle moves as a whole */
+    PIECE = 16,       /* what a swizzle moves as a whole */
     SWIZZLE_ROW = 128 /* bytes of shared memory that are swizzled alike */
 };
 #define MOST_DIM (UINT64_C(1) << 32)

@@ -35,10 +35,11 @@ typedef enum acc_swizzle {
 
 typedef struct acc_tensor {
     uint64_t address;
-    uint64_t dim[ACC_TENSOR_RANK];    /* elements */
-    uint64_t stride[ACC_TENSOR_RANK]; /* bytes to the next element along it; [0]: the element's own */
-    uint16_t box[ACC_TENSOR_RANK];    /* elements that a box spans */
-    uint8_t step[ACC_TENSOR_RANK];    /* it takes one of so many of them; [0] does not count */
+    uint64_t dim[ACC_TENSOR_RANK]; /* elements */
+    uint64_t
+        stride[ACC_TENSOR_RANK];   /* bytes to the next element along it; [0]: the element's own */
+    uint16_t box[ACC_TENSOR_RANK]; /* elements that a box spans */
+    uint8_t step[ACC_TENSOR_RANK]; /* it takes one of so many of them; [0] does not count */
     uint8_t rank;
     uint8_t element, swizzle, interleave, promotion; /* as CUDA numbers them */
     bool nan; /* what is outside of the tensor becomes NaN, else zero */

@@ -65,16 +65,16 @@ typedef struct emu_tensor { /* extra of cp.async.bulk.tensor and cp.reduce.async
 } emu_tensor;
 
 typedef enum emu_map_field { /* of tensormap.replace */
-    EMU_MAP_ADDRESS,
-    EMU_MAP_RANK,
-    EMU_MAP_BOX,
-    EMU_MAP_DIM,
-    EMU_MAP_STRIDE,
-    EMU_MAP_STEP,
-    EMU_MAP_ELEMENT,
-    EMU_MAP_INTERLEAVE,
-    EMU_MAP_SWIZZLE,
-    EMU_MAP_FILL
+                             EMU_MAP_ADDRESS,
+                             EMU_MAP_RANK,
+                             EMU_MAP_BOX,
+                             EMU_MAP_DIM,
+                             EMU_MAP_STRIDE,
+                             EMU_MAP_STEP,
+                             EMU_MAP_ELEMENT,
+                             EMU_MAP_INTERLEAVE,
+                             EMU_MAP_SWIZZLE,
+                             EMU_MAP_FILL
 } emu_map_field;
 
 typedef struct emu_map_edit { /* extra of tensormap.replace */

@@ -112,8 +112,9 @@ static void bulk_copy(emu_decode *d, const ir_insn *i)
     }
     c->size = emu_src(d, &i->operands[2], 32);
     emu_set_end(d, i, &i->operands[0], emu_nth_space(i, 0), c->combine ? ACC_REDUCTION : ACC_STORE,
-            ACC_ASYNC | ACC_BULK, &c->to);
-    emu_set_end(d, i, &i->operands[1], emu_nth_space(i, 1), ACC_LOAD, ACC_ASYNC | ACC_BULK, &c->from);
+                ACC_ASYNC | ACC_BULK, &c->to);
+    emu_set_end(d, i, &i->operands[1], emu_nth_space(i, 1), ACC_LOAD, ACC_ASYNC | ACC_BULK,
+                &c->from);
     c->has_barrier = ir_has(i, IR_S_mbarrier__complete_tx__bytes);
     if (c->has_barrier)
         emu_set_end(d, i, &i->operands[3], emu_nth_space(i, 0), ACC_ATOMIC, 0, &c->barrier);

@@ -23,7 +23,7 @@ static bool allow_box(emu_decode *d, const ir_insn *i)
     return d->status == WL_OK;
 }
 
-static uint8_t rank_of(const ir_insn *i)
+static uint8_t box_rank_of(const ir_insn *i)
 {
     static const uint16_t ranks[] = {IR_S_1d, IR_S_2d, IR_S_3d, IR_S_4d, IR_S_5d};
     for (size_t k = 0; k < sizeof ranks / sizeof *ranks; k++)
@@ -37,7 +37,7 @@ static void set_map(emu_decode *d, const ir_insn *i, const ir_operand *o, emu_te
 {
     const ir_operand *c = o->kind == IR_OPD_TEX && o->count == 2 ? &o->items[1] : NULL;
     uint32_t count = c && c->kind == IR_OPD_VEC ? c->count : 1;
-    t->rank = rank_of(i);
+    t->rank = box_rank_of(i);
     if (!c || !t->rank || count != t->rank) {
         emu_unsupported(d, "there are too few or too many coordinates");
         return;
@@ -106,16 +106,21 @@ void emu_decode_box(emu_decode *d, const ir_insn *i)
 
 /* ---- tensormap ---- */
 
-static bool field_of(const ir_insn *i, emu_map_field *field)
+static bool map_field_of(const ir_insn *i, emu_map_field *field)
 {
     static const struct {
         ir_suffix suffix;
         emu_map_field field;
-    } names[] = {{IR_S_global_address, EMU_MAP_ADDRESS}, {IR_S_rank, EMU_MAP_RANK},
-                 {IR_S_box_dim, EMU_MAP_BOX},            {IR_S_global_dim, EMU_MAP_DIM},
-                 {IR_S_global_stride, EMU_MAP_STRIDE},   {IR_S_element_stride, EMU_MAP_STEP},
-                 {IR_S_elemtype, EMU_MAP_ELEMENT},       {IR_S_interleave_layout, EMU_MAP_INTERLEAVE},
-                 {IR_S_swizzle_mode, EMU_MAP_SWIZZLE},   {IR_S_fill_mode, EMU_MAP_FILL}};
+    } names[] = {{IR_S_global_address, EMU_MAP_ADDRESS},
+                 {IR_S_rank, EMU_MAP_RANK},
+                 {IR_S_box_dim, EMU_MAP_BOX},
+                 {IR_S_global_dim, EMU_MAP_DIM},
+                 {IR_S_global_stride, EMU_MAP_STRIDE},
+                 {IR_S_element_stride, EMU_MAP_STEP},
+                 {IR_S_elemtype, EMU_MAP_ELEMENT},
+                 {IR_S_interleave_layout, EMU_MAP_INTERLEAVE},
+                 {IR_S_swizzle_mode, EMU_MAP_SWIZZLE},
+                 {IR_S_fill_mode, EMU_MAP_FILL}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (ir_has(i, names[k].suffix)) {
             *field = names[k].field;
@@ -125,7 +130,7 @@ static bool field_of(const ir_insn *i, emu_map_field *field)
 }
 
 /* [map]{, dimension}, value */
-static void replace(emu_decode *d, const ir_insn *i)
+static void replace_field(emu_decode *d, const ir_insn *i)
 {
     emu_map_edit *e = wl_new(d->arena, emu_map_edit);
     const ir_operand *last = &i->operands[i->noperands - 1];
@@ -133,7 +138,7 @@ static void replace(emu_decode *d, const ir_insn *i)
         emu_decode_nomem(d);
         return;
     }
-    if (!field_of(i, &e->field) || i->noperands < 2) {
+    if (!map_field_of(i, &e->field) || i->noperands < 2) {
         emu_unsupported(d, "this field of a tensor map cannot be replaced");
         return;
     }
@@ -169,5 +174,5 @@ void emu_decode_tensormap(emu_decode *d, const ir_insn *i)
     if (ir_has(i, IR_S_cp_fenceproxy))
         copy_map(d, i);
     else
-        replace(d, i);
+        replace_field(d, i);
 }

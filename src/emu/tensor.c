@@ -136,13 +136,13 @@ typedef struct move {
     const emu_tensor *t;
     const acc_box *box;
     u32 lane;
-    uint64_t at;       /* of the box in shared memory */
+    uint64_t at;           /* of the box in shared memory */
     uint8_t *const *hosts; /* where that is on the host, of each block that gets it */
     u32 nhosts;
     emu_combine combine;
 } move;
 
-static void load_row(const move *m, u32 row, const void *from)
+static void fill_row_of_box(const move *m, u32 row, const void *from)
 {
     uint8_t data[MOST_ROW];
     acc_tensor_fill(m->box->tensor, data, m->box->row_bytes);
@@ -167,7 +167,7 @@ static void reduce_row(emu_warp *w, const move *m, uint8_t *to, const uint8_t *f
     }
 }
 
-static void store_row(emu_warp *w, const move *m, u32 row, void *to)
+static void take_row_of_box(emu_warp *w, const move *m, u32 row, void *to)
 {
     uint8_t data[MOST_ROW];
     for (u32 byte = 0; byte < m->box->row_bytes; byte += 16)
@@ -194,9 +194,9 @@ static void move_rows(emu_warp *w, const move *m)
         if (end->mem.look)
             continue;
         if (m->t->loads)
-            load_row(m, row, inside ? host : NULL);
+            fill_row_of_box(m, row, inside ? host : NULL);
         else if (inside)
-            store_row(w, m, row, host);
+            take_row_of_box(w, m, row, host);
     }
     show_rest(&p);
 }
@@ -211,9 +211,9 @@ static emu_combine combine_of(emu_warp *w, const emu_tensor *t, const acc_tensor
     };
     bool bitwise = t->reduction == EMU_ATOMIC_AND || t->reduction == EMU_ATOMIC_OR ||
                    t->reduction == EMU_ATOMIC_XOR;
-    ir_type type = !bitwise                                                ? types[map->element]
+    ir_type type = !bitwise                                            ? types[map->element]
                    : acc_element_bytes((acc_element)map->element) == 4 ? IR_T_b32
-                                                                           : IR_T_b64;
+                                                                       : IR_T_b64;
     bool known = !bitwise || acc_element_bytes((acc_element)map->element) >= 4;
     emu_combine combine = known ? emu_combine_of((emu_atomic_op)t->reduction, type) : NULL;
     if (!combine)
@@ -360,7 +360,7 @@ static void change(acc_tensor *t, const emu_map_edit *e, u64 value)
     }
 }
 
-static u64 value_of(const emu_warp *w, const emu_map_edit *e, u32 lane)
+static u64 edit_value(const emu_warp *w, const emu_map_edit *e, u32 lane)
 {
     const void *v = emu_at(w, e->value);
     return e->bits == 64 ? ((const u64 *)v)[lane] : ((const u32 *)v)[lane];
@@ -380,7 +380,7 @@ void emu_run_map_edit(emu_warp *w, const emu_insn *in, uint32_t mask)
         if (!acc_tensor_decode(at, &map))
             emu_raise(w, in->pc, EMU_FAULT_ILLEGAL_INSTRUCTION, lane, span.addr[lane],
                       ACC_TENSOR_MAP_BYTES, "what is changed is no tensor map");
-        change(&map, e, value_of(w, e, lane));
+        change(&map, e, edit_value(w, e, lane));
         acc_tensor_encode(&map, at);
         emu_watch(w, &end.insn, 1u << lane, ACC_TENSOR_MAP_BYTES, &span);
     }

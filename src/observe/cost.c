@@ -184,7 +184,7 @@ bool obs_is_global_atomic(const acc_request *access)
 }
 
 /* A box was asked for by one lane. */
-static void count_request(const acc_request *access, obs_cost *cost)
+static void count_asked(const acc_request *access, obs_cost *cost)
 {
     cost->requests = access->flags & ACC_GOES_ON ? 0 : 1;
     if (access->flags & ACC_BOX)
@@ -212,7 +212,7 @@ obs_cost obs_cost_run(const acc_request *access, const obs_run *run)
         cost.sectors = sectors_by_quarters(access);
     if (obs_is_global_atomic(access))
         cost.turns = cost.sectors + (run->stride ? 0 : run->count - 1);
-    count_request(access, &cost);
+    count_asked(access, &cost);
     return cost;
 }
 
@@ -280,7 +280,7 @@ obs_cost obs_cost_irregular(const acc_request *access)
         cost.sectors = sectors_by_quarters(access);
     if (obs_is_global_atomic(access))
         cost.turns = cost.sectors + obs_further_turns(&active);
-    count_request(access, &cost);
+    count_asked(access, &cost);
     return cost;
 }
 

@@ -347,6 +347,34 @@ static void copies_of_what_fits_into_shared_memory(void **state)
     assert_false(is_advised_to_keep_copies(32769));
 }
 
+/* ---- boxes of tensors ---- */
+
+/* What is told of boxes whose rows have so many bytes, and lie apart by `pitch`. */
+static uint32_t patterns_of_boxes(uint32_t bytes, uint32_t pitch)
+{
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 1, 1, 32, 1);
+    s.flags = ACC_ASYNC | ACC_BULK | ACC_BOX;
+    uint32_t object = sim_alloc(&s, "x", 32u * pitch, 0);
+    sim_access(&s, PC, ACC_LOAD, object, bytes, apart, &pitch);
+    sim_find(&s, 1, &all);
+    uint32_t patterns = sim_patterns(&s, &all, "x");
+    if (patterns)
+        assert_non_null(strstr(all.rows[0].advice, "boxes"));
+    sim_end(&s);
+    return patterns;
+}
+
+/* One thread asks for them, but nobody waits for the others; and rows are no lanes far apart. */
+static void boxes_are_misaligned_or_short(void **state)
+{
+    (void)state;
+    assert_int_equal(patterns_of_boxes(128, 512), 0);
+    assert_int_equal(patterns_of_boxes(128, 400), P(MISALIGNED));
+    assert_int_equal(patterns_of_boxes(16, 512), P(STRIDED));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +390,7 @@ int main(void)
         cmocka_unit_test(a_sample_stands_for_all_up_to_a_hundredth_unseen),
         cmocka_unit_test(rows_are_256_bytes_apart_at_least),
         cmocka_unit_test(copies_of_what_fits_into_shared_memory),
+        cmocka_unit_test(boxes_are_misaligned_or_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Programs compiled by nvcc in three ways, and what processes do. The programs are in programs/,
  * compiled by the build. */
+#include "access/access.h"
 #include "run.h"
 #include "support/test.h"
 
@@ -199,6 +200,38 @@ static void test_textures(void **state)
                                k == 4 ? "cudaErrorMisalignedAddress" : "cudaErrorLaunchFailure"));
         run_clear(&m);
     }
+}
+
+/* The row of an instruction, which accesses global memory, of the dump. */
+static void expect_row(const run_result *r, acc_op op, unsigned requests, unsigned sectors)
+{
+    char begin[64], all[64];
+    snprintf(begin, sizeof begin, " space %u op %u ", ACC_GLOBAL, op);
+    snprintf(all, sizeof all, " requests %u ", requests);
+    bool found = false;
+    char *copy = strdup(r->dumps[0]), *rest = copy, counted[64];
+    snprintf(counted, sizeof counted, "sectors %u", sectors);
+    for (char *line; (line = strsep(&rest, "\n"));)
+        found |= strstr(line, begin) && strstr(line, all) && strstr(line, counted);
+    free(copy);
+    if (!found)
+        fail_msg("no row of%s with%s and %s\n%s", begin, all, counted, r->dumps[0]);
+}
+
+/* The program compares what it computes. Of the matrix that it transposes, 72 rows of 400 bytes, a
+ * box of 32 columns takes 4 sectors of each even row and 5 of each odd one, and the last one, of 4
+ * columns, 1 of each; the result's rows of 288 bytes begin on sectors. */
+static void test_tensors(void **state)
+{
+    (void)state;
+    RUN(r, PROGRAM("tensors"));
+    expect_exit(&r, 0);
+    assert_string_equal(r.out, "ok\n");
+    assert_int_equal(run_count(r.dumps[0], "LAUNCH"), 2);
+    assert_int_equal(run_count(r.dumps[0], "SKIPPED"), 0);
+    expect_row(&r, ACC_LOAD, 12, 3 * (36 * 4 + 36 * 5) + 72);
+    expect_row(&r, ACC_STORE, 12, 100 * 9);
+    run_clear(&r);
 }
 
 /* ---- choosing launches ---- */
@@ -471,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_only_sass),
         cmocka_unit_test(test_semantics),
         cmocka_unit_test(test_textures),
+        cmocka_unit_test(test_tensors),
         cmocka_unit_test(test_choice_of_launches),
         cmocka_unit_test(test_blocks_and_sets),
         cmocka_unit_test(test_no_cuda),

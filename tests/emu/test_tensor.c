@@ -15,39 +15,42 @@ enum { ROOM = 16384, RANKS = 5 };
 #define PARAMS                                                                              \
     "(.param .align 64 .b8 map[128], .param .u64 data, .param .u32 bytes, .param .u32 c0, " \
     ".param .u32 c1, .param .u32 c2, .param .u32 c3, .param .u32 c4)"
-#define REGISTERS                                                                           \
-    ".reg .pred %p<9>; .reg .b32 %r<30>; .reg .b16 %h<4>; .reg .b64 %rd<12>;\n"             \
+#define REGISTERS                                                                            \
+    ".reg .pred %p<9>; .reg .b32 %r<30>; .reg .b16 %h<4>; .reg .b64 %rd<12>;\n"              \
     "mov.b64 %rd1, map; cvta.param.u64 %rd2, %rd1; ld.param.u64 %rd3, [data]; mov.u32 %r1, " \
-    "%tid.x;\n"                                                                             \
-    "ld.param.u32 %r2, [c0]; ld.param.u32 %r3, [c1]; ld.param.u32 %r4, [c2]; ld.param.u32 " \
+    "%tid.x;\n"                                                                              \
+    "ld.param.u32 %r2, [c0]; ld.param.u32 %r3, [c1]; ld.param.u32 %r4, [c2]; ld.param.u32 "  \
     "%r5, [c3]; ld.param.u32 %r6, [c4]; mov.u32 %r7, room; mov.u32 %r8, bar;\n"
 #define SHARED ".extern .shared .align 1024 .b8 room[];\n"
 /* 32-bit words of shared memory and of `data`, by all threads of the warp. */
-#define EACH_WORD(label, body)                                                        \
+#define EACH_WORD(label, body)                                                            \
     "shl.b32 %r10, %r1, 2;\n" label ": add.u32 %r11, %r7, %r10; cvt.u64.u32 %rd5, %r10; " \
-    "add.u64 %rd6, %rd3, %rd5; " body " add.u32 %r10, %r10, 128;\n"                     \
+    "add.u64 %rd6, %rd3, %rd5; " body " add.u32 %r10, %r10, 128;\n"                       \
     "setp.lt.u32 %p2, %r10, 16384; @%p2 bra " label "; bar.sync 0;\n"
 
 static const char *const coordinates[RANKS] = {"%r2", "%r2, %r3", "%r2, %r3, %r4",
                                                "%r2, %r3, %r4, %r5", "%r2, %r3, %r4, %r5, %r6"};
 
-static const char load_begins[] =
-    HEADER SHARED ".visible .entry k" PARAMS "{\n.shared .align 8 .b64 bar;\n" REGISTERS EACH_WORD(
-        "F", "ld.global.u32 %r12, [%rd6]; st.shared.u32 [%r11], %r12;")
-    "setp.ne.u32 %p1, %r1, 0; @%p1 bra W;\n"
-    "prefetch.tensormap [%rd2];\n"
-    "mbarrier.init.shared::cta.b64 [%r8], 1; fence.proxy.async.shared::cta;\n"
-    "ld.param.u32 %r9, [bytes]; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r8], %r9;\n";
+static const char load_begins[] = HEADER SHARED
+    ".visible .entry k" PARAMS "{\n.shared .align 8 .b64 bar;\n" REGISTERS EACH_WORD(
+        "F", "ld.global.u32 %r12, [%rd6]; st.shared.u32 [%r11], "
+             "%r12;") "setp.ne.u32 %p1, %r1, 0; @%p1 bra W;\n"
+                      "prefetch.tensormap [%rd2];\n"
+                      "mbarrier.init.shared::cta.b64 [%r8], 1; "
+                      "fence.proxy.async.shared::cta;\n"
+                      "ld.param.u32 %r9, [bytes]; "
+                      "mbarrier.arrive.expect_tx.shared::cta.b64 _, "
+                      "[%r8], %r9;\n";
 static const char load_ends[] =
     "W: bar.sync 0;\n"
     "L: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r8], 0; @!%p3 bra L;\n"
-    "bar.sync 0;\n" EACH_WORD("G", "ld.shared.u32 %r12, [%r11]; st.global.u32 [%rd6], %r12;")
-    "ret;\n}\n";
-static const char store_begins[] =
-    HEADER SHARED ".visible .entry k" PARAMS "{\n.shared .align 8 .b64 bar;\n" REGISTERS EACH_WORD(
-        "F", "ld.global.u32 %r12, [%rd6]; st.shared.u32 [%r11], %r12;")
-    "setp.ne.u32 %p1, %r1, 0; @%p1 bra W;\n"
-    "fence.proxy.async.shared::cta;\n";
+    "bar.sync 0;\n" EACH_WORD(
+        "G", "ld.shared.u32 %r12, [%r11]; st.global.u32 [%rd6], %r12;") "ret;\n}\n";
+static const char store_begins[] = HEADER SHARED
+    ".visible .entry k" PARAMS "{\n.shared .align 8 .b64 bar;\n" REGISTERS EACH_WORD(
+        "F", "ld.global.u32 %r12, [%rd6]; st.shared.u32 [%r11], "
+             "%r12;") "setp.ne.u32 %p1, %r1, 0; @%p1 bra W;\n"
+                      "fence.proxy.async.shared::cta;\n";
 static const char store_ends[] =
     "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;\nW: ret;\n}\n";
 
@@ -140,9 +143,8 @@ static void move_by_elements(const reference *r)
     uint32_t size[RANKS], index[RANKS], row = 0;
     for (uint32_t d = 0; d < RANKS; d++)
         size[d] = d < t->rank ? t->box[d] : 1;
-#define LOOP(d)                                    \
-    for (index[d] = 0; index[d] < size[d];         \
-         index[d] += d < (int)t->rank ? t->step[d] : 1)
+#define LOOP(d) \
+    for (index[d] = 0; index[d] < size[d]; index[d] += d < (int)t->rank ? t->step[d] : 1)
     LOOP(4)
     LOOP(3)
     LOOP(2)
@@ -298,19 +300,30 @@ static acc_tensor matrix_of(uint64_t address, uint32_t columns, uint32_t rows, a
 static void swizzles_are_those_of_the_guide(void **state)
 {
     (void)state;
-    static const uint8_t pictures[4][8][8] = {
-        [ACC_SWIZZLE_32] = {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6},
-                            {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6},
-                            {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6},
-                            {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}},
-        [ACC_SWIZZLE_64] = {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6},
-                            {2, 3, 0, 1, 6, 7, 4, 5}, {3, 2, 1, 0, 7, 6, 5, 4},
-                            {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6},
-                            {2, 3, 0, 1, 6, 7, 4, 5}, {3, 2, 1, 0, 7, 6, 5, 4}},
-        [ACC_SWIZZLE_128] = {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6},
-                             {2, 3, 0, 1, 6, 7, 4, 5}, {3, 2, 1, 0, 7, 6, 5, 4},
-                             {4, 5, 6, 7, 0, 1, 2, 3}, {5, 4, 7, 6, 1, 0, 3, 2},
-                             {6, 7, 4, 5, 2, 3, 0, 1}, {7, 6, 5, 4, 3, 2, 1, 0}}};
+    static const uint8_t pictures[4][8][8] = {[ACC_SWIZZLE_32] = {{0, 1, 2, 3, 4, 5, 6, 7},
+                                                                  {1, 0, 3, 2, 5, 4, 7, 6},
+                                                                  {0, 1, 2, 3, 4, 5, 6, 7},
+                                                                  {1, 0, 3, 2, 5, 4, 7, 6},
+                                                                  {0, 1, 2, 3, 4, 5, 6, 7},
+                                                                  {1, 0, 3, 2, 5, 4, 7, 6},
+                                                                  {0, 1, 2, 3, 4, 5, 6, 7},
+                                                                  {1, 0, 3, 2, 5, 4, 7, 6}},
+                                              [ACC_SWIZZLE_64] = {{0, 1, 2, 3, 4, 5, 6, 7},
+                                                                  {1, 0, 3, 2, 5, 4, 7, 6},
+                                                                  {2, 3, 0, 1, 6, 7, 4, 5},
+                                                                  {3, 2, 1, 0, 7, 6, 5, 4},
+                                                                  {0, 1, 2, 3, 4, 5, 6, 7},
+                                                                  {1, 0, 3, 2, 5, 4, 7, 6},
+                                                                  {2, 3, 0, 1, 6, 7, 4, 5},
+                                                                  {3, 2, 1, 0, 7, 6, 5, 4}},
+                                              [ACC_SWIZZLE_128] = {{0, 1, 2, 3, 4, 5, 6, 7},
+                                                                   {1, 0, 3, 2, 5, 4, 7, 6},
+                                                                   {2, 3, 0, 1, 6, 7, 4, 5},
+                                                                   {3, 2, 1, 0, 7, 6, 5, 4},
+                                                                   {4, 5, 6, 7, 0, 1, 2, 3},
+                                                                   {5, 4, 7, 6, 1, 0, 3, 2},
+                                                                   {6, 7, 4, 5, 2, 3, 0, 1},
+                                                                   {7, 6, 5, 4, 3, 2, 1, 0}}};
     const int32_t at[ACC_TENSOR_RANK] = {0};
     for (int swizzle = ACC_SWIZZLE_32; swizzle < ACC_SWIZZLE_COUNT; swizzle++) {
         acc_tensor t = matrix_of(0, 64, 32, (acc_swizzle)swizzle);
@@ -487,7 +500,8 @@ static void boxes_reach_several_blocks(void **state)
 
 /* A copy of the map in global memory becomes one of another tensor, and is used then. */
 static const char replacing[] = HEADER SHARED
-    ".visible .entry k" PARAMS "{\n.shared .align 8 .b64 bar; .shared .align 128 .b8 own[128];\n" REGISTERS
+    ".visible .entry k" PARAMS
+    "{\n.shared .align 8 .b64 bar; .shared .align 128 .b8 own[128];\n" REGISTERS
     "setp.ne.u32 %p1, %r1, 0; add.u64 %rd9, %rd3, 8192; mov.u32 %r21, own; shl.b32 %r10, %r1, 2;\n"
     "cvt.u64.u32 %rd5, %r10; add.u64 %rd6, %rd2, %rd5; ld.u32 %r12, [%rd6]; add.u32 %r11, %r21, "
     "%r10; st.shared.u32 [%r11], %r12; bar.sync 0; @%p1 bra S;\n"
@@ -552,17 +566,17 @@ static void maps_at_fault_are_refused(void **state)
     (void)state;
     acc_tensor t = good();
     assert_null(acc_tensor_fault(&t));
-#define FAULT(...)                                             \
-    do {                                                       \
-        t = good();                                            \
-        __VA_ARGS__;                                           \
-        assert_non_null(acc_tensor_fault(&t));                 \
+#define FAULT(...)                             \
+    do {                                       \
+        t = good();                            \
+        __VA_ARGS__;                           \
+        assert_non_null(acc_tensor_fault(&t)); \
     } while (0)
-#define FINE(...)                                                                      \
-    do {                                                                               \
-        t = good();                                                                    \
-        __VA_ARGS__;                                                                   \
-        assert_null(acc_tensor_fault(&t));                                             \
+#define FINE(...)                          \
+    do {                                   \
+        t = good();                        \
+        __VA_ARGS__;                       \
+        assert_null(acc_tensor_fault(&t)); \
     } while (0)
     FAULT(t.rank = 0);
     FAULT(t.rank = 6);

@@ -183,6 +183,37 @@ static void copies_by_hand(void **state)
     assert_int_equal(cost_of_request(&access).sectors, 7);
 }
 
+/* Rows of a box: 128 bytes each, 400 apart, so that every other one takes a sector more. */
+static void boxes_are_one_request(void **state)
+{
+    uint64_t addr[32];
+    acc_request access = {.space = ACC_GLOBAL,
+                          .op = ACC_LOAD,
+                          .bytes = 128,
+                          .mask = UINT32_MAX,
+                          .flags = ACC_ASYNC | ACC_BULK | ACC_BOX,
+                          .addr = addr,
+                          .stride = 400};
+    (void)state;
+    for (int i = 0; i < 32; i++)
+        addr[i] = 4096 + 400 * (uint64_t)i;
+    obs_cost all = cost_of_request(&access);
+    assert_int_equal(all.requests, 1);
+    assert_int_equal(all.lanes, 1);
+    assert_int_equal(all.sectors, 16 * 4 + 16 * 5);
+    assert_int_equal(all.sectors_min, 32 * 4);
+    access.flags |= ACC_GOES_ON;
+    access.mask = 0x7;
+    access.stride = ACC_IRREGULAR;
+    obs_cost rest = cost_of_request(&access);
+    assert_int_equal(rest.requests, 0);
+    assert_int_equal(rest.lanes, 0);
+    assert_int_equal(rest.sectors, 4 + 5 + 4);
+    access.flags = 0;
+    assert_int_equal(cost_of_request(&access).requests, 1);
+    assert_int_equal(cost_of_request(&access).lanes, 3);
+}
+
 static void expect_passes(obs_cost c, uint32_t passes, uint32_t fewest)
 {
     assert_int_equal(c.wavefronts, passes);
@@ -301,13 +332,10 @@ static void barriers_by_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_by_hand),
-        cmocka_unit_test(global_by_hand),
-        cmocka_unit_test(shared_by_hand),
-        cmocka_unit_test(local_by_hand),
-        cmocka_unit_test(barriers_by_hand),
-        cmocka_unit_test(turns_by_hand),
-        cmocka_unit_test(vectors_count_where_they_can),
+        cmocka_unit_test(copies_by_hand),        cmocka_unit_test(global_by_hand),
+        cmocka_unit_test(boxes_are_one_request), cmocka_unit_test(shared_by_hand),
+        cmocka_unit_test(local_by_hand),         cmocka_unit_test(barriers_by_hand),
+        cmocka_unit_test(turns_by_hand),         cmocka_unit_test(vectors_count_where_they_can),
         cmocka_unit_test(random_requests_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

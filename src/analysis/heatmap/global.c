@@ -343,8 +343,9 @@ static double spared_updates(const work *w, uint32_t i)
 
 static bool is_divergent(const work *w, const obs_insn *c)
 {
-    return (double)c->active_lanes <=
-           w->input->program->thresholds->divergent_lanes * (double)c->requests;
+    return !(c->flags & ACC_BULK) && /* which one thread asks for, whatever the others do */
+           (double)c->active_lanes <=
+               w->input->program->thresholds->divergent_lanes * (double)c->requests;
 }
 
 /* Does the instruction pay for a narrow block, whatever its ratio is? */
@@ -356,6 +357,15 @@ static bool is_narrow(const work *w, uint32_t i, double excess, double requests)
            ana_reaches(t, excess, t->pieces_waste * requests) && layout_is_narrow(w->input, insn);
 }
 
+/* Rows of a box are what its map makes them: short, or off the boundary. No lanes take part. */
+static ana_pattern pattern_of_box(const work *w, const obs_insn *c)
+{
+    bool far = ana_reaches(w->input->program->thresholds, (double)c->sectors,
+                           w->input->program->thresholds->uncoalesced_ratio *
+                               (double)c->sectors_min);
+    return far ? ANA_UNCOALESCED : ANA_MISALIGNED;
+}
+
 static charges charge_requests(const work *w, uint32_t i)
 {
     const obs_insn *c = &w->group->insns[i].c;
@@ -364,6 +374,10 @@ static charges charge_requests(const work *w, uint32_t i)
     if (c->sectors <= c->sectors_min || c->requests == 0)
         return paid;
     double part = open_part(w, i), excess = part * (double)(c->sectors - c->sectors_min);
+    if (c->flags & ACC_BOX) {
+        paid.of[pattern_of_box(w, c)] = excess;
+        return paid;
+    }
     double open_requests = part * (double)c->requests;
     if (ana_reaches(t, (double)c->misaligned, t->misaligned_share * (double)c->requests)) {
         double one_each = part * (double)c->misaligned;
@@ -415,6 +429,7 @@ static words_facts draft_facts_of(const ana_draft *d)
         f.stores |= c->op == ACC_STORE;
         f.atomics |= is_update(c);
         f.async |= (c->flags & (ACC_ASYNC | ACC_BULK)) != 0;
+        f.boxes |= (c->flags & ACC_BOX) != 0;
         if (d->insn_excess[i] > most) {
             most = d->insn_excess[i];
             f.bytes = c->bytes;

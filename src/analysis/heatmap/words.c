@@ -68,6 +68,12 @@ static const char *strided_summary(const texts *t)
 
 static const char *misaligned_summary(const texts *t)
 {
+    if (t->f->boxes) {
+        return TEXT(t,
+                    "Rows of boxes of %s do not start on a sector boundary: a box moves %.1f "
+                    "sectors where %.1f would do.",
+                    t->what, t->f->sectors_per_request, t->f->fewest_per_request);
+    }
     return TEXT(t,
                 "Contiguous requests to %s do not start on a sector boundary, so each moves one "
                 "sector too many: %.2f where %.2f would do.",
@@ -76,6 +82,10 @@ static const char *misaligned_summary(const texts *t)
 
 static const char *uncoalesced_summary(const texts *t)
 {
+    if (t->f->boxes) {
+        return TEXT(t, "A box of %s moves %.1f sectors where its data would fill %.1f.", t->what,
+                    t->f->sectors_per_request, t->f->fewest_per_request);
+    }
     if (t->f->stride) {
         return TEXT(t,
                     "Neighbouring lanes are %lld bytes apart in %s: a request moves %.1f sectors "
@@ -222,6 +232,14 @@ static advice copied_apart(void)
                               "thread needs.");
 }
 
+static advice boxes_of_short_rows(void)
+{
+    return ADVICE(WHOLE_SECTORS,
+                  "The boxes of " ANA_OBJECT " have short rows, or rows that begin off 32-byte "
+                  "boundaries. Make boxes longer along the first dimension of the tensor map, 32 "
+                  "bytes at least, and the row pitch a multiple of 32 bytes.");
+}
+
 static advice hot_remedy(const texts *t)
 {
     if (t->f->async) {
@@ -297,6 +315,8 @@ static bool is_row(const texts *t)
 
 static advice strided_remedy(const texts *t)
 {
+    if (t->f->boxes)
+        return boxes_of_short_rows();
     if (t->f->async)
         return copied_apart();
     if (t->f->sampled) {
@@ -325,6 +345,12 @@ static advice strided_remedy(const texts *t)
 
 static advice misaligned_remedy(const texts *t)
 {
+    if (t->f->boxes) {
+        return ADVICE(SPREAD,
+                      "Rows of the boxes of " ANA_OBJECT
+                      " begin off 32-byte boundaries: a tensor map only asks for multiples of 16. "
+                      "Pad the row pitch to a multiple of 32 bytes, and let boxes begin at one.");
+    }
     if (t->f->async) {
         return ADVICE(ALIGN, "The copies of " ANA_OBJECT
                              " to shared memory do not start on 32-byte boundaries. Let them begin "
@@ -380,6 +406,8 @@ static advice scattered_loads(const texts *t)
 
 static advice uncoalesced_remedy(const texts *t)
 {
+    if (t->f->boxes)
+        return boxes_of_short_rows();
     if (t->f->counted) {
         return ADVICE(STAGE, "An atomic update tells where each of these elements of " ANA_OBJECT
                              " goes. Order the block's elements by target in shared memory first, "

@@ -40,7 +40,7 @@ dev_result rt_entry_point(const char *name, void **out, unsigned long long flags
 {
     const unsigned major = (unsigned)api_runtime_release() * 1000;
     const unsigned versions[] = {major, major + 999 < API_DRIVER_VERSION ? major + 999
-                                                                        : API_DRIVER_VERSION};
+                                                                         : API_DRIVER_VERSION};
     int found = CU_GET_PROC_ADDRESS_SUCCESS;
     dev_result r = DEV_OK;
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
