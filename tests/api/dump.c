@@ -255,6 +255,10 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
     case CAP_SAME_TABLES:
         fprintf(out, "note %u same as %u\n", r->same_tables.note, r->same_tables.same_as);
         break;
+    case CAP_RANGE:
+        fprintf(out, "%u kind %u %s\n", r->range.id, r->range.kind, r->range.name);
+        break;
+    case CAP_RANGES: fprintf(out, "%u of %u\n", r->ranges.id, r->ranges.count); break;
     case CAP_STREAM:
         fprintf(out, "%" PRIu64 " kind %u device %u context %" PRIu64 " flags %u priority %d\n",
                 r->stream.id, r->stream.kind, r->stream.device, r->stream.context, r->stream.flags,
