@@ -24,28 +24,50 @@ static bool is_memory(const flow_function *f, const ir_insn *insn)
     }
 }
 
-/* A tensor copy's addresses follow from the descriptor that its handle points to: known where that
- * is a parameter. */
+/* What a launch says of, and nothing writes to. */
+static bool is_of_launch(const flow_kernel *k, uint32_t element)
+{
+    const flow_element *e = &k->elements[element];
+    if (e->kind != FLOW_TO_OBJECT)
+        return false;
+    ir_space space = k->objects[e->object].space;
+    return space == IR_SPACE_PARAM || space == IR_SPACE_CONST;
+}
+
+/* Does the value point to parameters and constants alone, for certain? */
+static bool points_to_launch(const state *s, const flow_points *p)
+{
+    bool any = false;
+    for (uint32_t e = 0; e < s->k->nelements; e++) {
+        if (!flow_bit(p->set, e))
+            continue;
+        if (!is_of_launch(s->k, e))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+static bool handle_of_launch(const state *s, const flow_function *f, const ir_insn *insn,
+                             const ir_operand *handle)
+{
+    if (handle->kind == IR_OPD_SYM)
+        return handle->sym.kind == IR_SYM_VAR && handle->sym.var->space == IR_SPACE_CONST;
+    for (uint32_t u = f->use_first[insn->pc];
+         handle->kind == IR_OPD_REG && u < f->use_first[insn->pc + 1]; u++)
+        if (f->values[f->uses[u].value].reg == handle->reg)
+            return points_to_launch(s, &f->points[f->uses[u].value]);
+    return false;
+}
+
+/* A tensor copy's addresses follow from the map that its handle points to: known where that is a
+ * parameter or a constant. */
 static bool handle_loaded(const state *s, const flow_function *f, const ir_insn *insn)
 {
     for (uint32_t a = f->address_first[insn->pc]; a < f->address_first[insn->pc + 1]; a++) {
         const flow_address *at = &f->addresses[a];
-        if (at->operand->kind != IR_OPD_TEX || f->effects[insn->pc] != IR_EFFECT_COPY)
-            continue;
-        const ir_operand *handle = &at->operand->items[0];
-        bool param = false;
-        for (uint32_t u = f->use_first[insn->pc];
-             handle->kind == IR_OPD_REG && u < f->use_first[insn->pc + 1]; u++) {
-            const flow_value *v = &f->values[f->uses[u].value];
-            const flow_points *p = &f->points[f->uses[u].value];
-            if (v->reg != handle->reg)
-                continue;
-            for (uint32_t o = 0; o < s->k->nobjects; o++)
-                param |= s->k->objects[o].space == IR_SPACE_PARAM &&
-                         s->k->objects[o].element != FLOW_NONE &&
-                         flow_bit(p->set, s->k->objects[o].element);
-        }
-        if (!param)
+        if (at->operand->kind == IR_OPD_TEX && f->effects[insn->pc] == IR_EFFECT_COPY &&
+            !handle_of_launch(s, f, insn, &at->operand->items[0]))
             return true;
     }
     return false;
