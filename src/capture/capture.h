@@ -256,6 +256,16 @@ typedef struct cap_ranges {
     uint32_t *ranges; /* ids of RANGEs before, in the order in which they were opened */
 } cap_ranges;
 
+/* A tensor map as the driver made it, and what it was told. The numbers are CUDA's own (stride[0] is
+ * an element's); a reader checks them. */
+typedef struct cap_tensor {
+    uint64_t map[16];
+    uint64_t address, dim[5], stride[5];
+    uint32_t box[5], step[5];
+    uint32_t rank, element, swizzle, interleave, promotion;
+    uint32_t nan; /* fills with NaN */
+} cap_tensor;
+
 typedef struct cap_launch {
     uint32_t id; /* from 1, ascending; of a launch that was noted before, the note's */
     uint32_t call;

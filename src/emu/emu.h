@@ -236,9 +236,9 @@ typedef struct emu_launch {
     double time_limit;             /* seconds; 0: none */
     const acc_observer *observer;  /* NULL: nobody watches */
     const emu_heap_observer *heap; /* likewise */
-    /* What the 128 bytes of a tensor map say; false where nobody knows. NULL: as
-     * acc_tensor_decode. */
-    bool (*tensor)(void *ctx, const void *map, acc_tensor *out);
+    /* What the 128 bytes of a tensor map say; false where nobody knows. From several threads at
+     * once. NULL: as acc_tensor_decode. */
+    bool (*tensor)(void *ctx, uint32_t pc, const void *map, acc_tensor *out);
     void *tensor_ctx;
     /* Receives what vprintf writes; NULL: the process's stdout. */
     void (*print)(void *ctx, const char *text, size_t length);

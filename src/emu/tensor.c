@@ -23,10 +23,10 @@ static const void *map_bytes(emu_warp *w, const emu_end *end, u32 lane, bool loo
     return (const void *)(uintptr_t)addr[lane];
 }
 
-static bool decode_map(const emu_warp *w, const void *map, acc_tensor *out)
+static bool decode_map(const emu_warp *w, u32 pc, const void *map, acc_tensor *out)
 {
     const emu_launch *l = w->worker->run->launch;
-    return l->tensor ? l->tensor(l->tensor_ctx, map, out) : acc_tensor_decode(map, out);
+    return l->tensor ? l->tensor(l->tensor_ctx, pc, map, out) : acc_tensor_decode(map, out);
 }
 
 /* False: a slice, and nobody knows the map. */
@@ -34,11 +34,10 @@ static bool read_map(emu_warp *w, const emu_tensor *t, u32 lane, acc_tensor *out
 {
     const bool look = t->global.mem.look;
     const void *map = map_bytes(w, &t->map, lane, look);
-    if (look && (!map || !decode_map(w, map, out) || acc_tensor_fault(out)))
+    const bool known = map && decode_map(w, t->map.insn.pc, map, out);
+    if (look && !known)
         return false;
-    const char *fault = !look && !decode_map(w, map, out) ? "it is none that "
-                                                            "cuTensorMapEncodeTiled made"
-                                                          : acc_tensor_fault(out);
+    const char *fault = known ? acc_tensor_fault(out) : "no cuTensorMapEncodeTiled made it";
     if (!fault && out->rank != t->rank)
         fault = "it has another number of dimensions than the instruction";
     if (!fault && out->interleave)

@@ -133,7 +133,8 @@ static wl_status add_capture(prof_builder *builder, const capture *c, progress *
     if (status != WL_OK)
         return status;
     cap_skip(reader, CAP_BIT(CAP_PROBE) | CAP_BIT(CAP_TABLES) |
-                         CAP_BIT(CAP_SYMBOL)); /* for the replay of notes */
+                         CAP_BIT(CAP_SYMBOL) |
+                         CAP_BIT(CAP_TENSOR)); /* for the replay of notes */
     status = prof_begin_process(builder, err);
     status = status == WL_OK ? add_records(builder, reader, p, &d, err) : status;
     status = status == WL_OK ? prof_end_process(builder, describe(&d), err) : status;

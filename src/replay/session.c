@@ -36,6 +36,7 @@ struct replay_session {
     uint64_t expected;   /* launches that share the time; 0: not known */
     /* Of the last outcome. */
     replay_watch watch;
+    replay_maps_asked asked;
     wl_arena *arena;
     wl_arena *tried; /* of the last trials */
     replay_known known;
@@ -56,6 +57,8 @@ typedef struct work {
     double finding;       /* seconds that its kernel took to be read and proven */
     replay_ranges ranges; /* of arrays of which some accesses were counted on the device */
     acc_observer observer;
+    uint32_t ngaps;      /* the kernel's, and those of boxes whose tensor map is not known */
+    const cap_gap *gaps; /* ascending */
 } work;
 
 wl_status replay_session_new(const replay_settings *settings, bool (*go_on)(void *ctx), void *ctx,
@@ -197,13 +200,13 @@ static wl_status list_unfilled_gaps(const work *w, const uint8_t *covered, cap_w
         way->gaps = k->told;
         return WL_OK;
     }
-    way->gaps = wl_new_array(w->s->arena, cap_gap, k->ngaps + 1);
+    way->gaps = wl_new_array(w->s->arena, cap_gap, w->ngaps + 1);
     if (!way->gaps)
         return WL_NOMEM;
-    for (uint32_t i = 0; i < k->ngaps; i++) {
-        if (covered[k->gaps[i].pc])
+    for (uint32_t i = 0; i < w->ngaps; i++) {
+        if (covered[w->gaps[i].pc])
             continue;
-        way->gaps[way->count] = k->gaps[i];
+        way->gaps[way->count] = w->gaps[i];
         if (why)
             way->gaps[way->count].reason = why;
         way->count++;
@@ -236,7 +239,9 @@ static replay_run replay_run_of(const work *w)
                                    .dynamic_shared = n->dynamic_shared,
                                    .params = w->params,
                                    .cooperative = n->flags & CAP_NOTE_COOPERATIVE,
-                                   .threads = s->settings.threads},
+                                   .threads = s->settings.threads,
+                                   .tensor = replay_maps_find,
+                                   .tensor_ctx = (void *)(uintptr_t)&s->asked},
                         .sampled = s->watch.sampled,
                         .nsampled = s->watch.nsampled,
                         .seconds = all > 0 ? left / share_of_launch(s) : 0,
@@ -312,7 +317,7 @@ static wl_status begin_watch(work *w)
                            .blocks = w->completed ? w->device.blocks : NULL,
                            .nblocks = w->device.nblocks,
                            .unmapped = !w->mapped,
-                           .incomplete = w->completed || w->kernel->ngaps,
+                           .incomplete = w->completed || w->ngaps,
                            .traced_steps = status == WL_OK && keeps_traced_steps(w),
                            .probes = probes,
                            .ranges = &w->ranges,
@@ -351,8 +356,8 @@ static wl_status summarise_launch(work *w, const emu_result *result, double shar
     if (w->completed && status == WL_OK)
         status = replay_recorded_indirect(&w->device, w->s->arena, &out->indirect);
     replay_elements_part part = {.slice = w->kernel->slice,
-                                 .ngaps = w->kernel->ngaps,
-                                 .gaps = w->kernel->gaps,
+                                 .ngaps = w->ngaps,
+                                 .gaps = w->gaps,
                                  .share = share,
                                  .machine = w->s->world.machine,
                                  .ranges = &w->ranges,
@@ -370,16 +375,54 @@ static wl_status summarise_launch(work *w, const emu_result *result, double shar
     return status == WL_OK ? list_unfilled_gaps(w, covered, &out->way) : status;
 }
 
+static wl_status begin_gaps(work *w)
+{
+    uint32_t npcs = w->kernel->facts.proof.npcs;
+    w->ngaps = w->kernel->ngaps;
+    w->gaps = w->kernel->gaps;
+    w->s->asked = (replay_maps_asked){.maps = &w->s->world.maps,
+                                      .unknown = wl_new_array(w->s->arena, uint8_t, npcs + 1)};
+    return w->s->asked.unknown ? WL_OK : WL_NOMEM;
+}
+
+static wl_status run_watched(work *w, emu_result *result, double *share, wl_error *err)
+{
+    wl_status status = begin_watch(w);
+    replay_run run = replay_run_of(w);
+    return status == WL_OK ? replay_run_blocks(&run, &w->observer, result, share, err) : status;
+}
+
+static bool asked_unknown_maps(const work *w)
+{
+    return replay_maps_any(w->s->asked.unknown, w->kernel->facts.proof.npcs);
+}
+
+/* Boxes whose map is not known were not shown: now that it is clear which, once more with gaps
+ * there, so that nothing is told that would need them. */
+static wl_status run_without_maps(work *w, emu_result *result, double *share, wl_error *err)
+{
+    if (w->completed)
+        return wl_fail(err, WL_UNSUPPORTED, "nobody saw how a tensor map of it was made");
+    w->gaps = replay_maps_gaps(w->kernel->gaps, w->kernel->ngaps, w->s->asked.unknown,
+                               w->kernel->facts.proof.npcs, w->s->arena, &w->ngaps);
+    if (!w->gaps)
+        return WL_NOMEM;
+    replay_watch_end(&w->s->watch);
+    emu_result_clear(result);
+    return run_watched(w, result, share, err);
+}
+
 static wl_status work_out(work *w, replay_outcome *out)
 {
     emu_result result = {0};
     wl_error err = {0};
     double share = 1, started = wl_seconds();
-    wl_status status = begin_watch(w);
-    replay_run run = replay_run_of(w);
     out->launch = cap_launch_of_note(w->note);
+    wl_status status = begin_gaps(w);
     if (status == WL_OK)
-        status = replay_run_blocks(&run, &w->observer, &result, &share, &err);
+        status = run_watched(w, &result, &share, &err);
+    if (status == WL_OK && asked_unknown_maps(w))
+        status = run_without_maps(w, &result, &share, &err);
     if (status == WL_OK)
         status = summarise_launch(w, &result, share, out);
     emu_result_clear(&result);
@@ -473,7 +516,7 @@ static void remember_outcome(const work *w, const replay_key *key, const replay_
 {
     replay_session *s = w->s;
     replay_key recorded;
-    if (out->kind != REPLAY_LAUNCH)
+    if (out->kind != REPLAY_LAUNCH || asked_unknown_maps(w))
         return;
     if (w->completed || s->settings.memo)
         replay_memo_put(w->completed ? s->likely : s->memo, key, w->note->id, &out->launch.summary,

@@ -491,6 +491,8 @@ wl_status replay_world_see(replay_world *w, const cap_record *record, wl_error *
     case CAP_OBJECT: return see_object(w, &record->object, err);
     case CAP_FREE: see_free(w, &record->free); return WL_OK;
     case CAP_SYMBOL: return see_symbol(w, &record->symbol, err);
+    case CAP_TENSOR:
+        return replay_maps_see(&w->maps, &record->tensor) == WL_OK ? WL_OK : fail_nomem(err);
     default: return WL_OK;
     }
 }
@@ -506,6 +508,7 @@ void replay_world_clear(replay_world *w)
     HASH_ITER (hh, w->objects, o, next_object) {
         forget_object(w, o);
     }
+    replay_maps_clear(&w->maps);
     emu_machine_free(w->machine);
     *w = (replay_world){0};
 }

@@ -12,6 +12,7 @@
 #include "replay/facts.h"
 #include "replay/fills.h"
 #include "replay/followed.h"
+#include "replay/maps.h"
 #include "replay/ordered.h"
 #include "replay/sampling.h"
 
@@ -69,12 +70,13 @@ typedef struct replay_world {
     uint32_t multiprocessors; /* 0: not known */
     replay_world_object *objects;
     replay_world_module *modules;
+    replay_maps maps;
     uint64_t nkernels;
 } replay_world;
 
 void replay_world_clear(replay_world *w);
 
-/* DEVICE, MODULE, OBJECT, FREE, SYMBOL; all others are ignored. WL_NOMEM is the only failure. */
+/* DEVICE, MODULE, OBJECT, FREE, SYMBOL, TENSOR; all others are ignored. WL_NOMEM is the only failure. */
 wl_status replay_world_see(replay_world *w, const cap_record *record, wl_error *err);
 
 /* The innermost live object at an address, and that with a number: replay_find and replay_find_object with

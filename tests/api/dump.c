@@ -255,6 +255,11 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
     case CAP_SAME_TABLES:
         fprintf(out, "note %u same as %u\n", r->same_tables.note, r->same_tables.same_as);
         break;
+    case CAP_TENSOR:
+        fprintf(out, "rank %u element %u swizzle %u box %u x %u of %" PRIu64 " x %" PRIu64 "\n",
+                r->tensor.rank, r->tensor.element, r->tensor.swizzle, r->tensor.box[0],
+                r->tensor.box[1], r->tensor.dim[0], r->tensor.dim[1]);
+        break;
     case CAP_RANGE:
         fprintf(out, "%u kind %u %s\n", r->range.id, r->range.kind, r->range.name);
         break;

@@ -201,3 +201,12 @@ cudaError_t cudaDeviceReset(void)
     pthread_mutex_unlock(&lock);
     return rt_end(result);
 }
+
+#if RUNTIME_MAJOR >= 13
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned version,
+                                             unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *found)
+{
+    CALL(cuGetProcAddress, name, out, (int)version, flags, (CUdriverProcAddressQueryResult *)found);
+}
+#endif
