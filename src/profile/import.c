@@ -132,8 +132,7 @@ static wl_status add_capture(prof_builder *builder, const capture *c, progress *
     wl_status status = cap_open(c->path, &reader, err);
     if (status != WL_OK)
         return status;
-    cap_skip(reader, CAP_BIT(CAP_PROBE) | CAP_BIT(CAP_TABLES) |
-                         CAP_BIT(CAP_SYMBOL) |
+    cap_skip(reader, CAP_BIT(CAP_PROBE) | CAP_BIT(CAP_TABLES) | CAP_BIT(CAP_SYMBOL) |
                          CAP_BIT(CAP_TENSOR)); /* for the replay of notes */
     status = prof_begin_process(builder, err);
     status = status == WL_OK ? add_records(builder, reader, p, &d, err) : status;

@@ -95,11 +95,10 @@ cap_gap *replay_maps_gaps(const cap_gap *gaps, uint32_t ngaps, const uint8_t *un
     cap_gap *all = wl_new_array(arena, cap_gap, (size_t)npcs + ngaps + 1);
     uint32_t next = 0;
     *count = 0;
-    for (uint32_t pc = 0; all && pc < npcs; pc++) {
+    for (uint32_t pc = 0; all && pc < npcs; pc++)
         if (next < ngaps && gaps[next].pc == pc)
             all[(*count)++] = gaps[next++];
         else if (unknown[pc])
             all[(*count)++] = (cap_gap){pc, (char *)unknown_map};
-    }
     return all;
 }

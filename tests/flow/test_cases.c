@@ -677,14 +677,13 @@ CASE(lanes_of_ptx_meet_where_sides_join,
 
 /* ---- tensor maps ---- */
 
-#define BOX(handle, x)                                                                          \
+#define BOX(handle, x)                                                                            \
     "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r9], [" handle \
     ", {" x ", %r2}], [%r9+128];\n"
 
 /* A box is proven where its map is a parameter or a constant, and its coordinates are: a map in
  * global memory may be written to, and one of two may lie there. */
-CASE(boxes_follow_from_maps_of_the_launch,
-     FLOW_HEADER
+CASE(boxes_follow_from_maps_of_the_launch, FLOW_HEADER
      ".const .align 64 .b8 fixed[128];\n.global .align 64 .b8 changing[128];\n"
      ".visible .entry k(.param .u64 a, .param .align 64 .b8 map[128], .param .u32 n)\n{\n" REGS
      ".shared .align 128 .b8 room[256];\nld.param.u64 %d1, [a];\nmov.u32 %r2, %tid.x;\n"
@@ -692,8 +691,9 @@ CASE(boxes_follow_from_maps_of_the_launch,
      "cvta.const.u64 %d5, %d4;\nmov.u64 %d6, changing;\ncvta.global.u64 %d7, %d6;\n"
      "setp.eq.u32 %p1, %r2, 3;\nselp.b64 %d8, %d3, %d5, %p1;\nselp.b64 %d9, %d3, %d7, %p1;\n"
      "ld.global.u32 %r3, [%d1];\n" BOX("%d3", "%r2") BOX("%d5", "%r2") BOX("%d8", "%r2")
-         BOX("%d7", "%r2") BOX("%d9", "%r2") BOX("%d1", "%r2") BOX("%d3", "%r3")
-     "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d3, {%r2, %r2}], [%r9];\nret;\n}\n")
+         BOX("%d7", "%r2") BOX("%d9", "%r2") BOX("%d1", "%r2")
+             BOX("%d3", "%r3") "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d3, {%r2, "
+                               "%r2}], [%r9];\nret;\n}\n")
 {
     for (unsigned n = 0; n < 3; n++)
         assert_true(proven(s, pc_of(s, "complete_tx", n)));

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "access/tensor.h"
 #include "replay/replay.h"
 #include "replay/session.h"
 #include "support/test.h"
@@ -46,7 +47,16 @@ static const char ptx[] =
     "SAME: ld.param.u64 %d4, [out]; mul.wide.u32 %d5, %r2, 4; add.u64 %d6, %d4, %d5;\n"
     "  mov.u32 %r3, 0; ld.param.u32 %r4, [turns];\n"
     "NEXT: st.global.u32 [%d6], 0; add.u32 %r3, %r3, 1; setp.le.u32 %p2, %r3, %r4;\n"
-    "  @%p2 bra NEXT; ret; }\n";
+    "  @%p2 bra NEXT; ret; }\n"
+    /* data[tid] = 0, and a box of 8 rows at row 8 * block */
+    ".visible .entry boxes(.param .align 64 .b8 map[128], .param .u64 data)\n"
+    "{ .shared .align 128 .b8 box[1024]; .reg .b32 %r<5>; .reg .b64 %d<5>; .reg .pred %p;\n"
+    "  ld.param.u64 %d1, [data]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4;\n"
+    "  add.u64 %d3, %d1, %d2; st.global.u32 [%d3], 0; setp.ne.u32 %p, %r1, 0; @%p bra END;\n"
+    "  mov.b64 %d4, map; cvta.param.u64 %d4, %d4; mov.u32 %r2, box; mov.u32 %r3, %ctaid.x;\n"
+    "  shl.b32 %r3, %r3, 3; mov.u32 %r4, 0;\n"
+    "  cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%d4, {%r4, %r3}], [%r2];\n"
+    "END: ret; }\n";
 
 enum { A = 1, B, C, STRIDE, COUNTER, MODULE = 1 };
 static const uint64_t base_a = 0x7f0000000000, base_b = 0x7f0000010000, base_c = 0x7f0000020200;
@@ -303,6 +313,64 @@ static void gaps(void **state)
     end(&f);
 }
 
+typedef struct box_params {
+    _Alignas(64) uint64_t map[16];
+    uint64_t data;
+} box_params;
+
+/* What the driver makes of a map is known by its bytes alone. */
+static cap_record tensor_of(const box_params *p)
+{
+    cap_record r = {.type = CAP_TENSOR,
+                    .tensor = {.address = base_b,
+                               .dim = {32, 30},
+                               .stride = {4, 128},
+                               .box = {32, 8},
+                               .step = {1, 1},
+                               .rank = 2,
+                               .element = ACC_ELEMENT_F32}};
+    memcpy(r.tensor.map, p->map, sizeof r.tensor.map);
+    return r;
+}
+
+static void expect_no_box(fixture *f)
+{
+    assert_int_equal(f->out.launch.summary.ninsns, 1);
+    assert_int_equal(row(f, A, ACC_STORE)->sectors, 4 * 4);
+    assert_int_equal(f->out.way.count, 1);
+    assert_string_equal(f->out.way.gaps[0].reason, "nobody saw its tensor map being made");
+}
+
+/* Four blocks: 30 rows of 4 sectors, the last box being 6 rows high. */
+static void tensor_maps(void **state)
+{
+    (void)state;
+    fixture f;
+    box_params p = {.data = base_a};
+    for (uint32_t i = 0; i < 16; i++)
+        p.map[i] = 0x1234567 * (i + 1);
+    cap_record known = tensor_of(&p);
+    begin(&f, 0);
+    assert_int_equal(launch(&f, "boxes", 4, 32, &p, sizeof p), REPLAY_LAUNCH);
+    expect_no_box(&f);
+    known.tensor.box[0] = 512; /* damaged: none of CUDA's */
+    see(&f, &known);
+    assert_int_equal(launch(&f, "boxes", 4, 32, &p, sizeof p), REPLAY_LAUNCH);
+    expect_no_box(&f);
+    known = tensor_of(&p);
+    see(&f, &known);
+    assert_int_equal(launch(&f, "boxes", 4, 32, &p, sizeof p), REPLAY_LAUNCH);
+    assert_int_equal(f.out.way.count, 0);
+    assert_int_equal(row(&f, B, ACC_STORE)->requests, 4);
+    assert_int_equal(row(&f, B, ACC_STORE)->sectors, 30 * 4);
+    assert_int_equal(row(&f, A, ACC_STORE)->sectors, 4 * 4);
+    assert_int_equal(launch(&f, "boxes", 4, 32, &p, sizeof p), REPLAY_REPEAT);
+    p.map[3]++;
+    assert_int_equal(launch(&f, "boxes", 4, 32, &p, sizeof p), REPLAY_LAUNCH);
+    expect_no_box(&f);
+    end(&f);
+}
+
 static void left_out(void **state)
 {
     (void)state;
@@ -537,6 +605,7 @@ int main(void)
         cmocka_unit_test(constants),
         cmocka_unit_test(decided_by_parameters),
         cmocka_unit_test(gaps),
+        cmocka_unit_test(tensor_maps),
         cmocka_unit_test(left_out),
         cmocka_unit_test(memory_of_no_object),
         cmocka_unit_test(estimates),

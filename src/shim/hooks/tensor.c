@@ -45,7 +45,7 @@ static void note_map(const CUtensorMap *map, cap_tensor *said)
 }
 
 HOOK(cuTensorMapEncodeTiled,
-     (CUtensorMap *map, unsigned element, cuuint32_t rank, void *address, const cuuint64_t *dim,
+     (CUtensorMap * map, unsigned element, cuuint32_t rank, void *address, const cuuint64_t *dim,
       const cuuint64_t *stride, const cuuint32_t *box, const cuuint32_t *step, unsigned interleave,
       unsigned swizzle, unsigned promotion, unsigned fill),
      (map, element, rank, address, dim, stride, box, step, interleave, swizzle, promotion, fill))
@@ -71,7 +71,7 @@ HOOK(cuTensorMapEncodeTiled,
     return result;
 }
 
-HOOK(cuTensorMapReplaceAddress, (CUtensorMap *map, void *address), (map, address))
+HOOK(cuTensorMapReplaceAddress, (CUtensorMap * map, void *address), (map, address))
 {
     cap_tensor said = {.rank = 0};
     if (map) {
