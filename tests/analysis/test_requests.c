@@ -375,6 +375,34 @@ static void boxes_are_misaligned_or_short(void **state)
     assert_int_equal(patterns_of_boxes(16, 512), P(STRIDED));
 }
 
+/* Where the remedy for a conflict is to pad, boxes leave no room for that. */
+static bool is_advised_to_swizzle(uint32_t flags)
+{
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 1, 1, 32, 1);
+    uint32_t array = sim_shared(&s, "s", 256);
+    s.flags = flags;
+    sim_access(&s, 2, ACC_STORE, array, 4, own_word, NULL);
+    s.flags = 0;
+    for (uint32_t i = 0; i < TIMES; i++)
+        sim_access(&s, PC, ACC_LOAD, array, 4, two_in_a_bank, NULL);
+    sim_find(&s, 1, &all);
+    const ana_finding *f = sim_finding(&s, &all, "s", ANA_BANK_CONFLICT);
+    assert_non_null(f);
+    bool swizzle = strstr(f->advice, "Let the tensor map swizzle") != NULL;
+    assert_true(swizzle || strstr(f->advice, "pad each row"));
+    sim_end(&s);
+    return swizzle;
+}
+
+static void arrays_of_boxes_are_swizzled(void **state)
+{
+    (void)state;
+    assert_false(is_advised_to_swizzle(0));
+    assert_true(is_advised_to_swizzle(ACC_ASYNC | ACC_BULK | ACC_BOX));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +419,7 @@ int main(void)
         cmocka_unit_test(rows_are_256_bytes_apart_at_least),
         cmocka_unit_test(copies_of_what_fits_into_shared_memory),
         cmocka_unit_test(boxes_are_misaligned_or_short),
+        cmocka_unit_test(arrays_of_boxes_are_swizzled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

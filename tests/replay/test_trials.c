@@ -79,6 +79,13 @@ static const char ptx[] = HEAD
     ".visible .entry words(.param .u64 out)\n{ " REGISTERS "  .shared .align 4 .b8 tile[4096];\n"
     "  mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, tile;\n"
     "  mad.lo.u32 %r3, %r1, 128, %r3; mad.lo.u32 %r3, %r2, 4, %r3; st.shared.u32 [%r3], 0; ret; }\n"
+    /* the same, and a bulk copy takes some of the tile from there */
+    ".visible .entry copied(.param .u64 out)\n{ " REGISTERS
+    "  .shared .align 128 .b8 tile[4096]; ld.param.u64 %d1, [out]; mov.u32 %r4, 16;\n"
+    "  mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, tile; mov.u32 %r5, tile;\n"
+    "  mad.lo.u32 %r3, %r1, 128, %r3; mad.lo.u32 %r3, %r2, 4, %r3; st.shared.u32 [%r3], 0;\n"
+    "  bar.sync 0; or.b32 %r6, %r1, %r2; setp.ne.u32 %p, %r6, 0; @%p bra E;\n"
+    "  cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r5], %r4;\nE: ret; }\n"
     ".visible .entry doubles(.param .u64 out)\n{ " REGISTERS "  .shared .align 8 .b8 tile[8192];\n"
     "  mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, tile;\n"
     "  mad.lo.u32 %r3, %r1, 256, %r3; mad.lo.u32 %r3, %r2, 8, %r3; mov.u64 %d1, 0;\n"
@@ -386,6 +393,14 @@ static void rows_of_words_are_padded(void **state)
     fixture *f = *state;
     TRY(f, "words", 1, 1, 32, 32);
     expect_padded(&f->trials, 128, 4, 32 * 32, 32);
+}
+
+/* The copy takes rows as they are. */
+static void arrays_of_bulk_copies_are_not_padded(void **state)
+{
+    fixture *f = *state;
+    TRY(f, "copied", 1, 1, 32, 32);
+    assert_int_equal(f->trials.count, 0);
 }
 
 /* Two halves of a warp; 16 lanes to one pair of banks. A double after each 256 bytes suffices; after
@@ -757,6 +772,7 @@ int main(void)
         T(what_cannot_be_tried),
         T(shapes_are_tried_once),
         T(rows_of_words_are_padded),
+        T(arrays_of_bulk_copies_are_not_padded),
         T(rows_of_doubles_are_padded),
         T(arrays_without_rows_are_padded),
         T(rows_are_spread),

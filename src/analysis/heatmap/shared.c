@@ -235,6 +235,8 @@ static bool draft_conflict(const ana_input *input, ana_pattern pattern, const wo
                      "wavefronts");
     if (f.stride)
         ana_add_evidence(d, "stride", "bytes from lane to lane", (double)f.stride, "bytes");
+    for (uint32_t i = 0; i < input->group->ninsns; i++)
+        f.boxes |= (input->group->insns[i].c.flags & ACC_BOX) != 0;
     return words_set(d, input, &f, kind);
 }
 

@@ -590,6 +590,15 @@ static advice bank_conflict_remedy(const texts *t)
         return sum_remedy();
     if (t->f->narrow)
         return narrow_remedy(t);
+    if (t->f->boxes) {
+        return ADVICE(
+            SWIZZLE,
+            "Copies of a tensor's boxes fill or take " ANA_OBJECT
+            ", so that its rows cannot be padded. Let the tensor map swizzle them "
+            "(CU_TENSOR_MAP_SWIZZLE_128B, with rows of 128 bytes at most), and take the "
+            "pieces of 16 bytes by the permuted column: piece ^ (row % 8). Lanes that run along "
+            "a column meet by fours then, and not at all where each takes 16 bytes.");
+    }
     if (apart >= ROW_ELEMENTS) {
         return ADVICE(PAD, "Make each row of " ANA_OBJECT
                            " one element longer (where it has no rows, leave an element free after "

@@ -18,7 +18,7 @@ typedef struct words_facts {
     bool broadcast;          /* every request is one address */
     bool walks;              /* one instruction takes the words of a sector one after the other */
     bool async;              /* copies to shared memory that go on beside the program (cp.async) */
-    bool boxes;              /* copies of boxes of tensors */
+    bool boxes;              /* copies of boxes of tensors are among the accesses */
     bool crosses;            /* neighbouring blocks take the words between those of the lanes */
     bool loaded;             /* what memory holds says where they lie, as far as is known */
     bool narrow;             /* lanes run along rows, but the block is less than a warp wide */

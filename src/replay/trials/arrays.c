@@ -72,7 +72,8 @@ uint64_t trial_wavefronts(const trial_rows *r, bool fewest)
     return sum;
 }
 
-/* Bytes of a lane in the widest access; 0 where banks do not conflict. */
+/* Bytes of a lane in the widest access; 0 where banks do not conflict, or a bulk copy moves the
+ * array, which has its rows from elsewhere. */
 static uint32_t conflicting_bytes(const obs_summary *s, uint32_t array)
 {
     uint64_t passes = 0, fewest = 0;
@@ -81,6 +82,8 @@ static uint32_t conflicting_bytes(const obs_summary *s, uint32_t array)
         const obs_insn *c = &s->insns[i];
         if (c->space != ACC_SHARED || c->object != array)
             continue;
+        if (c->flags & ACC_BULK)
+            return 0;
         passes += c->wavefronts;
         fewest += c->wavefronts_min;
         bytes = c->bytes > bytes ? c->bytes : bytes;
