@@ -456,6 +456,72 @@ static void boxes_are_reduced(void **state)
     machine_end(&m);
 }
 
+typedef struct reduction {
+    const char *op;
+    acc_element element;
+    uint64_t there, comes, becomes; /* 0, 0, 0: elements of this type are not reduced so */
+} reduction;
+
+static const reduction reductions[] = {
+    {"add", ACC_ELEMENT_U32, 0xfffffffe, 5, 3},
+    {"add", ACC_ELEMENT_U64, 0xffffffff, 1, 0x100000000},
+    {"add", ACC_ELEMENT_F32, 0x3f800000, 0x40000000, 0x40400000},  /* 1 + 2 */
+    {"add", ACC_ELEMENT_TF32, 0x3f800000, 0x40000000, 0x40400000}, /* the same */
+    {"add", ACC_ELEMENT_F16, 0x3c00, 0x4000, 0x4200},
+    {"add", ACC_ELEMENT_BF16, 0x3f80, 0x4000, 0x4040},
+    {"min", ACC_ELEMENT_S32, 3, 0xfffffffe, 0xfffffffe},
+    {"min", ACC_ELEMENT_U32, 3, 0xfffffffe, 3},
+    {"max", ACC_ELEMENT_S64, 3, UINT64_MAX, 3},
+    {"max", ACC_ELEMENT_F16, 0x3c00, 0x4000, 0x4000},
+    {"inc", ACC_ELEMENT_U32, 7, 7, 0},
+    {"dec", ACC_ELEMENT_U32, 0, 7, 7},
+    {"and", ACC_ELEMENT_U32, 12, 10, 8},
+    {"or", ACC_ELEMENT_U64, 12, UINT64_C(1) << 40, (UINT64_C(1) << 40) + 12},
+    {"xor", ACC_ELEMENT_S32, 12, 10, 6},
+    {"min", ACC_ELEMENT_F32, 0, 0, 0},
+    {"or", ACC_ELEMENT_U16, 0, 0, 0},
+    {"inc", ACC_ELEMENT_F16, 0, 0, 0},
+};
+
+/* One box of one element that is not zero, the second of 16 bytes. */
+static void one_reduction(const reduction *r)
+{
+    machine m;
+    char text[8192];
+    uint32_t bytes = acc_element_bytes(r->element);
+    uint64_t got = 0;
+    write_store(text, sizeof text, 1, r->op);
+    machine_begin(&m, text);
+    acc_tensor t = {.address = P(m.tensor),
+                    .dim = {16 / bytes},
+                    .stride = {bytes},
+                    .box = {(uint16_t)(16 / bytes)},
+                    .step = {1},
+                    .rank = 1,
+                    .element = (uint8_t)r->element};
+    params p = {.data = P(m.data)};
+    acc_tensor_encode(&t, p.map);
+    memcpy(m.tensor + bytes, &r->there, bytes);
+    memcpy(m.data + bytes, &r->comes, bytes);
+    wl_status status = launch(&m.f, &p, 1);
+    memcpy(&got, m.tensor + bytes, bytes);
+    if (r->there || r->comes) {
+        fixture_ok(&m.f, status);
+        assert_int_equal(got, r->becomes);
+    } else {
+        assert_int_equal(status, WL_FAULT);
+        assert_non_null(strstr(m.f.result.fault.text, "cannot be reduced so"));
+    }
+    machine_end(&m);
+}
+
+static void reductions_are_those_of_the_type(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
+        one_reduction(&reductions[i]);
+}
+
 /* ---- clusters ---- */
 
 static const char multicast[] = HEADER SHARED
@@ -684,6 +750,7 @@ int main(void)
         cmocka_unit_test(what_is_inside_is_shown),
         cmocka_unit_test(long_boxes_are_one_request),
         cmocka_unit_test(boxes_are_reduced),
+        cmocka_unit_test(reductions_are_those_of_the_type),
         cmocka_unit_test(boxes_reach_several_blocks),
         cmocka_unit_test(maps_are_changed_in_place),
         cmocka_unit_test(maps_at_fault_are_refused),
