@@ -14,13 +14,14 @@ enum { ROOM = 16384, RANKS = 5 };
 
 #define PARAMS                                                                              \
     "(.param .align 64 .b8 map[128], .param .u64 data, .param .u32 bytes, .param .u32 c0, " \
-    ".param .u32 c1, .param .u32 c2, .param .u32 c3, .param .u32 c4)"
+    ".param .u32 c1, .param .u32 c2, .param .u32 c3, .param .u32 c4, .param .u32 shift)"
 #define REGISTERS                                                                            \
     ".reg .pred %p<9>; .reg .b32 %r<30>; .reg .b16 %h<4>; .reg .b64 %rd<12>;\n"              \
     "mov.b64 %rd1, map; cvta.param.u64 %rd2, %rd1; ld.param.u64 %rd3, [data]; mov.u32 %r1, " \
     "%tid.x;\n"                                                                              \
     "ld.param.u32 %r2, [c0]; ld.param.u32 %r3, [c1]; ld.param.u32 %r4, [c2]; ld.param.u32 "  \
-    "%r5, [c3]; ld.param.u32 %r6, [c4]; mov.u32 %r7, room; mov.u32 %r8, bar;\n"
+    "%r5, [c3]; ld.param.u32 %r6, [c4]; mov.u32 %r7, room; mov.u32 %r8, bar;\n"              \
+    "ld.param.u32 %r22, [shift]; cvt.u64.u32 %rd7, %r22; add.u64 %rd2, %rd2, %rd7;\n"
 #define SHARED ".extern .shared .align 1024 .b8 room[];\n"
 /* 32-bit words of shared memory and of `data`, by all threads of the warp. */
 #define EACH_WORD(label, body)                                                            \
@@ -50,6 +51,8 @@ static const char store_begins[] = HEADER SHARED
     ".visible .entry k" PARAMS "{\n.shared .align 8 .b64 bar;\n" REGISTERS EACH_WORD(
         "F", "ld.global.u32 %r12, [%rd6]; st.shared.u32 [%r11], "
              "%r12;") "setp.ne.u32 %p1, %r1, 0; @%p1 bra W;\n"
+                      /* where the box begins */
+                      "ld.param.u32 %r9, [bytes]; add.u32 %r7, %r7, %r9;\n"
                       "fence.proxy.async.shared::cta;\n";
 static const char store_ends[] =
     "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;\nW: ret;\n}\n";
@@ -80,6 +83,7 @@ typedef struct params {
     uint64_t data;
     uint32_t bytes;
     int32_t at[RANKS];
+    uint32_t shift; /* of the map's address */
 } params;
 
 static wl_status launch(fixture *f, const params *p, uint32_t grid)
@@ -158,9 +162,9 @@ static void move_by_elements(const reference *r)
 
 /* ---- tensors at random ---- */
 
-static const uint8_t elements[] = {ACC_ELEMENT_U8,  ACC_ELEMENT_U16, ACC_ELEMENT_S32,
-                                   ACC_ELEMENT_U64, ACC_ELEMENT_F16, ACC_ELEMENT_F64,
-                                   ACC_ELEMENT_BF16};
+static const uint8_t elements[] = {ACC_ELEMENT_U8,   ACC_ELEMENT_U16,    ACC_ELEMENT_S32,
+                                   ACC_ELEMENT_U64,  ACC_ELEMENT_F16,    ACC_ELEMENT_F64,
+                                   ACC_ELEMENT_BF16, ACC_ELEMENT_F32_FTZ};
 
 static void draw_row(uint64_t *random, acc_tensor *t)
 {
@@ -242,7 +246,7 @@ static void machine_end(machine *m)
 static void one_move(machine *m, uint64_t *random, uint32_t rank, uint32_t swizzle, bool load)
 {
     acc_tensor t = draw_tensor(random, rank, swizzle);
-    params p = {.data = P(m->data), .bytes = bytes_of(&t)};
+    params p = {.data = P(m->data), .bytes = load ? bytes_of(&t) : 0};
     t.address = P(m->tensor);
     assert_null(acc_tensor_fault(&t));
     assert_true(span_of(&t) <= TENSOR_ROOM);
@@ -356,12 +360,27 @@ static void *see_block(void *worker, uint64_t block)
     return worker;
 }
 
+/* Of rows that ascend. */
+static uint32_t distinct_sectors(const acc_request *a)
+{
+    uint32_t sectors = 0;
+    uint64_t next = 0;
+    for (uint32_t lane = 0; lane < 32 && a->mask >> lane & 1; lane++)
+        for (uint64_t at = a->addr[lane] / 32; at <= (a->addr[lane] + a->bytes - 1) / 32; at++)
+            if (at >= next) {
+                sectors++;
+                next = at + 1;
+            }
+    return sectors;
+}
+
 static void see_request(void *block, const acc_request *a)
 {
     seen *s = block;
     if (!(a->flags & ACC_BOX))
         return;
     uint32_t side = a->space == ACC_SHARED;
+    s->sectors += side ? 0 : distinct_sectors(a);
     s->requests[side] += !(a->flags & ACC_GOES_ON);
     s->goes_on[side] += (a->flags & ACC_GOES_ON) != 0;
     s->lanes[side] += (uint32_t)__builtin_popcount(a->mask);
@@ -392,6 +411,7 @@ static void what_is_inside_is_shown(void **state)
     assert_int_equal(s.bytes[0], 96);
     assert_int_equal(s.op[0], ACC_LOAD);
     assert_int_equal(s.low[0], P(m.tensor) + 5 * 512);
+    assert_int_equal(s.sectors, 7 * 3);
     assert_int_equal(s.requests[1], 1);
     assert_int_equal(s.bytes[1] * s.lanes[1], 1024);
     assert_int_equal(s.op[1], ACC_STORE);
@@ -420,10 +440,60 @@ static void long_boxes_are_one_request(void **state)
     fixture_ok(&m.f, launch(&m.f, &p, 1));
     assert_int_equal(s.requests[0], 1);
     assert_int_equal(s.goes_on[0], 6); /* 7 requests: six of 31 or 32 rows, and the rest */
+    assert_int_equal(s.sectors, 101);  /* 3,200 bytes from the middle of a sector on */
     assert_int_equal(s.lanes[0], 200);
     assert_int_equal(s.op[0], ACC_STORE);
     assert_int_equal(s.requests[1], 1);
     assert_int_equal(s.bytes[1], 3200);
+    machine_end(&m);
+}
+
+/* A swizzle of 64 bytes leaves rows of 32 in one piece, and tears those of 48. */
+static void rows_are_shown_as_they_lie(void **state)
+{
+    (void)state;
+    machine m;
+    char text[8192];
+    write_store(text, sizeof text, 2, "");
+    machine_begin(&m, text);
+    for (uint32_t row = 32; row <= 48; row += 16) {
+        seen s = {0};
+        const acc_observer observer = {
+            .ctx = &s, .worker_begin = see_worker, .block_begin = see_block, .access = see_request};
+        m.f.observer = &observer;
+        acc_tensor t = matrix_of(P(m.tensor), 256, 12, ACC_SWIZZLE_64);
+        t.box[0] = (uint16_t)(row / 2);
+        params p = {.data = P(m.data)};
+        acc_tensor_encode(&t, p.map);
+        fixture_ok(&m.f, launch(&m.f, &p, 1));
+        assert_int_equal(s.requests[1], 1);
+        assert_int_equal(s.bytes[1], row == 32 ? 32 : 16);
+        assert_int_equal(s.lanes[1], row == 32 ? 8 : 24);
+    }
+    machine_end(&m);
+}
+
+static void loads_round_to_tf32(void **state)
+{
+    (void)state;
+    machine m;
+    char text[8192];
+    const uint32_t values[4] = {0x3f800fff, 0x3f803000, 0x40000000, 0x7fc00001};
+    const uint32_t rounded[4] = {0x3f800000, 0x3f804000, 0x40000000, 0};
+    write_load(text, sizeof text, 1);
+    machine_begin(&m, text);
+    acc_tensor t = {.address = P(m.tensor),
+                    .dim = {3},
+                    .stride = {4},
+                    .box = {4},
+                    .step = {1},
+                    .rank = 1,
+                    .element = ACC_ELEMENT_TF32};
+    params p = {.data = P(m.data), .bytes = 16};
+    acc_tensor_encode(&t, p.map);
+    memcpy(m.tensor, values, sizeof values);
+    fixture_ok(&m.f, launch(&m.f, &p, 1));
+    assert_memory_equal(m.data, rounded, sizeof rounded);
     machine_end(&m);
 }
 
@@ -546,8 +616,12 @@ static void boxes_reach_several_blocks(void **state)
 {
     (void)state;
     machine m;
+    seen s = {0};
+    const acc_observer observer = {
+        .ctx = &s, .worker_begin = see_worker, .block_begin = see_block, .access = see_request};
     machine_begin(&m, multicast);
     m.f.cluster = (emu_dim){4, 1, 1};
+    m.f.observer = &observer;
     acc_tensor t = matrix_of(P(m.tensor), 64, 12, ACC_SWIZZLE_NONE);
     params p = {.data = P(m.data), .at = {0, 2}};
     acc_tensor_encode(&t, p.map);
@@ -559,6 +633,9 @@ static void boxes_reach_several_blocks(void **state)
         for (uint32_t i = 0; i < 512; i++)
             assert_int_equal(((uint16_t *)m.data)[block * 512 + i],
                              block == 1 ? 0xeeee : (uint16_t)((128 + i) * 7));
+    assert_int_equal(s.requests[0], 1);
+    assert_int_equal(s.requests[1], 3);
+    assert_int_equal(s.low[1] >> 24, 4); /* the last is that of rank 3 */
     machine_end(&m);
 }
 
@@ -739,6 +816,12 @@ static void bad_copies_are_told_of(void **state)
     acc_tensor_encode(&t, p.map);
     p.at[1] = TENSOR_ROOM / 512 - 4;
     expect_fault(&m, &p, EMU_FAULT_ILLEGAL_ADDRESS, "after the end");
+    p.at[1] = 0;
+    p.bytes = 64;
+    expect_fault(&m, &p, EMU_FAULT_MISALIGNED, "multiple of 128");
+    p.bytes = 0;
+    p.shift = 16;
+    expect_fault(&m, &p, EMU_FAULT_MISALIGNED, "64 bytes");
     machine_end(&m);
 }
 
@@ -749,6 +832,8 @@ int main(void)
         cmocka_unit_test(swizzles_are_those_of_the_guide),
         cmocka_unit_test(what_is_inside_is_shown),
         cmocka_unit_test(long_boxes_are_one_request),
+        cmocka_unit_test(rows_are_shown_as_they_lie),
+        cmocka_unit_test(loads_round_to_tf32),
         cmocka_unit_test(boxes_are_reduced),
         cmocka_unit_test(reductions_are_those_of_the_type),
         cmocka_unit_test(boxes_reach_several_blocks),
