@@ -336,19 +336,47 @@ static bool set_machine_blocks(prof_builder *b, const sass_body *code, kernel *k
     return k->blocks != NULL;
 }
 
-static wl_status write_machine_code(prof_builder *b, const sass_body *code, const kernel *k,
+/* The profile's id of the file that the lifted code numbers so; 0: it has no name that can be told. */
+static uint32_t machine_file(prof_builder *b, const sass_body *code, uint32_t number)
+{
+    for (uint32_t i = 0; number && i < code->module->nfiles; i++)
+        if (code->module->files[i].number == number)
+            return sources_id(b->sources, code->module->files[i].path, b->process.directory);
+    return 0;
+}
+
+/* A cubin's table of lines has one place of each instruction, and not where that was inlined. The kernel is
+ * taken to begin where the first one does that is of no system header. */
+static wl_status find_machine_line(prof_builder *b, const sass_body *code, uint32_t insn, kernel *k,
+                                   prof_code *row, wl_error *err)
+{
+    const ir_loc loc = {.line = code->insns[insn].source_line, .inlined_at = IR_NONE};
+    row->file = machine_file(b, code, code->insns[insn].source_file);
+    if (!row->file)
+        return b->nomem ? NOMEM(err) : WL_OK;
+    row->line = loc.line;
+    if (!k->file && !sources_system(b->sources, row->file)) {
+        k->file = row->file;
+        k->line = row->line;
+    }
+    return intern_loc(b, row->file, &loc, "", 0, &row->loc, err);
+}
+
+static wl_status write_machine_code(prof_builder *b, const sass_body *code, kernel *k,
                                     const char *function, wl_error *err)
 {
     char text[MAX_TEXT], op[MAX_TEXT];
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < k->ncode && status == WL_OK; i++) {
-        const prof_code row = {.kernel = k->id,
-                               .pc = i,
-                               .text = sass_body_text(code, i, text, sizeof text),
-                               .op = sass_body_name(code, i, op, sizeof op),
-                               .function = function,
-                               .block = k->blocks[i]};
-        status = table_insert_code(b->insert[TABLE_code], &row, err);
+        prof_code row = {.kernel = k->id,
+                         .pc = i,
+                         .text = sass_body_text(code, i, text, sizeof text),
+                         .op = sass_body_name(code, i, op, sizeof op),
+                         .function = function,
+                         .block = k->blocks[i]};
+        status = find_machine_line(b, code, i, k, &row, err);
+        if (status == WL_OK)
+            status = table_insert_code(b->insert[TABLE_code], &row, err);
     }
     return status;
 }
