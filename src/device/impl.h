@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/vec.h"
+#include "cuda/cubin.h"
 #include "device/device.h"
 #include "ir/module.h"
 #include "program/options.h"
@@ -14,6 +15,7 @@
 #include "replay/repeats.h"
 #include "replay/sampling.h"
 #include "replay/settings.h"
+#include "sass/body.h"
 
 #include <pthread.h>
 #include <uthash.h>
@@ -202,14 +204,46 @@ typedef struct dev_block {
     UT_hash_handle hh;
 } dev_block;
 
+typedef struct dev_cubin { /* of a module, found when it is asked for */
+    bool tried;
+    wl_status status; /* WL_OK: there is one; else `error` says why not */
+    wl_error error;
+    unsigned char *bytes; /* owned */
+    size_t size;
+    uint32_t sm;
+    cuda_variables variables;
+    uint32_t id; /* in the capture; 0: not yet there */
+} dev_cubin;
+
+typedef struct dev_constant { /* a variable, copied into a constant bank */
+    uint64_t from, to, bytes;
+} dev_constant;
+
+typedef struct dev_lifted { /* a kernel's machine code, ready to run */
+    wl_arena *arena;
+    sass_body body;
+    emu_machine *machine;
+    emu_module *loaded;
+    emu_kernel *kernel;
+    uint32_t number; /* of its module in the capture */
+    bool told;       /* why another launch's PTX ran */
+    bool alone;      /* not of launches whose blocks form clusters */
+    wl_vec(uint64_t) banks;
+    uint64_t program_bank, program_bytes; /* one of them; 0: it is not read */
+    wl_vec(dev_constant) constants;
+} dev_lifted;
+
 struct dev_function {
     dev_handle handle;
     dev_module *module;
     const char *name;   /* in the PTX module's arena */
     emu_kernel *kernel; /* decoded on first use */
     bool decoded;
-    wl_error error; /* why it cannot run */
-    bool refused;   /* and that was said */
+    wl_error error;      /* why it cannot run */
+    bool refused;        /* and that was said */
+    dev_lifted *machine; /* its machine code; NULL: there is none that may run */
+    dev_lifted *lifted;  /* the same in a launch that runs it; NULL: the PTX runs (lifted.h) */
+    bool sought_lifted;
     int attributes[DEV_ATTRIBUTE_MAX];
     replay_proven proven; /* same.h */
     replay_fills fills;
@@ -226,6 +260,7 @@ struct dev_module {
     size_t length;
     ir_module *ptx;
     emu_module *loaded;
+    dev_cubin cubin;
     wl_vec(dev_function *) functions;
 };
 

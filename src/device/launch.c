@@ -6,6 +6,7 @@
 
 #include "device/check.h"
 #include "device/heap.h"
+#include "device/lifted.h"
 #include "device/same.h"
 #include "program/kernel_name.h"
 #include "replay/elements.h"
@@ -139,10 +140,10 @@ wl_status dev_launch_watch(const dev_op *op, emu_machine *machine, emu_kernel *k
     const dev_op_launch *l = &op->launch;
     dev_function *f = l->function;
     const flow_fills *fills = NULL;
-    if (replay_elements_of_arrays(dev_g.settings.probes))
+    if (!f->lifted && replay_elements_of_arrays(dev_g.settings.probes))
         fills = replay_fills_of(&f->fills, f->module->ptx, emu_kernel_get(f->kernel)->func);
     const rewrite_path *path = NULL;
-    if (dev_g.settings.probes >> REWRITE_PATH & 1)
+    if (!f->lifted && dev_g.settings.probes >> REWRITE_PATH & 1)
         path = replay_path_of(&f->path, f->module->ptx, emu_kernel_get(f->kernel)->func);
     replay_watched what = {.settings = &dev_g.settings,
                            .machine = machine,
@@ -154,7 +155,8 @@ wl_status dev_launch_watch(const dev_op *op, emu_machine *machine, emu_kernel *k
                            .cooperative = l->cooperative,
                            .unmapped = !mapped,
                            .fills = fills,
-                           .path = path};
+                           .path = path,
+                           .lifted = f->lifted ? &f->lifted->body : NULL};
     return replay_watch_begin(&what, proof, w);
 }
 
@@ -178,12 +180,12 @@ static cap_launch describe_launch(const dev_op *op, const dev_turn *turn, const 
     return launch;
 }
 
-static wl_status write_fault(uint32_t launch, const emu_fault *f)
+static wl_status write_fault(uint32_t launch, const dev_function *function, const emu_fault *f)
 {
     const cap_fault fault = {.launch = launch,
                              .kind = emu_fault_text(f->kind),
                              .what = f->text + f->what,
-                             .pc = f->pc,
+                             .pc = dev_running_pc(function, f->pc),
                              .block = {f->block.x, f->block.y, f->block.z},
                              .thread = {f->thread.x, f->thread.y, f->thread.z},
                              .in_memory = f->in_memory,
@@ -205,19 +207,19 @@ static void write_launch(replay_watch *w, const dev_op *op, const dev_turn *turn
                            wl_status_text(status));
         return;
     }
-    if (prog_options_get()->check_replay && !record.error)
+    if (prog_options_get()->check_replay && !record.error && !l->function->lifted)
         dev_check_replay(op, &record.summary);
     rec_g.next_launch++;
     status = rec_g.writer ? cap_write_observed(rec_g.writer, &record) : WL_STATE;
     if (status == WL_OK && result->fault.kind != EMU_FAULT_NONE)
-        status = write_fault(record.id, &result->fault);
+        status = write_fault(record.id, l->function, &result->fault);
     if (status == WL_LIMIT || status == WL_NOMEM)
         rec_skipped(turn->call, l->function->name, "its summary could not be recorded (%s)",
                     wl_status_text(status));
     else if (rec_g.writer)
         rec_written(status);
     if (status == WL_OK && !record.error)
-        dev_same_keep(op, repeat, record.id, &record.summary);
+        dev_same_keep(op, repeat, record.id, &record.summary, result);
 }
 
 /* ---- running ---- */
@@ -270,6 +272,14 @@ static launch_progress begin_progress(const dev_op_launch *l)
     return p;
 }
 
+/* Of machine code shared memory begins with what the system reserves, which no limit counts. */
+static uint32_t reserved_shared(const dev_function *f)
+{
+    uint32_t ptx = emu_kernel_get(f->kernel)->static_shared,
+             all = emu_kernel_get(dev_running_kernel(f))->static_shared;
+    return all > ptx ? all - ptx : 0;
+}
+
 emu_launch dev_launch_emulated(const dev_op *op)
 {
     const dev_op_launch *l = &op->launch;
@@ -279,6 +289,7 @@ emu_launch dev_launch_emulated(const dev_op *op)
                         .dynamic_shared = l->shared,
                         .params = l->params,
                         .cooperative = l->cooperative,
+                        .reserved_shared = reserved_shared(l->function),
                         .threads = dev_g.settings.threads};
 }
 
@@ -315,8 +326,8 @@ static wl_status run_kernel(dev_op *op, uint32_t call, const acc_observer *obser
     launch.progress = progress.kind != WL_PROGRESS_NONE ? tell_block : NULL;
     launch.progress_ctx = &shown;
     inj_guard_begin(shown.kernel);
-    wl_status status = emu_run(op->context->device->machine, op->launch.function->kernel, &launch,
-                               result, err);
+    wl_status status = emu_run(op->context->device->machine,
+                               dev_running_kernel(op->launch.function), &launch, result, err);
     inj_guard_end();
     wl_progress_clear(&progress);
     dev_heap_write_made(op, call);
@@ -375,6 +386,8 @@ void dev_launch_run(dev_op *op, const dev_turn *turn)
 {
     const char *kernel = op->launch.function->name;
     dev_flush_printed(op->context);
+    const emu_dim c = op->launch.cluster;
+    dev_lifted_choose(op->launch.function, (uint64_t)c.x * c.y * c.z > 1);
     const char *reason = rec_choose(kernel, turn->in_ranges);
     if (reason || !rec_g.observe) {
         run_unobserved(op, turn, reason);
@@ -388,8 +401,8 @@ void dev_launch_run(dev_op *op, const dev_turn *turn)
         return;
     }
     replay_watch watch = {0};
-    if (dev_launch_watch(op, op->context->device->machine, op->launch.function->kernel, NULL,
-                         mapped, &watch) == WL_OK) {
+    if (dev_launch_watch(op, op->context->device->machine, dev_running_kernel(op->launch.function),
+                         NULL, mapped, &watch) == WL_OK) {
         run_observed(op, turn, &watch, &repeat);
     } else {
         rec_stop_observing("no memory for the counters of %s.", kernel);

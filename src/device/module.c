@@ -1,4 +1,5 @@
 /* Modules: device code of an image, parsed, recorded and placed on a device; kernels by name. */
+#include "device/lifted.h"
 #include "device/same.h"
 
 #include "cuda/fatbin.h"
@@ -20,6 +21,11 @@ static const char *mapped_file(const void *image)
         return "memory";
     bool program = info.dli_fname[0] != '/'; /* named as it was called */
     return realpath(program ? "/proc/self/exe" : info.dli_fname, path) ? path : info.dli_fname;
+}
+
+const char *dev_module_file(const dev_module *module)
+{
+    return mapped_file(module->image);
 }
 
 dev_result dev_image_result(wl_status status)
@@ -114,12 +120,14 @@ static void release_module(dev_module *module)
     for (size_t i = 0; i < module->functions.count; i++) {
         dev_handle_remove(&module->functions.data[i]->handle);
         dev_same_forget(module->functions.data[i]);
+        dev_lifted_free(module->functions.data[i]->machine);
         free(module->functions.data[i]);
     }
     wl_vec_free(&module->functions);
     if (module->loaded)
         emu_module_unload(module->loaded);
     ir_module_free(module->ptx);
+    dev_cubin_clear(&module->cubin);
     free(module->text);
     free(module);
 }

@@ -2,6 +2,8 @@
  * recorded of them. */
 #include "device/same.h"
 
+#include "device/lifted.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -38,8 +40,9 @@ static bool find_numbered_object(void *ctx, uint32_t object, emu_alloc *out)
 static uint64_t hash_constants(const dev_function *f, const replay_facts *facts)
 {
     uint64_t hash = 0, address, size;
+    emu_module *loaded = f->lifted ? f->lifted->loaded : f->module->loaded;
     for (uint32_t i = 0; i < facts->nconstants; i++)
-        if (emu_module_symbol(f->module->loaded, facts->constants[i]->name, &address, &size))
+        if (emu_module_symbol(loaded, facts->constants[i]->name, &address, &size))
             hash = XXH64((const void *)(uintptr_t)address, size, hash + 1);
     return hash;
 }
@@ -52,10 +55,12 @@ void dev_same_find(const dev_op *op, replay_repeat *out)
     dev_function *f = l->function;
     out->facts = NULL;
     out->known = false;
+    out->renumbered = f->lifted;
     if (!dev_g.settings.memo || (!repeats && !(repeats = replay_repeats_new())))
         return;
-    const replay_facts *facts = replay_repeats_prove(repeats, &f->proven, f->module->ptx,
-                                                     f->kernel);
+    const ir_module *code = f->lifted ? f->lifted->body.module : f->module->ptx;
+    const replay_facts *facts = replay_repeats_prove(repeats, &f->proven, code,
+                                                     dev_running_kernel(f));
     if (!facts)
         return;
     replay_launch launch = {.grid = l->grid,
@@ -71,10 +76,13 @@ void dev_same_find(const dev_op *op, replay_repeat *out)
 }
 
 void dev_same_keep(const dev_op *op, const replay_repeat *repeat, uint32_t launch,
-                   const obs_summary *summary)
+                   const obs_summary *summary, const emu_result *result)
 {
+    obs_summary kept = *summary;
+    kept.warp_instructions = result->warp_instructions; /* what a repeat is compared by */
+    kept.thread_instructions = result->thread_instructions;
     if (repeat->facts)
-        replay_repeats_keep(repeats, repeat, launch, summary, find_numbered_object,
+        replay_repeats_keep(repeats, repeat, launch, &kept, find_numbered_object,
                             op->context->device->machine);
 }
 
@@ -84,17 +92,18 @@ cap_note dev_note_of(const dev_op *op, const dev_turn *turn)
 {
     const dev_op_launch *l = &op->launch;
     const emu_kernel_info *info = emu_kernel_get(l->function->kernel);
+    const dev_lifted *lifted = l->function->lifted;
     return (cap_note){.id = rec_g.next_launch + 1,
                       .call = turn->call,
-                      .module = l->function->module->id,
+                      .module = lifted ? lifted->number : l->function->module->id,
                       .kernel = l->function->name,
                       .grid = {l->grid.x, l->grid.y, l->grid.z},
                       .block = {l->block.x, l->block.y, l->block.z},
                       .cluster = {l->cluster.x, l->cluster.y, l->cluster.z},
                       .dynamic_shared = l->shared,
                       .static_shared = info->static_shared,
-                      .local_bytes = info->local_bytes,
-                      .registers = info->registers,
+                      .local_bytes = emu_kernel_get(dev_running_kernel(l->function))->local_bytes,
+                      .registers = lifted ? lifted->body.registers : info->registers,
                       .flags = CAP_NOTE_NO_PARAMS | (turn->node ? CAP_NOTE_GRAPH : 0) |
                                (l->cooperative ? CAP_NOTE_COOPERATIVE : 0),
                       .device = (uint32_t)op->context->device->ordinal,

@@ -14,7 +14,7 @@ void dev_same_find(const dev_op *op, replay_repeat *out);
 cap_note dev_note_of(const dev_op *op, const dev_turn *turn);
 /* Remembers a launch that was recorded with this id, for `out` of dev_same_find. */
 void dev_same_keep(const dev_op *op, const replay_repeat *repeat, uint32_t launch,
-                   const obs_summary *summary);
+                   const obs_summary *summary, const emu_result *result);
 /* Records a launch that ran as a repeat. False where it did not execute what it should have: no
  * repeat is trusted then. */
 bool dev_same_write(const dev_op *op, const dev_turn *turn, const replay_repeat *repeat,

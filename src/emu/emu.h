@@ -225,6 +225,7 @@ typedef struct emu_launch {
     uint32_t dynamic_shared;
     const void *params; /* param_bytes of them, laid out as emu_kernel_info says */
     bool cooperative;
+    uint32_t reserved_shared; /* bytes of the kernel's static shared memory that no limit counts */
     /* Threads are numbered along y first, as if x and y of the block, %tid and %ntid were exchanged
      * throughout: warps hold other threads, each of which does what it did. */
     bool transposed;

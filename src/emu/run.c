@@ -400,7 +400,8 @@ static wl_status check_launch(emu_run_state *run, wl_error *err)
                  (unsigned long long)count_of_dim(l->block), most);
         return refuse_launch(run, text);
     }
-    if (dev->max_shared_per_block && run->reserved_at > ((dev->max_shared_per_block + 15) & ~15u)) {
+    uint64_t room = (uint64_t)dev->max_shared_per_block + l->reserved_shared;
+    if (dev->max_shared_per_block && run->reserved_at > ((room + 15) & ~UINT64_C(15))) {
         snprintf(text, sizeof text, "%u bytes of shared memory a block; the device has %u",
                  run->shared_bytes, dev->max_shared_per_block);
         return refuse_launch(run, text);

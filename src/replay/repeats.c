@@ -79,10 +79,11 @@ void replay_repeats_find(replay_repeats *repeats, const replay_proven *proven,
 }
 
 /* All that was accessed is proven. */
-static bool is_proven(const replay_facts *facts, const obs_summary *summary)
+static bool is_proven(const replay_repeat *repeat, const obs_summary *summary)
 {
-    for (uint32_t i = 0; i < summary->ninsns; i++)
-        if (!(facts->proof.flags[summary->insns[i].pc] & FLOW_PC_PROVEN))
+    const uint8_t *flags = repeat->facts->proof.flags;
+    for (uint32_t i = 0; i < summary->ninsns && !repeat->renumbered; i++)
+        if (!(flags[summary->insns[i].pc] & FLOW_PC_PROVEN))
             return false;
     return summary->dropped == 0;
 }
@@ -91,7 +92,7 @@ void replay_repeats_keep(replay_repeats *repeats, const replay_repeat *repeat, u
                          const obs_summary *summary, replay_find_object find, void *ctx)
 {
     if (repeat->facts && replay_memo_bytes(repeats->memo) < MOST_BYTES &&
-        is_proven(repeat->facts, summary))
+        is_proven(repeat, summary))
         replay_memo_put(repeats->memo, &repeat->key, launch, summary, find, ctx);
 }
 

@@ -31,6 +31,7 @@ const replay_facts *replay_repeats_prove(replay_repeats *repeats, replay_proven 
 typedef struct replay_repeat {
     const replay_facts *facts; /* NULL: the launch repeats none, and none will repeat it */
     bool known;                /* it repeats `launch` */
+    bool renumbered; /* summaries have other numbers than the facts: those of machine code */
     replay_key key;
     replay_known launch;
 } replay_repeat;

@@ -222,11 +222,16 @@ static wl_status relate_body(relating *r)
 
 /* ---- the whole ---- */
 
-static wl_status keep_code(const sass_code *code, wl_arena *arena, sass_body *out)
+static wl_status keep_code(const sass_lifted *lifted, wl_arena *arena, sass_body *out)
 {
+    const sass_code *code = &lifted->code;
     out->sm = code->sm;
     out->registers = code->registers;
     out->count = code->count;
+    out->undone = lifted->undone;
+    out->lost = SASS_NOWHERE;
+    for (uint32_t i = out->count; i-- > 0;)
+        out->lost = lifted->known[i] ? out->lost : i;
     out->insns = wl_arena_copy(arena, code->insns, code->count * sizeof *code->insns);
     out->bytes = wl_arena_copy(arena, code->bytes, (size_t)code->count * SASS_BYTES);
     return out->insns && out->bytes ? WL_OK : WL_NOMEM;
@@ -251,7 +256,7 @@ static wl_status read_body(const sass_lifted *lifted, const char *kernel, wl_are
     wl_status status = parse_lifted(lifted, kernel, out, &r.func, err);
     if (status != WL_OK)
         return status;
-    status = keep_code(&lifted->code, arena, out);
+    status = keep_code(lifted, arena, out);
     if (status == WL_OK)
         status = relate_body(&r);
     wl_vec_free(&r.runs);

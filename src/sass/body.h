@@ -25,6 +25,8 @@ typedef struct sass_body {
     uint32_t count;         /* machine instructions */
     const sass_insn *insns;
     const unsigned char *bytes; /* of all of them */
+    const char *undone;         /* as sass_lifted's */
+    uint32_t lost;              /* an instruction that is not known; SASS_NOWHERE: there is none */
     ir_module *module;          /* with the one kernel; of the front end for PTX */
     uint32_t npcs;              /* instructions of the IR */
     uint32_t *insn_of;          /* [npcs]: the machine instruction */

@@ -348,6 +348,7 @@ static void lift_body(lifter *l, sass_lifted *out)
     for (uint32_t copy = 0; copy < l->ways.copies.count; copy++)
         lift_copied(l, copy, out);
     lift_put(l, "trap"); /* likewise */
+    out->undone = l->undone;
     for (uint32_t i = 0; i < l->code->count; i++)
         out->unknown += !out->known[i];
 }

@@ -26,6 +26,9 @@ typedef struct sass_lifted {
     uint32_t *insn_of_line;
     uint32_t unknown; /* instructions whose results are not known */
     bool *known;      /* [code.count] */
+    /* A function that the kernel calls and that the text does not do the work of, "vprintf"; NULL: it does
+     * all of it. */
+    const char *undone;
     sass_code code;
 } sass_lifted;
 

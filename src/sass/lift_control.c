@@ -157,12 +157,15 @@ static void ask_heap(lifter *l, bool fresh)
 /* A function keeps the registers that its caller needs, but for the result's. A launch is taken not to fail. */
 static void ask_function(lifter *l, const char *symbol)
 {
-    if (strcmp(symbol, "__assertfail") == 0)
+    bool fails = strcmp(symbol, "__assertfail") == 0, prints = strcmp(symbol, "vprintf") == 0;
+    if (fails || prints)
+        l->undone = fails ? "__assertfail" : "vprintf"; /* nothing is told of it */
+    if (fails)
         lift_do(l, "trap");
+    else if (prints)
+        lift_do(l, "mov.b32 %%r4, %s", lift_unknown(l).at);
     else if (strcmp(symbol, "malloc") == 0 || strcmp(symbol, "free") == 0)
         ask_heap(l, symbol[0] == 'm');
-    else if (strcmp(symbol, "vprintf") == 0)
-        lift_do(l, "mov.b32 %%r4, %s", lift_unknown(l).at);
     else
         l->problem = "a function is called that is not part of it";
 }

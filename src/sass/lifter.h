@@ -38,6 +38,7 @@ typedef struct lifter {
     uint32_t copy;       /* of ways.copies, which is lifted */
     bool asks_heap;      /* malloc or free is called */
     bool *linked;        /* [places.nlinks]: the variable is named */
+    const char *undone;  /* as sass_lifted's */
     const char *problem; /* why the kernel cannot be lifted; NULL */
     bool nomem;
 } lifter;
