@@ -32,10 +32,10 @@ def compile_program(source, *options):
     return made
 
 
-def profile(program, code, *options):
+def profile(program, code, *options, **variables):
     out = os.path.join(WORK, f"{os.path.basename(program)}.{code}.wlprof")
     done = subprocess.run([WARPLENS, "profile", "-q", "-f", "--code", code, *options, "-o", out, "--", program], capture_output=True,
-                          check=False, text=True, timeout=300)
+                          check=False, text=True, timeout=300, env={**os.environ, **variables})
     return done, out
 
 
@@ -96,6 +96,20 @@ class Ways(unittest.TestCase):
         _, out = profile(compile_program(source), "machine", "--probes", "shared")
         self.assertEqual(set(kinds_of_code(out).values()), {"ptx"})
         self.assertIn("the probe `shared` needs it", " ".join(say("stats", out).split()))
+
+    def test_repeats(self):
+        """Launches that do what an earlier one did are its repeats, which changes nothing."""
+        program, said, kept = compile_program(os.path.join(HERE, "ways.cu")), [], []
+        for memo in "1", "0":
+            _, out = profile(program, "machine", "--threads", "1", WARPLENS_MEMO=memo, WARPLENS_HEAT_LAUNCHES="0")
+            said.append(json.loads(say("export", out, "--type", "json", "-o", "-")))
+            for launch in said[-1]["launches"]:
+                launch.pop("host_seconds", None)
+            kept.append(sqlite3.connect(out).execute("SELECT count(*), count(DISTINCT rows_of) FROM launches").fetchone())
+        self.assertEqual(said[0], said[1])
+        launches, different = kept[0]
+        self.assertEqual(kept[1], (launches, launches))
+        self.assertLess(different, launches)
 
     def test_loads_that_ptxas_merges(self):
         """A lane adds up a row of 128 words, four times as long as all banks: 256 blocks of 3 warps
