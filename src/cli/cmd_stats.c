@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct stats_options {
-    char *format, *table, *kernel, **settings;
+    char *format, *table, *kernel, *by, **settings;
     int width, findings, finding, all, list_thresholds, objects, warps;
     ana_thresholds thresholds;
 } stats_options;
@@ -22,9 +22,23 @@ static bool find_stats_table(const char *name, rep_table *out)
     return false;
 }
 
+/* False where it is none of them. NULL: nothing was asked for. */
+static bool find_grouping(const char *text, rep_by *out)
+{
+    static const char *const words[] = {"", "range", "family", "kernel"};
+    *out = REP_BY_ALL;
+    for (size_t i = 1; text && i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i]) == 0)
+            *out = (rep_by)i;
+    return !text || *out != REP_BY_ALL;
+}
+
 static rep_text_options text_options(const stats_options *o)
 {
-    return (rep_text_options){.width = o->width > 0 ? (unsigned)o->width : cli_width(stdout),
+    rep_by by;
+    find_grouping(o->by, &by);
+    return (rep_text_options){.by = by,
+                              .width = o->width > 0 ? (unsigned)o->width : cli_width(stdout),
                               .color = cli_color(stdout),
                               .findings = (unsigned)o->findings,
                               .finding = (unsigned)o->finding,
@@ -91,10 +105,15 @@ static int check_stats_options(const stats_options *o, rep_table *table)
         return cli_usage_error("stats",
                                "--warps shows text, and nothing else: of the other options "
                                "only -k, --all and --width have an effect");
+    if (!find_grouping(o->by, &(rep_by){0}))
+        return cli_usage_error("stats", "--by is range, family or kernel, not '%s'", o->by);
+    if (o->by && (!text || o->objects || o->warps || o->findings || o->finding))
+        return cli_usage_error("stats", "--by shows one table as text: of the other options only "
+                                        "-k, --all and --width have an effect");
     if (o->objects && csv)
         *table = REP_TABLE_OBJECTS;
-    if (o->list_thresholds &&
-        (!text || o->objects || o->warps || o->kernel || o->findings || o->finding || o->all))
+    if (o->list_thresholds && (!text || o->objects || o->warps || o->by || o->kernel ||
+                               o->findings || o->finding || o->all))
         return cli_usage_error("stats", "--thresholds shows nothing of a profile: of the other "
                                         "options only --set-threshold and --width have an effect");
     if (o->finding && (o->all || o->findings))
@@ -158,6 +177,11 @@ int cmd_stats(int argc, const char **argv)
          "Show only warps of launches: which are alike, which stand out and why (of profiles with "
          "--set sequences)",
          NULL},
+        {"by", '\0', POPT_ARG_STRING, &o.by, 0,
+         "Show only what launches cost by range (NVTX), by family (kernels of one template "
+         "together) or by "
+         "kernel",
+         "WHAT"},
         {"thresholds", '\0', POPT_ARG_NONE, &o.list_thresholds, 0,
          "List the thresholds of findings: value, default and meaning", NULL},
         CLI_SET_THRESHOLD(o.settings),
@@ -175,6 +199,6 @@ int cmd_stats(int argc, const char **argv)
         status = o.list_thresholds ? list_thresholds(context, &o)
                                    : show_profile(context, &o, table);
     poptFreeContext(context);
-    free(o.format), free(o.table), free(o.kernel);
+    free(o.format), free(o.table), free(o.kernel), free(o.by);
     return status;
 }

@@ -129,6 +129,19 @@ static const char *own_name(const char *start, const char *end)
     return p;
 }
 
+/* Is the function itself an operator, whose sign may look like a bracket? */
+static bool names_operator(const char *demangled)
+{
+    int depth = 0;
+    for (const char *p = demangled; *p; p++) {
+        if (depth == 0 && strncmp(p, "operator", 8) == 0)
+            return true;
+        depth += strchr("(<{[", *p) != NULL;
+        depth -= strchr(")>}]", *p) != NULL;
+    }
+    return false;
+}
+
 const char *prof_short_name(wl_arena *arena, const char *demangled)
 {
     const char *end = demangled + strlen(demangled);
@@ -137,7 +150,7 @@ const char *prof_short_name(wl_arena *arena, const char *demangled)
         if (open && open > demangled)
             end = open;
     }
-    const char *start = strstr(demangled, "operator") ? demangled : own_name(demangled, end);
+    const char *start = names_operator(demangled) ? demangled : own_name(demangled, end);
     return wl_arena_strndup(arena, start, (size_t)(end - start));
 }
 

@@ -428,6 +428,24 @@ typedef struct prof_range_member {
     uint32_t range;          /* prof_range.id */
 } prof_range_member;
 
+/* Launches that are alike, made in the same ranges. */
+typedef struct prof_range_launches {
+    uint32_t ranges; /* as prof_call's */
+    uint32_t kind;   /* prof_launch.kind */
+    uint64_t count;
+    double host_seconds; /* of all of them; negative: not measured */
+} prof_range_launches;
+
+typedef struct prof_launch_list { /* of a launch that was made in ranges */
+    uint32_t launch, ranges;
+} prof_launch_list;
+
+/* What one launch of a kind moved. */
+typedef struct prof_kind_sums {
+    uint32_t kind;
+    uint64_t requests, sectors, sectors_min, wavefronts, wavefronts_min;
+} prof_kind_sums;
+
 /* Where a helper is called from by calls of one stack, and others are not. */
 typedef struct prof_caller {
     uint32_t stack, file, line;
@@ -730,6 +748,9 @@ PROF_ROWS(pool)
 PROF_ROWS(pool_state)
 PROF_ROWS(range)
 PROF_ROWS(range_member)
+PROF_ROWS(range_launches)
+PROF_ROWS(launch_list)
+PROF_ROWS(kind_sums)
 PROF_ROWS(stream)
 PROF_ROWS(wait_of_node)
 PROF_ROWS(graph_run)
@@ -762,6 +783,19 @@ wl_status prof_load_objects(prof_db *db, wl_arena *arena, prof_object_rows *out,
 /* Those that allocated or freed an object, and of those that failed the first of each process and
  * result. */
 wl_status prof_load_calls(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_error *err);
+wl_status prof_load_ranges(prof_db *db, wl_arena *arena, prof_range_rows *out, wl_error *err);
+/* By list and position. */
+wl_status prof_load_range_lists(prof_db *db, wl_arena *arena, prof_range_member_rows *out,
+                                wl_error *err);
+/* By list and kind. */
+wl_status prof_load_range_launches(prof_db *db, wl_arena *arena, prof_range_launches_rows *out,
+                                   wl_error *err);
+/* By launch; those in no range have no row. */
+wl_status prof_load_launch_lists(prof_db *db, wl_arena *arena, prof_launch_list_rows *out,
+                                 wl_error *err);
+/* By kind; one that moved nothing has no row. */
+wl_status prof_load_kind_sums(prof_db *db, wl_arena *arena, prof_kind_sums_rows *out,
+                              wl_error *err);
 wl_status prof_load_transfers(prof_db *db, wl_arena *arena, prof_transfer_rows *out, wl_error *err);
 /* The call itself; WL_NOENT without a row. */
 wl_status prof_load_every_call(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_error *err);

@@ -69,6 +69,14 @@ bool rep_loaded_text(const rep_data *data, uint32_t file, const char **text, siz
 /* "cudaMalloc (demo.cu:65)"; NULL for 0. */
 char *rep_call_text(const rep_data *data, wl_arena *arena, uint32_t call);
 
+/* The kernel's family, and where `member` is not NULL its row there. Never NULL. */
+const ana_family *rep_family_of(const rep_data *data, uint32_t kernel, const ana_member **member);
+/* rangerows.c: the names of those that a launch was made in; NULL where it was in none. */
+json_t *rep_launch_ranges_json(const rep_data *data, const prof_launch *launch);
+json_t *rep_ranges_json(const rep_data *data);
+/* Of all launches' time on the device where that is known, else of what they move; negative: of nothing. */
+double rep_share_of_launches(const rep_data *data, const ana_launch_sums *sums);
+
 /* Whether some accesses of a kernel that was observed are not known, so that sums over it lack them. */
 bool rep_has_gaps(const rep_data *data, uint32_t kernel);
 

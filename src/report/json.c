@@ -73,6 +73,7 @@ static void put_launches(rep_json_out *j, const rep_data *d)
         rep_put_count(row, K(launch, stream), l->stream);
         if (l->blocks_run > 0)
             rep_put_count(row, K(launch, thread_instructions), l->thread_instructions);
+        rep_put(row, K(launch, ranges), rep_launch_ranges_json(d, l));
         rep_put_seconds(row, K(launch, host_seconds), l->host_seconds);
         rep_put_seconds(row, K(launch, device_seconds), l->device_seconds);
         if (l->blocks_run > 0)
@@ -131,6 +132,7 @@ static void put_kernels(rep_json_out *j, const rep_data *d)
         json_t *row = json_object();
         put_key_text(row, K(kernel, key), d->keys.kernels[i]);
         rep_put_text(row, K(kernel, name), k->name);
+        rep_put_text(row, K(kernel, family), rep_family_of(d, k->id, NULL)->name);
         if (k->file && k->line) {
             rep_put_text(row, K(kernel, file), rep_file_path(d, k->file));
             rep_put_count(row, K(kernel, line), k->line);
@@ -774,6 +776,8 @@ wl_status rep_json(const rep_data *data, FILE *out, wl_error *err)
         rep_json_value(&j, K(output, collector), rep_text_json(data->info.collector));
     put_launches(&j, data);
     put_kernels(&j, data);
+    if (data->ranges.count)
+        rep_json_value(&j, K(output, ranges), rep_ranges_json(data));
     put_copies(&j, data);
     put_instructions(&j, data);
     put_objects(&j, data);

@@ -37,6 +37,16 @@ static wl_status load_launch_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_
                : prof_load_instructions(db, PROF_ALL, PROF_ALL, arena, &d->instructions, err);
 }
 
+/* The ranges of each launch, where launches are listed one by one. */
+static wl_status load_lists(prof_db *db, wl_arena *arena, rep_data *d, wl_error *err)
+{
+    if (!d->ranges.count || are_grouped(&d->launches))
+        return WL_OK;
+    wl_status status = prof_load_ranges(db, arena, &d->opened, err);
+    status = status == WL_OK ? prof_load_range_lists(db, arena, &d->range_lists, err) : status;
+    return status == WL_OK ? prof_load_launch_lists(db, arena, &d->launch_lists, err) : status;
+}
+
 static wl_status load_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *err)
 {
 #define LOAD(call)                  \
@@ -65,12 +75,16 @@ static wl_status load_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *
     LOAD(prof_load_messages(db, arena, &d->messages, err));
     LOAD(prof_load_unsupported(db, arena, &d->unsupported, err));
     LOAD(ana_kernel_table(db, d->findings, arena, &d->kernel_table, err));
+    LOAD(ana_range_table(db, d->findings, arena, &d->ranges, err));
+    LOAD(load_lists(db, arena, d, err));
     LOAD(ana_memory_table(db, arena, &d->memory, err));
     LOAD(ana_pool_table(db, arena, &d->pools, err));
     LOAD(ana_hashed_table(db, MOST_HASHED, arena, &d->hashed, err));
     LOAD(ana_model_table(db, arena, &d->models, err));
     if (!ana_keys_of(&d->kernels, &d->objects, arena, &d->keys))
         return wl_fail(err, WL_NOMEM, "not enough memory for the keys of the report");
+    if (!ana_family_table(&d->kernel_table, &d->kernels, arena, &d->families))
+        return wl_fail(err, WL_NOMEM, "not enough memory for the kernels of the report");
 #undef LOAD
     return WL_OK;
 }

@@ -261,3 +261,17 @@ double rep_measured_seconds(const ana_kernel *k, const ana_model *m)
     const ana_device_time *t = &k->device;
     return t->timed && t->launches == m->launches ? t->seconds / (double)t->launches : -1;
 }
+
+const ana_family *rep_family_of(const rep_data *d, uint32_t kernel, const ana_member **member)
+{
+    static const ana_family none = {.name = ""};
+    for (uint32_t i = 0; i < d->families.count; i++)
+        for (uint32_t k = 0; k < d->families.rows[i].count; k++) {
+            if (d->families.rows[i].members[k].kernel->kernel != kernel)
+                continue;
+            if (member)
+                *member = &d->families.rows[i].members[k];
+            return &d->families.rows[i];
+        }
+    return &none;
+}

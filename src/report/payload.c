@@ -328,6 +328,16 @@ static void put_machine_code(json_t *row, const prof_kernel *kernel)
         rep_put_text(row, K(page_kernel, machine_code_missing), kernel->machine_missing);
 }
 
+static void put_family(json_t *row, const rep_data *d, uint32_t kernel)
+{
+    const ana_member *member;
+    const ana_family *family = rep_family_of(d, kernel, &member);
+    if (family->count < 2)
+        return;
+    rep_put_text(row, K(page_kernel, family), family->name);
+    rep_put_text(row, K(page_kernel, instance), member->label);
+}
+
 static json_t *kernel_json(const rep_data *d, const ana_kernel *k, rep_parts *parts)
 {
     static const uint32_t unknown[3] = {0, 0, 0};
@@ -337,6 +347,7 @@ static json_t *kernel_json(const rep_data *d, const ana_kernel *k, rep_parts *pa
     rep_put_count(row, K(page_kernel, id), k->kernel);
     rep_put_text(row, K(page_kernel, name), kernel ? kernel->name : "unknown");
     rep_put_text(row, K(page_kernel, short_name), kernel ? kernel->short_name : "unknown");
+    put_family(row, d, k->kernel);
     if (kernel && kernel->module[0])
         rep_put_text(row, K(page_kernel, module), rep_base_name(kernel->module));
     if (kernel && kernel->file && kernel->line) {
@@ -906,6 +917,8 @@ static void put_tables(rep_json_out *j, const rep_data *d, rep_parts *parts)
     for (uint32_t i = 0; i < d->kernel_table.count; i++)
         rep_json_row(j, kernel_json(d, &d->kernel_table.rows[i], parts));
     rep_json_array_end(j);
+    if (d->ranges.count)
+        rep_json_value(j, K(page, ranges), rep_ranges_json(d));
     rep_json_array(j, K(page, instructions));
     for (uint32_t i = 0; i < d->totals.count; i++)
         rep_json_row(j, page_instruction_json(d, &d->totals.rows[i]));

@@ -14,6 +14,8 @@
 #include "analysis/shared/phases.h"
 #include "analysis/tables.h"
 #include "analysis/tables/course.h"
+#include "analysis/tables/families.h"
+#include "analysis/tables/ranges.h"
 
 #include <stdio.h>
 
@@ -75,6 +77,11 @@ typedef struct rep_data {
     prof_message_rows messages;
     prof_unsupported_rows unsupported;
     ana_kernels kernel_table;
+    ana_families families; /* of kernel_table */
+    ana_ranges ranges;
+    prof_range_rows opened; /* each time; this and the two that follow tell of launches */
+    prof_range_member_rows range_lists;
+    prof_launch_list_rows launch_lists; /* none where launches are not listed one by one */
     ana_memory memory;
     ana_pools pools;
     ana_courses courses; /* none without REP_PART_COURSES */
@@ -136,6 +143,8 @@ wl_status rep_explored_fits(prof_db *profile, const uint32_t *kernels, uint32_t 
 wl_status rep_load_served(prof_db *profile, const uint32_t *kernels, uint32_t nkernels,
                           wl_arena *arena, rep_data *data, wl_error *err);
 
+typedef enum rep_by { REP_BY_ALL, REP_BY_RANGE, REP_BY_FAMILY, REP_BY_KERNEL } rep_by;
+
 typedef struct rep_text_options {
     unsigned width;          /* columns of the terminal; 0: unlimited */
     bool color;              /* ANSI colours */
@@ -143,6 +152,7 @@ typedef struct rep_text_options {
     uint32_t nkernels;
     unsigned findings; /* so many are shown whole, the others in a line each; 0: three */
     unsigned finding;  /* the number of the only finding that is shown; 0: all */
+    rep_by by;         /* a table alone, whole: of ranges, kernels by template, or each kernel */
     bool full_names;   /* names of kernels and objects are not shortened */
     bool all; /* every finding whole, lines that cost no excess, kernels without findings */
 } rep_text_options;

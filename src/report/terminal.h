@@ -41,6 +41,11 @@ bool rep_shows_kernel(const rep_terminal *t, uint32_t kernel);
 
 /* ---- parts ---- */
 
+enum { REP_TOP_KERNELS = 20 }; /* of a table, unless all are asked for */
+
+void rep_ranges(const rep_terminal *t);  /* nothing where the program has none; all with --by */
+void rep_kernels(const rep_terminal *t); /* those of one template together */
+
 /* Above findings of little gain. */
 #define REP_LITTLE_GAIN                                                                           \
     "These patterns are there, but they cost hardly any time, or go with another change: do not " \

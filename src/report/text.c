@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_WIDTH = 100, NAME_WIDTH = 64, TOP_KERNELS = 20, WRAP_MOST = 100 };
+enum { DEFAULT_WIDTH = 100, NAME_WIDTH = 64, WRAP_MOST = 100 };
 
 const char *rep_printable(const rep_terminal *t, const char *s)
 {
@@ -222,13 +222,7 @@ static void header(const rep_terminal *t)
     draw_pools(t);
 }
 
-/* ---- kernels ---- */
-
-/* A kernel that only ran on a GPU has no counts to show, and no zeros for them. */
-static bool observed(const rep_terminal *t, const ana_kernel *row)
-{
-    return row->launches > 0 || t->d->coverage.launches_observed > 0;
-}
+/* ---- times ---- */
 
 static int by_seconds(const void *a, const void *b)
 {
@@ -268,7 +262,7 @@ static void device_times(const rep_terminal *t)
     bool estimated = false;
     for (uint32_t i = 0; grid && rows && i < count; i++) {
         const ana_device_time *d = &rows[i]->device;
-        if (!rep_shows_kernel(t, rows[i]->kernel) || (!t->o->all && shown >= TOP_KERNELS))
+        if (!rep_shows_kernel(t, rows[i]->kernel) || (!t->o->all && shown >= REP_TOP_KERNELS))
             continue;
         const char *about = d->timed < d->launches ? "~" : "";
         const char *cells[] = {
@@ -323,72 +317,6 @@ static void copies(const rep_terminal *t)
         return;
     rep_title(t, "Copies", "time and bytes per second are those of the copies that were timed");
     rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
-}
-
-/* A sum over a kernel, of whose accesses some may be missing in it. */
-static const char *sum_cell(const rep_terminal *t, uint64_t sum, bool lacks)
-{
-    const char *text = rep_short_count(t->arena, sum);
-    return lacks && text ? wl_arena_printf(t->arena, "> %s", text) : text;
-}
-
-static void kernels(const rep_terminal *t)
-{
-    static const rep_column columns[] = {
-        {"kernel", .flexible = true, .middle = true},
-        {"launches", .right = true, .spare = 2},
-        {"thread instr.", .right = true, .spare = 5},
-        {"requests", .right = true, .spare = 3},
-        {"sectors", .right = true},
-        {"per request", .right = true},
-        {"needed", .right = true},
-        {"wavefronts", .right = true, .spare = 4},
-        {"conflicts", .right = true},
-        {"findings", .right = true, .spare = 1},
-    };
-    const ana_kernels *table = &t->d->kernel_table;
-    rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
-    uint32_t shown = 0, all = 0;
-    bool any_lacks = false;
-    for (uint32_t i = 0; grid && i < table->count; i++) {
-        const ana_kernel *row = &table->rows[i];
-        const ana_counts *c = &row->counts;
-        bool lacks = rep_has_gaps(t->d, row->kernel);
-        if (!rep_shows_kernel(t, row->kernel) || !observed(t, row))
-            continue;
-        if (all++ >= TOP_KERNELS && !t->o->all)
-            continue;
-        uint64_t global = 0; /* requests that move sectors */
-        for (uint32_t k = 0; k < t->lines.count; k++)
-            if (t->lines.rows[k].kernel == row->kernel && t->lines.rows[k].space != ACC_SHARED)
-                global += t->lines.rows[k].requests;
-        const char *cells[] = {
-            rep_kernel_cell(t, row->kernel),
-            rep_count(t->arena, row->launches),
-            rep_short_count(t->arena, c->thread_instructions),
-            sum_cell(t, c->requests, lacks),
-            c->sectors || lacks ? sum_cell(t, c->sectors, lacks) : "",
-            c->sectors ? rep_ratio(t->arena, (double)c->sectors, (double)global) : "",
-            c->sectors ? rep_ratio(t->arena, (double)c->sectors_min, (double)global) : "",
-            c->wavefronts ? rep_short_count(t->arena, c->wavefronts) : "",
-            c->wavefronts ? rep_short_count(t->arena, rep_excess(c->wavefronts, c->wavefronts_min))
-                          : "",
-            row->nfindings   ? rep_count(t->arena, row->nfindings)
-            : row->left_over ? "left over"
-                             : "none",
-        };
-        rep_grid_add(grid, cells);
-        shown++;
-        any_lacks |= lacks;
-    }
-    if (!grid || shown == 0)
-        return;
-    rep_title(t, "Kernels",
-              any_lacks ? "costliest first; > lacks accesses that are not known: see Coverage"
-                        : "costliest first; sectors per request, now and needed");
-    rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
-    if (shown < all)
-        fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, all - shown, t->s.off);
 }
 
 /* ---- lines ---- */
@@ -539,15 +467,29 @@ bool rep_terminal_open(const rep_data *data, const rep_text_options *options, FI
     return false;
 }
 
+/* `stats --by`: one table. */
+static wl_status draw_by(const rep_terminal *t, wl_error *err)
+{
+    if (t->o->by == REP_BY_RANGE)
+        rep_ranges(t);
+    else
+        rep_kernels(t);
+    wl_arena_free(t->arena);
+    return rep_done(t->out, false, err);
+}
+
 wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *out, wl_error *err)
 {
     rep_terminal t;
     if (!rep_terminal_open(data, options, out, &t))
         return wl_fail(err, WL_NOMEM, "not enough memory for the report");
     failures(&t);
+    if (t.o->by != REP_BY_ALL)
+        return draw_by(&t, err);
     header(&t);
     rep_verdict(&t);
-    kernels(&t);
+    rep_ranges(&t);
+    rep_kernels(&t);
     device_times(&t);
     rep_predicted(&t);
     copies(&t);

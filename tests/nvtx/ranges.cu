@@ -5,7 +5,7 @@
 #include <nvtx3/nvToolsExt.h>
 #include <thread>
 
-__global__ void kernel(int *at)
+template <typename T> __global__ void kernel(T *at)
 {
     atomicAdd(at, 1);
 }
@@ -14,7 +14,10 @@ static int *at;
 
 static void launch(int grid)
 {
-    kernel<<<grid, 1>>>(at);
+    if (grid % 2)
+        kernel<<<grid, 1>>>(at);
+    else
+        kernel<<<grid, 1>>>(reinterpret_cast<unsigned *>(at));
 }
 
 static nvtxEventAttributes_t named(const char *name)

@@ -6,7 +6,9 @@ library before NVIDIA's driver.
 
 INCLUDE: the folder that holds nvtx3.
 """
+import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -69,11 +71,53 @@ class Emulated(unittest.TestCase):
             "step 0": (0, "", 1, 1), "step 1": (0, "", 1, 1), "step 2": (0, "", 1, 1), "within": (0, "", 1, 1),
             WIDE: (0, "", 1, 1)})
 
+    def test_what_they_cost(self):
+        """Against sums over launches one by one."""
+        want, times = {}, {}
+        sectors = dict(query(self.path, "SELECT launch, sum(sectors) FROM launch_traffic GROUP BY launch"))
+        for launch, moved in sectors.items():
+            path = ()
+            for number, domain, name in query(self.path, "SELECT range, domain, name FROM v_launch_ranges "
+                                                         f"WHERE launch = {launch} ORDER BY position"):
+                path += ((domain, re.sub(r"(?<=step )\d+$", "*", name)),)
+                launches, sum_ = want.get(path, (0, 0))
+                want[path] = (launches + 1, sum_ + moved)
+                times.setdefault(path, set()).add(number)
+        profile = json.loads(run(WARPLENS, "stats", "--format", "json", self.path).stdout)
+        found, paths = {}, []
+        for r in profile["ranges"]:
+            paths.append((paths[r["parent"]] if "parent" in r else ()) + ((r.get("domain", ""), r["name"]),))
+            found[paths[-1]] = (r["launches"], r["sectors"])
+            self.assertEqual(r["times"], len(times[paths[-1]]))
+            self.assertAlmostEqual(r["share"], r["sectors"] / sum(sectors.values()))
+        self.assertEqual(found, want)
+        self.assertEqual([p for p in paths if len(p) == 1], sorted((p for p in want if len(p) == 1), key=lambda p: -want[p][1]))
+
+    def test_launches_tell_their_ranges(self):
+        profile = json.loads(run(WARPLENS, "export", "--type", "json", "-o", "-", self.path).stdout)
+        named = {launch["grid"][0]: launch.get("ranges") for launch in reversed(profile["launches"])}
+        self.assertEqual((named[1], named[3], named[5], named[7]),
+                         (None, ["outer", WIDE], ["model@layer", "within"], ["load", "data@other", "on a thread"]))
+
+    def test_tables(self):
+        by_range = run(WARPLENS, "stats", "--by", "range", self.path).stdout.splitlines()
+        rows = [line.split()[:-5] for line in by_range[3:]]
+        self.assertIn(["loop", "3", "3"], [row[:3] for row in rows])
+        self.assertIn(["step", "*", "3", "3"], [row[:4] for row in rows])
+        self.assertIn("(in no range)", by_range[-1])
+        whole = run(WARPLENS, "stats", self.path).stdout
+        self.assertIn("\nRanges ", whole)
+        for text in (whole, run(WARPLENS, "stats", "--by", "family", self.path).stdout):
+            lines = [line.split() for line in text.split("\nKernels")[1].splitlines()[2:5]]
+            self.assertEqual([line[:2] for line in lines], [["kernel", "(2)"], ["int", "9"], ["unsigned", "int"]])
+        by_kernel = run(WARPLENS, "stats", "--by", "kernel", self.path).stdout
+        self.assertEqual({line.split()[0] for line in by_kernel.splitlines()[3:]}, {"kernel<int>", "kernel<unsigned"})
+
     def observed(self, *options):
         """By their grids."""
         _, path = profile("chosen", *options)
         launches = {grid for grid, in query(path, "SELECT DISTINCT grid_x FROM launches")}
-        skipped = query(path, "SELECT reason, count FROM skips")
+        skipped = query(path, "SELECT reason, sum(count) FROM skips GROUP BY reason")
         self.assertEqual([reason for reason, _ in skipped],
                          ["left out by --nvtx-include or --nvtx-exclude"] if skipped else [])
         total = len(EVERY) + 2
@@ -119,6 +163,11 @@ class Inline(unittest.TestCase):
 
 
 class Refused(unittest.TestCase):
+    def test_tables(self):
+        for options, reason in ((["--by", "step"], "range, family or kernel"), (["--by", "range", "--objects"], "one table"),
+                                (["--by", "range", "--format", "json"], "one table")):
+            self.assertIn(reason, run(WARPLENS, "stats", *options, "none.wlprof", status=2).stderr)
+
     def test_what_is_no_pattern(self):
         for value, reason in (("regex:(", "Unmatched"), ("", "takes range, regex:EXPRESSION"), ("/", "a range has a name"),
                               ("a/]/b", "nothing follows a ]")):

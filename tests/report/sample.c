@@ -454,6 +454,29 @@ static prof_heat heat_of_stores(wl_arena *arena)
     return heat;
 }
 
+static ana_range range_rows[] = {{.domain = "",
+                                  .name = "step *",
+                                  .times = 2,
+                                  .sums = {.launches = 2,
+                                           .requests = 900,
+                                           .sectors = 3000,
+                                           .sectors_min = 2000,
+                                           .wavefronts = 0,
+                                           .host_seconds = 0.25,
+                                           .device_seconds = -1},
+                                  .nfindings = 1},
+                                 {.parent = 1,
+                                  .depth = 1,
+                                  .domain = "model",
+                                  .name = "forward",
+                                  .times = 1,
+                                  .sums = {.launches = 1,
+                                           .requests = 300,
+                                           .sectors = 1000,
+                                           .sectors_min = 1000,
+                                           .host_seconds = -1,
+                                           .device_seconds = -1}}};
+
 void sample_make(rep_data *data, wl_arena *arena)
 {
     *data = (rep_data){
@@ -494,6 +517,12 @@ void sample_make(rep_data *data, wl_arena *arena)
         .heats = wl_new(arena, prof_heat),
     };
     data->heats[0] = heat_of_stores(arena);
-    if (!ana_keys_of(&data->kernels, &data->objects, arena, &data->keys))
+    data->ranges = (ana_ranges){
+        .count = COUNT(range_rows),
+        .rows = range_rows,
+        .outside = {.launches = 1, .sectors = 1000, .sectors_min = 1000, .device_seconds = -1},
+        .all = {.launches = 3, .sectors = 4000, .device_seconds = -1}};
+    if (!ana_keys_of(&data->kernels, &data->objects, arena, &data->keys) ||
+        !ana_family_table(&data->kernel_table, &data->kernels, arena, &data->families))
         abort();
 }

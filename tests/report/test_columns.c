@@ -294,9 +294,10 @@ static void test_keys_of_objects(void **state)
         "\"stream\":31,"
         "\"thread_instructions\":36,\"host_seconds\":0.5,\"device_seconds\":0.25,"
         "\"way\":\"replay\",\"failed\":\"it broke\",\"estimated\":true}",
-        "\"name\":\"first\",\"file\":\"/home/dev/src/"
+        "\"name\":\"first\",\"family\":\"transpose_naive\",\"file\":\"/home/dev/src/"
         "transpose.cu\",\"line\":3,\"machine_code\":90}",
-        "\"name\":\"second\",\"file\":\"/home/dev/src/transpose.cu\",\"line\":10,"
+        "\"name\":\"second\",\"family\":\"transpose_shared\",\"file\":\"/home/dev/src/"
+        "transpose.cu\",\"line\":10,"
         "\"machine_code_missing\":\"the program has no machine code of it\"}",
         "{\"launch\":11,\"kernel\":\"first\",\"pc\":14,\"op\":\"load\",\"space\":\"global\","
         "\"file\":\"/home/dev/src/transpose.cu\",\"line\":8,\"executions\":41,\"requests\":43,"

@@ -125,10 +125,11 @@ static void test_json_has_the_documented_keys(void **state)
 {
     fixture *f = *state;
     json_t *json = json_of(&f->data);
-    assert_keys(json, "schema failures device collector launches kernels copies instructions "
-                      "objects uses samples "
-                      "findings groups left_out memory "
-                      "coverage");
+    assert_keys(json,
+                "schema failures device collector launches kernels ranges copies instructions "
+                "objects uses samples "
+                "findings groups left_out memory "
+                "coverage");
     assert_keys(json_object_get(json, "device"), "name compute_capability");
     assert_keys(json_array_get(json_object_get(json, "launches"), 0),
                 "id kernel grid block stream thread_instructions host_seconds way");

@@ -32,6 +32,12 @@ static void test_text_begins_with_the_run(void **state)
         "backend    emulate (on the CPU, no GPU used), warplens 0.1.0\n"
         "memory     2 MiB at the peak\n"
         "\n"
+        "Ranges  what the program calls what it does; each has all that is in it\n"
+        "  range            times  launches  share  sectors  needed  findings\n"
+        "  step *               2         2   75 %    3,000   2,000         1\n"
+        "    model@forward      1         1   25 %    1,000   1,000      none\n"
+        "  (in no range)                  1   25 %    1,000   1,000\n"
+        "\n"
         "Kernels  costliest first; sectors per request, now and needed\n"
         "  kernel                               launches  requests  sectors  per request  needed  "
         "wavefronts  conflicts  findings\n"
@@ -335,10 +341,10 @@ static void test_text_tells_instances_apart(void **state)
     f->data.kernels = (prof_kernel_rows){2, k};
     k[0].short_name = "count_values_in_bins<int, float, long, (memory_kind)0>";
     k[1].short_name = "count_values_in_bins<int, float, long, (memory_kind)1>";
-    char *text = text_of(&f->data, &(rep_text_options){.width = 100});
+    char *text = text_of(&f->data, &(rep_text_options){.width = 100, .by = REP_BY_KERNEL});
     assert_has(text, "kind)0>  ");
     k[1].short_name = "another";
-    char *alone = text_of(&f->data, &(rep_text_options){.width = 100});
+    char *alone = text_of(&f->data, &(rep_text_options){.width = 100, .by = REP_BY_KERNEL});
     assert_has(alone, "count_values_in_bins<…>  ");
     free(text), free(alone);
 }

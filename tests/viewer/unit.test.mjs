@@ -37,6 +37,8 @@ const searching = await load("src/data/search.ts", folder);
 const code = await load("src/widgets/highlight.ts", folder);
 const phasing = await load("src/data/phases.ts", folder);
 const banking = await load("src/views/uses/banks.tsx", folder);
+const { families } = await load("src/data/families.ts", folder);
+const { shownRanges } = await load("src/views/ranges.tsx", folder);
 const { fixture } = await load("test/fixture/index.ts", folder);
 const { encode } = await load("test/fixture/container.ts", folder);
 
@@ -956,4 +958,34 @@ test("words lie in their banks, and of a large array several share a cell", () =
   const large = banking.layoutOf(58_368, 0); // 228 KiB
   assert.ok(large.rows <= 64);
   assert.deepEqual(banking.wordsOf(large, 1, 5).length, large.joined);
+});
+
+test("kernels of one template are one row, with what they do together", () => {
+  const kernel = (id, more) => ({ ...report.payload.kernels[0], id, ...more });
+  const rows = families([
+    kernel(1, { launches: 2, sectors: 5, family: "f", instance: "int" }),
+    kernel(2, { launches: 1, sectors: 7 }),
+    kernel(3, { launches: 3, sectors: 9, family: "f", instance: "float", lacks: true }),
+  ]);
+  assert.deepEqual(
+    rows.map((r) => [r.id, r.members.map((k) => k.id), r.launches, r.sectors, r.lacks ?? false]),
+    [
+      [1, [1, 3], 5, 14, true],
+      [2, [2], 1, 7, false],
+    ],
+  );
+  assert.deepEqual(
+    families([kernel(1, { device_seconds: 2 }), kernel(2, {})].map((k) => ({ ...k, family: "f" }))).map(
+      (r) => r.device_seconds,
+    ),
+    [2 + (report.payload.kernels[0].device_seconds ?? 0)],
+  );
+});
+
+test("ranges within one that is closed are not shown", () => {
+  const ranges = [{}, { parent: 0 }, { parent: 1 }, {}, { parent: 3 }];
+  assert.deepEqual(shownRanges(ranges, new Set()), [0, 3]);
+  assert.deepEqual(shownRanges(ranges, new Set([0])), [0, 1, 3]);
+  assert.deepEqual(shownRanges(ranges, new Set([1, 3])), [0, 3, 4]);
+  assert.deepEqual(shownRanges(ranges, new Set([0, 1, 3])), [0, 1, 2, 3, 4]);
 });

@@ -285,6 +285,8 @@ export interface Kernel {
   id: number;
   name: string; // Demangled.
   short_name: string; // Without arguments and return type.
+  family?: string; // The template that it is an instance of, where there are others.
+  instance?: string; // By which arguments it differs from those.
   launches: number; // Observed.
   grid: [number, number, number]; // Of the costliest launch.
   block: [number, number, number];
@@ -342,6 +344,26 @@ export interface Launch {
   host_seconds?: number;
   device_seconds?: number;
   fault?: string;
+}
+
+/** Ranges of one name, within ranges of one name. Names that end in the number of a step are
+ * one. */
+export interface Range {
+  name: string; // As "step *".
+  domain?: string; // Absent: the default one.
+  parent?: number; // The row of ranges, from 0, that it is within.
+  times: number; // How often it was opened, as far as CUDA was called in it.
+  launches: number; // In it and in what is within it; so all that follows.
+  host_seconds?: number; // Of the emulation on the host.
+  device_seconds?: number; // On the device; launches that were not timed count as those like them.
+  /** Of all launches' time on the device; where that is not known, of what they move. */
+  share?: number;
+  requests: number;
+  sectors: number;
+  sectors_min: number;
+  wavefronts: number;
+  wavefronts_min: number;
+  findings: number; // Numbers of findings of kernels that were launched in it.
 }
 
 /** How the requests of an instruction look; each request counts in exactly one. */
@@ -1014,6 +1036,7 @@ export interface Payload {
   files: SourceFile[];
   kernels: Kernel[];
   launches: Launch[];
+  ranges?: Range[]; // As ranges of stats.
   instructions: Instruction[];
   objects: MemoryObject[];
   uses: KernelUse[]; // How often each kernel accessed the elements of each object.

@@ -1,7 +1,9 @@
+import { type Family, families } from "../data/families";
 import type { Model } from "../data/model";
 import { kernelExcess, kernelTraffic } from "../data/model";
 import type { Kernel } from "../data/payload";
-import { count, dim, exact, seconds } from "../widgets/format";
+import { href } from "../state/route";
+import { count, dim, exact, middle, plural, seconds } from "../widgets/format";
 import { type ColumnOf, SortTable } from "../widgets/table";
 import { KernelName } from "./names";
 
@@ -22,17 +24,18 @@ function Shares({ k, extra, most }: { k: Kernel; extra: number; most: number }) 
 }
 
 /** On the device, else of the emulation. */
-function secondsOf(m: Model, k: Kernel): number | undefined {
+function secondsOf(m: Model, k: Family): number | undefined {
   if (k.device_seconds !== undefined) return k.device_seconds;
+  const ids = new Set(k.members.map((of) => of.id));
   const known = m.payload.launches
-    .filter((l) => l.kernel === k.id)
+    .filter((l) => ids.has(l.kernel))
     .map((l) => l.host_seconds)
     .filter((t): t is number => t !== undefined);
   return known.length > 0 ? known.reduce((a, b) => a + b, 0) : undefined;
 }
 
 /** Not all launches of a kernel are timed. */
-function Time({ m, k }: { m: Model; k: Kernel }) {
+function Time({ m, k }: { m: Model; k: Family }) {
   const s = secondsOf(m, k);
   if (s === undefined) return null;
   if (k.timed === undefined || k.timed === k.noted) return <>{seconds(s)}</>;
@@ -54,19 +57,42 @@ function Launches({ k }: { k: Kernel }) {
   return <span title="what they accessed was not observed">{exact(k.noted)}, not observed</span>;
 }
 
-/** The kernels as a table, the one that wastes most first. */
+/** A kernel's name; of instances of a template its, and by what one of them differs. */
+function Name({ m, k }: { m: Model; k: Family }) {
+  if (k.members.length > 1)
+    return (
+      <span class="mono" title={plural(k.members.length, "instance")}>
+        {middle(k.family ?? "", 56)} <span class="muted">({k.members.length})</span>
+      </span>
+    );
+  return <KernelName m={m} id={k.id} most={64} />;
+}
+
+const alone = (k: Kernel): Family => ({ ...k, members: [k] });
+
+/** By which arguments an instance of a template differs from the others. */
+function Instance({ k }: { k: Kernel }) {
+  return (
+    <a class="mono" href={href("kernel", k.id)} title={k.name}>
+      {middle(k.instance ?? k.short_name, 64)}
+    </a>
+  );
+}
+
+/** The kernels as a table, the one that wastes most first; those of one template in a row that opens. */
 export function Kernels({ m }: { m: Model }) {
-  const excess = (k: Kernel) => kernelExcess(m, k);
-  const most = Math.max(1, ...m.payload.kernels.map(kernelTraffic));
+  const excess = (k: Family) => k.members.reduce((sum, of) => sum + kernelExcess(m, of), 0);
+  const rows = families(m.payload.kernels);
+  const most = Math.max(1, ...rows.map(kernelTraffic));
   const conflicts = (k: Kernel) => Math.max(0, k.wavefronts - k.wavefronts_min);
   const emulated = m.payload.program.collector === "emulate";
-  const columns: ColumnOf<Kernel>[] = [
+  const columns: ColumnOf<Family>[] = [
     {
       key: "kernel",
       label: "kernel",
       text: true,
       value: (k) => k.name,
-      cell: (k) => <KernelName m={m} id={k.id} most={64} />,
+      cell: (k) => <Name m={m} k={k} />,
     },
     {
       key: "cost",
@@ -93,7 +119,7 @@ export function Kernels({ m }: { m: Model }) {
       label: "blocks × threads",
       text: true,
       value: (k) => dim(k.grid),
-      cell: (k) => `${dim(k.grid)} of ${dim(k.block)}`,
+      cell: (k) => (k.members.length > 1 ? "" : `${dim(k.grid)} of ${dim(k.block)}`),
     },
     {
       key: "instructions",
@@ -122,13 +148,26 @@ export function Kernels({ m }: { m: Model }) {
       cell: (k) => known(k, conflicts(k)),
     },
   ];
+  const instances: ColumnOf<Family>[] = columns.map((c) =>
+    c.key === "kernel" ? { ...c, label: "instance", cell: (k) => <Instance k={k} /> } : c,
+  );
   return (
     <SortTable
-      rows={m.payload.kernels}
+      rows={rows}
       columns={columns}
       keyOf={(k) => String(k.id)}
       sort="cost"
       descending
+      opens={(k) => k.members.length > 1}
+      detail={(k) => (
+        <SortTable
+          rows={k.members.map(alone)}
+          columns={instances}
+          keyOf={(of) => String(of.id)}
+          sort="cost"
+          descending
+        />
+      )}
     />
   );
 }

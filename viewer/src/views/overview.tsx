@@ -17,6 +17,7 @@ import { Failures } from "./failures";
 import { Verdict } from "./finding/verdict";
 import { Kernels } from "./kernels";
 import { ObjectName } from "./names";
+import { Ranges } from "./ranges";
 import { Code, place } from "./source";
 import { UseTable } from "./uses/table";
 
@@ -276,6 +277,7 @@ export function OverviewView({ m }: { m: Model }) {
       </header>
       <Failures m={m} />
       <FixFirst m={m} />
+      <Ranges m={m} />
       <h2>Kernels</h2>
       <p class="muted">
         Most avoidable sectors and wavefronts first. Bars: <span class="swatch used" /> needed,{" "}

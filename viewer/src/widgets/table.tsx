@@ -19,6 +19,7 @@ interface Props<Row> {
   descending?: boolean;
   className?: string;
   detail?: (row: Row) => ComponentChildren; // shown below a row that was clicked
+  opens?: (row: Row) => boolean; // which rows have details; absent: each
 }
 
 type Sort = { key: string; down: boolean };
@@ -53,7 +54,7 @@ const MOST_ROWS = 200; // until the reader asks for all
 
 /** A row; one that has details opens by a click anywhere, or by its button. */
 function BodyRow<Row>({ p, row, open, toggle }: RowProps<Row>) {
-  const { detail } = p;
+  const detail = p.opens && !p.opens(row) ? undefined : p.detail;
   return (
     <>
       <tr
