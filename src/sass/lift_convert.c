@@ -131,10 +131,29 @@ void lift_f2f(lifter *l)
         convert_number(l, narrows ? lift_rounding(l) : "", to, from);
 }
 
-/* d, a, b: a becomes the upper half, b the lower one. */
+/* d, a, b: a becomes the upper half, b the lower one; with TF32 d, b. */
 void lift_f2fp(lifter *l)
 {
-    lift_text a = lift_f32(l, 1), b = lift_f32(l, 2);
-    lift_do(l, "cvt.rn%s.%s.f32 %s, %s, %s", lift_has(l, "RELU") ? ".relu" : "",
-            lift_has(l, "BF16") ? "bf16x2" : "f16x2", lift_to(l, 0, 0).at, a.at, b.at);
+    bool single = lift_has(l, "TF32");
+    lift_text a = lift_f32(l, 1), b = single ? a : lift_f32(l, 2);
+    const char *rounding = lift_rounding(l), *relu = lift_has(l, "RELU") ? ".relu" : "";
+    if (single)
+        lift_do(l, "cvt%s%s.tf32.f32 %s, %s", rounding, relu, lift_to(l, 0, 0).at, a.at);
+    else
+        lift_do(l, "cvt%s%s.%s.f32 %s, %s, %s", rounding, relu,
+                lift_has(l, "BF16") ? "bf16x2" : "f16x2", lift_to(l, 0, 0).at, a.at, b.at);
+}
+
+/* d, a, b, c: of 8 bits a and b come below the lower half of c, of 16 bits there is no c. */
+void lift_i2ip(lifter *l)
+{
+    static const char *const names[] = {"U8", "S8", "U16", "S16", NULL};
+    static const char *const ptx[] = {"u8", "s8", "u16", "s16"};
+    int which = lift_which(l, names);
+    lift_text a = lift_int(l, 1), b = lift_int(l, 2), c = lift_int(l, 3);
+    l->known &= which >= 0 && (which < 2 || lift_is_none(lift_operand(l, 3)));
+    if (!l->known)
+        return;
+    lift_do(l, "cvt.pack.sat.%s.s32%s %s, %s, %s%s%s", ptx[which], which < 2 ? ".b32" : "",
+            lift_to(l, 0, 0).at, a.at, b.at, which < 2 ? ", " : "", which < 2 ? c.at : "");
 }

@@ -87,6 +87,46 @@ void lift_ffma(lifter *l)
     of_singles(l, "fma", 3);
 }
 
+/* Two singles: in the order of the registers, in the other one, or one twice. Nothing is known of their signs. */
+static lift_text two_of(lifter *l, unsigned i)
+{
+    const sass_operand *op = lift_operand(l, i);
+    bool twice = sass_text_is(op->suffix, "F32"), swapped = sass_text_is(op->suffix, "F32x2.LO_HI");
+    lift_text d = lift_new(l, LIFT_B64), low = lift_word(l, i, swapped),
+              high = lift_word(l, i, !swapped && !twice);
+    bool known = twice || swapped || sass_text_is(op->suffix, "F32x2.HI_LO");
+    l->known &= known && !(op->flags & (SASS_NEGATED | SASS_ABSOLUTE));
+    lift_put(l, "mov.b64 %s, {%s, %s}", d.at, low.at, high.at);
+    return d;
+}
+
+static void of_twos(lifter *l, const char *op, unsigned operands)
+{
+    lift_text in[3], d = lift_new(l, LIFT_B64);
+    for (unsigned i = 1; i <= operands; i++)
+        in[i - 1] = two_of(l, i);
+    if (!l->known)
+        return;
+    lift_put(l, "%s%s%s.f32x2 %s, %s, %s%s%s", op, lift_rounding(l), lift_flush(l), d.at, in[0].at,
+             in[1].at, operands > 2 ? ", " : "", operands > 2 ? in[2].at : "");
+    lift_set_pair(l, 0, d.at);
+}
+
+void lift_fadd2(lifter *l)
+{
+    of_twos(l, "add", 2);
+}
+
+void lift_fmul2(lifter *l)
+{
+    of_twos(l, "mul", 2);
+}
+
+void lift_ffma2(lifter *l)
+{
+    of_twos(l, "fma", 3);
+}
+
 static void of_doubles(lifter *l, const char *op, unsigned operands)
 {
     lift_text a = lift_f64(l, 1), b = lift_f64(l, 2), c = {""}, d = lift_new(l, LIFT_B64);
@@ -112,15 +152,29 @@ void lift_dfma(lifter *l)
     of_doubles(l, "fma", 3);
 }
 
-/* d, a, b, p: the lesser where p holds. */
+/* d, numbers, p: the least where p holds, else the greatest. */
+static void choose_single(lifter *l, unsigned numbers)
+{
+    lift_text p = lift_pred(l, numbers + 1), least = lift_f32(l, 1), most = least;
+    const char *nan = lift_has(l, "NAN") ? ".NaN" : "";
+    for (unsigned i = 2; i <= numbers; i++) {
+        lift_text b = lift_f32(l, i), low = lift_new(l, LIFT_B32), high = lift_new(l, LIFT_B32);
+        lift_put(l, "min%s%s.f32 %s, %s, %s", lift_flush(l), nan, low.at, least.at, b.at);
+        lift_put(l, "max%s%s.f32 %s, %s, %s", lift_flush(l), nan, high.at, most.at, b.at);
+        least = low;
+        most = high;
+    }
+    lift_do(l, "selp.b32 %s, %s, %s, %s", lift_to(l, 0, 0).at, least.at, most.at, p.at);
+}
+
 void lift_fmnmx(lifter *l)
 {
-    lift_text a = lift_f32(l, 1), b = lift_f32(l, 2), p = lift_pred(l, 3),
-              least = lift_new(l, LIFT_B32), most = lift_new(l, LIFT_B32);
-    const char *nan = lift_has(l, "NAN") ? ".NaN" : "";
-    lift_put(l, "min%s%s.f32 %s, %s, %s", lift_flush(l), nan, least.at, a.at, b.at);
-    lift_put(l, "max%s%s.f32 %s, %s, %s", lift_flush(l), nan, most.at, a.at, b.at);
-    lift_do(l, "selp.b32 %s, %s, %s, %s", lift_to(l, 0, 0).at, least.at, most.at, p.at);
+    choose_single(l, 2);
+}
+
+void lift_fmnmx3(lifter *l)
+{
+    choose_single(l, 3);
 }
 
 void lift_fsel(lifter *l)
@@ -165,10 +219,33 @@ void lift_fsetp(lifter *l)
     compare_floats(l, "f32", a.at, b.at);
 }
 
+/* P: a is the lesser (greater) one, or the only number; -0 is less than 0. Q: neither is a number. */
+static void choose_double(lifter *l, const char *a, const char *b, const char *comparison)
+{
+    const sass_operand *may = lift_operand(l, 4);
+    lift_text p = lift_new(l, LIFT_PRED), q = lift_new(l, LIFT_PRED), t = lift_new(l, LIFT_PRED);
+    l->known &= lift_is_none(may) && !(may->flags & SASS_NEGATED) &&
+                strcmp(lift_combination(l), "and") == 0;
+    if (!l->known)
+        return;
+    lift_put(l, "setp.eq.f64 %s, %s, %s", t.at, a, b);
+    lift_put(l, "setp.%s.and.s64 %s, %s, %s, %s", comparison, p.at, a, b, t.at);
+    lift_put(l, "setp.%s.or.f64 %s, %s, %s, %s", comparison, p.at, a, b, p.at);
+    lift_put(l, "setp.nan.f64 %s, %s, %s", q.at, b, b);
+    lift_put(l, "setp.num.and.f64 %s, %s, %s, %s", t.at, a, a, q.at);
+    lift_put(l, "or.pred %s, %s, %s", p.at, p.at, t.at);
+    lift_put(l, "setp.nan.and.f64 %s, %s, %s, %s", q.at, a, a, q.at);
+    lift_set_pred(l, 0, p.at);
+    lift_set_pred(l, 1, q.at);
+}
+
 void lift_dsetp(lifter *l)
 {
     lift_text a = lift_f64(l, 2), b = lift_f64(l, 3);
-    compare_floats(l, "f64", a.at, b.at);
+    if (lift_has(l, "MIN") || lift_has(l, "MAX"))
+        choose_double(l, a.at, b.at, lift_has(l, "MIN") ? "lt" : "gt");
+    else
+        compare_floats(l, "f64", a.at, b.at);
 }
 
 /* d, a, b, R: 1.0 where (a ? b) and R hold, else 0. */

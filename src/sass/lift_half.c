@@ -152,6 +152,24 @@ void lift_hsetp2(lifter *l)
     lift_set_pred(l, 1, two.at);
 }
 
+/* d, a, b, R: of each half 1.0 with .BF, else all ones, where (a ? b) and R hold; else 0. */
+void lift_hset2(lifter *l)
+{
+    half_reader r = {l, 1};
+    lift_text is[2], part[2];
+    unsigned one = !lift_has(l, "BF") ? 0xffff : lift_has(l, "BF16_V2") ? 0x3f80 : 0x3c00;
+    compare_pairs(l, &r, is);
+    lift_text rest = lift_pred(l, r.at);
+    if (!l->known)
+        return;
+    for (unsigned half = 0; half < 2; half++) {
+        part[half] = lift_new(l, LIFT_B32);
+        lift_put(l, "%s.pred %s, %s, %s", lift_combination(l), is[half].at, is[half].at, rest.at);
+        lift_put(l, "selp.b32 %s, 0x%x, 0, %s", part[half].at, one << 16 * half, is[half].at);
+    }
+    lift_do(l, "or.b32 %s, %s, %s", lift_to(l, 0, 0).at, part[0].at, part[1].at);
+}
+
 /* d, a, b, P: the lesser of each half where P holds. */
 void lift_hmnmx2(lifter *l)
 {

@@ -12,6 +12,10 @@ typedef struct matrix_list {
     char at[80];
 } matrix_list;
 
+typedef struct matrix_doubles {
+    char at[64];
+} matrix_doubles;
+
 /* "{%r4, %r5}", where a part that is none is 0. */
 static matrix_list matrix_parts(lifter *l, unsigned i, unsigned count, bool written)
 {
@@ -70,4 +74,46 @@ void lift_imma(lifter *l)
              b.at[0] == 'U' ? 'u' : 's');
     multiply_matrices(l, &(matrix_form){deep ? "m16n8k32" : "m16n8k16", types, 4, deep ? 4 : 2,
                                         deep ? 2 : 1});
+}
+
+/* Of doubles, each in two registers. */
+static matrix_doubles doubles_of(lifter *l, unsigned i, unsigned count)
+{
+    matrix_doubles list = {"{"};
+    for (unsigned n = 0; n < count; n++) {
+        lift_text d = lift_new(l, LIFT_B64);
+        if (lift_is_none(lift_operand(l, i)))
+            lift_put(l, "mov.b64 %s, 0", d.at);
+        else
+            lift_put(l, "mov.b64 %s, {%s, %s}", d.at, lift_word(l, i, 2 * n).at,
+                     lift_word(l, i, 2 * n + 1).at);
+        size_t length = strlen(list.at);
+        snprintf(list.at + length, sizeof list.at - length, "%s%.8s", n ? ", " : "", d.at);
+    }
+    strcat(list.at, "}");
+    return list;
+}
+
+void lift_dmma(lifter *l)
+{
+    static const char *const names[] = {"16x8x4", "16x8x8", "16x8x16", NULL};
+    static const matrix_form forms[] = {{"m8n8k4", NULL, 2, 1, 1},
+                                        {"m16n8k4", NULL, 4, 2, 1},
+                                        {"m16n8k8", NULL, 4, 4, 2},
+                                        {"m16n8k16", NULL, 4, 8, 4}};
+    const matrix_form *f = &forms[lift_which(l, names) + 1];
+    matrix_doubles a = doubles_of(l, 1, f->a), b = doubles_of(l, 2, f->b),
+                   c = doubles_of(l, 3, f->d), to = {"{"};
+    unsigned first = l->used[LIFT_B64];
+    for (unsigned n = 0; n < f->d; n++) {
+        size_t length = strlen(to.at);
+        snprintf(to.at + length, sizeof to.at - length, "%s%.8s", n ? ", " : "",
+                 lift_new(l, LIFT_B64).at);
+    }
+    strcat(to.at, "}");
+    lift_do(l, "mma.sync.aligned.%s.row.col.f64.f64.f64.f64 %s, %s, %s, %s", f->shape, to.at, a.at,
+            b.at, c.at);
+    for (unsigned n = 0; n < f->d; n++)
+        lift_do(l, "mov.b64 {%s, %s}, %%d%u", lift_to(l, 0, 2 * n).at,
+                lift_to(l, 0, 2 * n + 1).at, first + n);
 }

@@ -130,8 +130,30 @@ static void store(lifter *l, const char *space, lift_text address, unsigned from
     lift_do(l, "st%s%s %s, %s", space, type_text(size).at, address.at, list.at);
 }
 
+/* "{%r4, ..., %r7, %r12, ..., %r15}": four registers of one operand, then four of another. */
+static register_list two_lists(lifter *l, unsigned low, unsigned high, bool written)
+{
+    register_list first = bare_list(l, low, 4, written), second = bare_list(l, high, 4, written),
+                  both;
+    snprintf(both.at, sizeof both.at, "{%.100s, %.100s}", first.at, second.at);
+    return both;
+}
+
+/* The upper four registers, the lower four, the address, P. */
+static void load_eight(lifter *l)
+{
+    l->known &= lift_operand(l, 3)->flags & SASS_HIDDEN ? true : false;
+    if (l->known)
+        lift_do(l, "ld.global.v8.b32 %s, %s", two_lists(l, 1, 0, true).at,
+                lift_wide_address(l, 2).at);
+}
+
 void lift_ldg(lifter *l)
 {
+    if (lift_has(l, "256")) {
+        load_eight(l);
+        return;
+    }
     bool plain = lift_is_none(lift_operand(l, 0)) &&
                  (l->in.operands < 4 || lift_operand(l, 3)->flags & SASS_HIDDEN);
     if (plain)
@@ -139,8 +161,14 @@ void lift_ldg(lifter *l)
     l->known &= plain;
 }
 
+/* The address, four registers, four more. */
 void lift_stg(lifter *l)
 {
+    if (lift_has(l, "256")) {
+        lift_do(l, "st.global.v8.b32 %s, %s", lift_wide_address(l, 0).at,
+                two_lists(l, 1, 2, false).at);
+        return;
+    }
     store(l, ".global", lift_wide_address(l, 0), 1);
 }
 
