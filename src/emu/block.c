@@ -90,6 +90,7 @@ static void start_warps(emu_cta *cta)
         w->live = w->lanes;
         w->dead = ~w->live;
         w->nsplits = 0;
+        w->taken_up = 0;
         w->meeting = cta->meetings ? cta->meetings + (size_t)n * EMU_MEETINGS : NULL;
         w->started = false;
         w->base[EMU_LAUNCH] = run->pool;

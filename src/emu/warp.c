@@ -205,11 +205,12 @@ static uint32_t meeting_of(const emu_warp *w, const emu_split *s)
     return w->meeting[bb->first[bb->sync_at].imm][__builtin_ctz(s->mask)];
 }
 
-/* Whether lanes that stand at one place there run together from then on. */
+/* Whether lanes that stand at one place there run together from then on. An H200 takes up together what branches left
+ * there one after the other, and nothing that came by itself. */
 static bool is_meeting(const emu_warp *w, const emu_split *a, const emu_split *b)
 {
     ir_wait entry = warp_kernel(w)->bbs[a->bb].entry;
-    if (!warp_kernel(w)->diverges || entry == IR_WAIT_WARP)
+    if (!warp_kernel(w)->diverges || entry == IR_WAIT_WARP || (a->left && a->left == b->left))
         return true;
     return entry == IR_WAIT_MEET && !a->passed && meeting_of(w, a) == meeting_of(w, b);
 }
@@ -513,9 +514,12 @@ static void branch(emu_warp *w, emu_split *s, const emu_bb *bb)
     if (!taken || !other)
         return;
     bool target_first = order_of(w, bb->target) < order_of(w, bb->next);
+    bool leaves_taken = __builtin_popcount(taken) >= __builtin_popcount(other);
     s->mask = target_first ? taken : other;
     s->bb = target_first ? bb->target : bb->next;
+    s->left = target_first == leaves_taken ? w->taken_up + 1 : 0;
     add_split(w, s, target_first ? other : taken, target_first ? bb->next : bb->target);
+    w->splits[w->nsplits - 1].left = target_first != leaves_taken ? w->taken_up + 1 : 0;
     find_stop(w);
 }
 
@@ -704,6 +708,8 @@ static void run_split(emu_warp *w)
             show_entry(w, bb, s->mask);
         }
         s->passed = false;
+        w->taken_up += s->left != 0;
+        s->left = 0;
         run_range(w, bb->first + skip, bb->first + bb->count, s->mask);
         switch (bb->term) {
         case EMU_TERM_FALL: s->bb = bb->next; break;

@@ -80,6 +80,41 @@ static void machine_code_says_where_lanes_meet(void **state)
                 8);
 }
 
+/* Lanes from `first` on leave for a bsync by one branch, of the others those from `second` on by another one: how often
+ * a warp comes there. */
+static void expect_arrivals(uint32_t first, uint32_t second, uint32_t arrivals)
+{
+    char text[2048];
+    fixture f;
+    snprintf(text, sizeof text, "%s%u; setp.ge.u32 %%p2, %%r1, %u;%s",
+             BEGIN("k") "diverge; setp.ge.u32 %p1, %r1, ", first, second,
+             " bssy 0;\n@%p1 bra MEET; add.u32 %r2, %r1, 1;\n"
+             "@%p2 bra MEET; add.u32 %r2, %r1, 2;\n"
+             "MEET: mov.u32 %r3, 0;\nbsync 0;\n"
+             "st.global.u32 [%rd3], %r3; ret;\n" END);
+    fixture_begin(&f, text);
+    uint32_t *out = fixture_alloc(&f, 4 * 32);
+    emu_kernel *k = fixture_kernel(&f, "k");
+    RUN(&f, "k", 1, 32, P(out));
+    assert_int_equal(executions(&f, k->code.npcs - 4, k), arrivals);
+    assert_int_equal(executions(&f, k->code.npcs - 2, k), 1);
+    fixture_end(&f);
+}
+
+/* As Nsight Compute counted on an H200: where a branch parts lanes the fewer go on, of two halves those that do not take it;
+ * and those that were left at one place are taken up together. */
+static void lanes_that_were_left_come_together(void **state)
+{
+    (void)state;
+    expect_arrivals(16, 4, 2);  /* 16 are left, then 12 */
+    expect_arrivals(16, 15, 3); /* 16 are left, then one goes on */
+    expect_arrivals(20, 4, 3);  /* 12 go on, then 16 are left */
+    expect_arrivals(20, 8, 3);
+    expect_arrivals(16, 16, 2);
+    expect_arrivals(32, 4, 2);
+    expect_arrivals(32, 32, 1);
+}
+
 /* One side of the branch stands behind the end of the kernel, as compilers lay out what is rare. */
 static void sides_meet_wherever_they_stand(void **state)
 {
@@ -425,6 +460,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(branches_part_and_meet),
         cmocka_unit_test(machine_code_says_where_lanes_meet),
+        cmocka_unit_test(lanes_that_were_left_come_together),
         cmocka_unit_test(sides_meet_wherever_they_stand),
         cmocka_unit_test(blocks_have_an_order),
         cmocka_unit_test(loops_keep_lanes_together),
