@@ -67,12 +67,17 @@ static flow_literal atom_of_comparison(builder *b, const comparison *c)
 
 /* ---- what instructions compute ---- */
 
+static uint32_t value_used_by(const flow_function *f, const ir_insn *insn, uint32_t reg)
+{
+    for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++)
+        if (f->values[f->uses[u].value].reg == reg)
+            return f->uses[u].value;
+    return FLOW_NONE;
+}
+
 static uint32_t used_value(const builder *b, uint32_t reg)
 {
-    for (uint32_t u = b->f->use_first[b->insn->pc]; u < b->f->use_first[b->insn->pc + 1]; u++)
-        if (b->f->values[b->f->uses[u].value].reg == reg)
-            return b->f->uses[u].value;
-    return FLOW_NONE;
+    return value_used_by(b->f, b->insn, reg);
 }
 
 /* Of a predicate that the instruction reads; FLOW_NONE for anything else. */
@@ -130,6 +135,44 @@ static bool turn(ir_suffix suffix, comparison *c, bool *negated)
     }
 }
 
+static bool is_plain_register(const ir_operand *o)
+{
+    return o->kind == IR_OPD_REG && !o->neg && !o->component && !o->selector;
+}
+
+/* The instruction that alone gives the value, behind moves; NULL. */
+static const ir_insn *origin_of(const flow_function *f, uint32_t value)
+{
+    enum { MOVES = 4 };
+    for (unsigned i = 0; i < MOVES && value != FLOW_NONE; i++) {
+        const flow_value *v = &f->values[value];
+        const ir_insn *insn = v->kind == FLOW_VALUE_INSN ? &f->func->insns[v->insn] : NULL;
+        if (!insn || v->old != FLOW_NONE || f->unknown[v->insn])
+            return NULL;
+        if (insn->op != IR_mov)
+            return insn;
+        value = insn->noperands == 2 && is_plain_register(&insn->operands[0]) &&
+                        is_plain_register(&insn->operands[1])
+                    ? value_used_by(f, insn, insn->operands[1].reg)
+                    : FLOW_NONE;
+    }
+    return NULL;
+}
+
+/* Of a predicate that was kept as a number: where the value is not 0 it holds. FLOW_NONE: the value is nothing of the
+ * kind. */
+static flow_literal kept_literal(const flow_function *f, uint32_t value)
+{
+    const ir_insn *insn = origin_of(f, value);
+    if (!insn || insn->op != IR_selp || insn->noperands != 4 ||
+        insn->operands[1].kind != IR_OPD_INT || insn->operands[2].kind != IR_OPD_INT ||
+        (uint32_t)insn->operands[1].imm == 0 || insn->operands[2].imm != 0 ||
+        ir_type_get(insn->types[0])->bits != 32 || !is_plain_register(&insn->operands[3]))
+        return FLOW_NONE;
+    uint32_t predicate = value_used_by(f, insn, insn->operands[3].reg);
+    return predicate == FLOW_NONE ? FLOW_NONE : f->literal[predicate];
+}
+
 /* Of the comparison alone, without what is combined with it; FLOW_NONE where it has no atom. */
 static flow_literal comparison_literal(builder *b)
 {
@@ -143,7 +186,9 @@ static flow_literal comparison_literal(builder *b)
         !read_side(b, &insn->operands[2], c.bits, &c.b) || (!c.a.is_value && !c.b.is_value) ||
         !turn(ir_first_of(insn, IR_SC_CMP), &c, &negated))
         return FLOW_NONE;
-    return atom_of_comparison(b, &c) ^ negated;
+    bool with_zero = c.equal && c.bits == 32 && c.a.is_value && !c.b.is_value && c.b.what == 0;
+    flow_literal kept = with_zero ? kept_literal(b->f, (uint32_t)c.a.what) : FLOW_NONE;
+    return kept != FLOW_NONE ? flow_not(kept) ^ negated : atom_of_comparison(b, &c) ^ negated;
 }
 
 /* If the first holds, so does the second; and the other way round of their negations. */

@@ -35,6 +35,12 @@ void lift_p2r(lifter *l)
         l->known = false;
         return;
     }
+    if (lift_is_none(lift_operand(l, 2)) && which && !(which & (which - 1))) {
+        lift_put(l, "selp.b32 %s, 0x%" PRIx32 ", 0, %%%sp%d", t.at, which << shift, prefix,
+                 __builtin_ctz(which));
+        lift_set(l, 0, 0, t.at); /* kept for later, which flow/predicates.c follows */
+        return;
+    }
     lift_put(l, "and.b32 %s, %s, 0x%" PRIx32, t.at, lift_word(l, 2, 0).at, ~(which << shift));
     for (unsigned p = 0; p < PREDICATES; p++)
         if (which >> p & 1) {

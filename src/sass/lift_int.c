@@ -251,7 +251,14 @@ void lift_isetp(lifter *l)
         l->known = false;
         return;
     }
+    const sass_operand *more = lift_operand(l, 4);
+    bool alone = lift_is_none(more) && !(more->flags & SASS_NEGATED) && lift_has(l, "AND");
     lift_text r = lift_pred(l, 4), p = lift_to_pred(l, 0), q = lift_to_pred(l, 1);
+    if (!lift_has(l, "EX") && alone) { /* what equals what is followed, and would not be with %pt */
+        lift_do(l, "setp.%s.%s %s|%s, %s, %s", compared[which], product_type(l), p.at, q.at, a.at,
+                b.at);
+        return;
+    }
     if (!lift_has(l, "EX")) {
         lift_do(l, "setp.%s.%s.%s %s|%s, %s, %s, %s", compared[which], combined[by],
                 product_type(l), p.at, q.at, a.at, b.at, r.at);

@@ -113,6 +113,38 @@ CASE(a_guarded_instruction_keeps_the_old_value, KERNEL("ld.global.u32 %r3, [%d1]
     assert_false(slice(s, pc_of(s, "mov.u32 %r4, 1", 0)));
 }
 
+/* As machine code keeps predicates: %r4 is loaded where %p1 holds, and follows from the launch elsewhere. */
+CASE(a_predicate_that_is_kept_as_a_number, KERNEL("setp.lt.u32 %p1, %r2, %r1;\n"
+                                                  "setp.lt.u32 %p4, %r2, 7;\n"
+                                                  "@%p1 ld.global.u32 %r4, [%d1];\n"
+                                                  "selp.b32 %r6, 32, 0, %p1;\n"
+                                                  "mov.b32 %r7, %r6;\n"
+                                                  "@!%p1 mov.u32 %r4, %r2;\n"
+                                                  "mov.u32 %r8, 0;\n"
+                                                  "@%p4 selp.b32 %r8, 1, 0, %p1;\n"
+                                                  "selp.b32 %r9, 1, 2, %p1;\n"
+                                                  "setp.gt.u32 %p1, %r2, 9;\n"
+                                                  "setp.ne.s32 %p2, %r7, 0;\n"
+                                                  "setp.eq.u32 %p3, %r7, 0;\n"
+                                                  "setp.ne.s32 %p5, %r8, 0;\n"
+                                                  "setp.ne.s32 %p6, %r9, 0;\n"
+                                                  "mad.wide.u32 %d3, %r4, 4, %d2;\n"
+                                                  "@!%p2 st.global.u32 [%d3], %r2;\n"
+                                                  "@%p3 st.global.u32 [%d3+4], %r2;\n"
+                                                  "@%p2 st.global.u32 [%d3+8], %r2;\n"
+                                                  "@!%p1 st.global.u32 [%d3+12], %r2;\n"
+                                                  "@!%p5 st.global.u32 [%d3+16], %r2;\n"
+                                                  "@!%p6 st.global.u32 [%d3+20], %r2;\n"
+                                                  "ret;"))
+{
+    assert_true(proven(s, pc_of(s, "[%d3]", 0)));
+    assert_true(proven(s, pc_of(s, "[%d3+4]", 0)));
+    expect(s, pc_of(s, "[%d3+8]", 0), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
+    expect(s, pc_of(s, "[%d3+12]", 0), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
+    expect(s, pc_of(s, "[%d3+16]", 0), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
+    expect(s, pc_of(s, "[%d3+20]", 0), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
+}
+
 CASE(a_loop_that_data_ends_taints_what_it_counts, KERNEL("mov.u32 %r4, 0;\n"
                                                          "mov.u32 %r5, 0;\n"
                                                          "again:\n"
@@ -711,6 +743,7 @@ int main(void)
         cmocka_unit_test(a_loaded_address_is_not_proven),
         cmocka_unit_test(a_loaded_branch_holds_until_its_sides_meet),
         cmocka_unit_test(a_guarded_instruction_keeps_the_old_value),
+        cmocka_unit_test(a_predicate_that_is_kept_as_a_number),
         cmocka_unit_test(a_loop_that_data_ends_taints_what_it_counts),
         cmocka_unit_test(leaving_early_taints_all_that_follows),
         cmocka_unit_test(faults_decide_nothing),
