@@ -365,7 +365,8 @@ typedef struct emu_split { /* lanes of a warp that run together */
     bool passed;   /* what bb's entry asks for has been done */
     bool demoted;  /* used up its quantum: others run first */
     uint32_t skip; /* instructions of bb that have been executed already */
-    uint32_t left; /* where a branch left it while other lanes went on: how often that had ended in the
+    uint32_t
+        left; /* where a branch left it while other lanes went on: how often that had ended in the
                     * warp by then, and one; 0: it has gone on */
 } emu_split;
 
@@ -379,7 +380,7 @@ struct emu_warp {
     uint32_t carry; /* CC.CF of each lane */
     uint32_t (
         *meeting)[EMU_LANES]; /* [EMU_MEETINGS], registers of bssy and bsync; NULL: not used */
-    uint32_t taken_up; /* how often lanes that a branch had left went on */
+    uint32_t taken_up;        /* how often lanes that a branch had left went on */
     uint32_t index;
     uint32_t lanes; /* that exist */
     emu_cta *cta;

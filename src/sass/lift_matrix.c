@@ -114,6 +114,6 @@ void lift_dmma(lifter *l)
     lift_do(l, "mma.sync.aligned.%s.row.col.f64.f64.f64.f64 %s, %s, %s, %s", f->shape, to.at, a.at,
             b.at, c.at);
     for (unsigned n = 0; n < f->d; n++)
-        lift_do(l, "mov.b64 {%s, %s}, %%d%u", lift_to(l, 0, 2 * n).at,
-                lift_to(l, 0, 2 * n + 1).at, first + n);
+        lift_do(l, "mov.b64 {%s, %s}, %%d%u", lift_to(l, 0, 2 * n).at, lift_to(l, 0, 2 * n + 1).at,
+                first + n);
 }
