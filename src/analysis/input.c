@@ -150,6 +150,8 @@ static wl_status load_barriers(ana_input *input, wl_error *err)
     if (status != WL_OK || !input->barriers.count)
         return status;
     status = prof_load_successors(db, kernel, input->scratch, &input->successors, err);
+    if (status == WL_OK)
+        status = prof_load_premises(db, kernel, input->scratch, &input->premises, err);
     return status == WL_OK ? prof_load_accesses(db, kernel, input->scratch, &input->accesses, err)
                            : status;
 }

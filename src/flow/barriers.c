@@ -33,14 +33,30 @@ static bool meets_block(const ir_insn *insn)
                   : insn->noperands == 1 && is_constant(operand_at(insn, 0), 0);
 }
 
+static bool has_any_of(const ir_insn *insn, const ir_suffix *suffixes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ir_has(insn, suffixes[i]))
+            return true;
+    return false;
+}
+
 static bool is_plain_access(const ir_insn *insn)
 {
     static const ir_suffix others[] = {IR_S_volatile, IR_S_relaxed, IR_S_acquire, IR_S_release,
                                        IR_S_mmio,     IR_S_async,   IR_S_bulk};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (ir_has(insn, others[i]))
-            return false;
-    return insn->op == IR_ld || insn->op == IR_ldu || insn->op == IR_st;
+    return (insn->op == IR_ld || insn->op == IR_ldu || insn->op == IR_st) &&
+           !has_any_of(insn, others, sizeof others / sizeof *others);
+}
+
+/* It orders nothing but itself: relaxed, as atomics are that do not say otherwise. */
+static bool is_plain_atomic(const ir_insn *insn)
+{
+    static const ir_suffix others[] = {IR_S_acquire, IR_S_release, IR_S_acq_rel, IR_S_async,
+                                       IR_S_bulk};
+    bool own = insn->space == IR_SPACE_SHARED || insn->space == IR_SPACE_GLOBAL;
+    return (insn->op == IR_atom || insn->op == IR_red) && own &&
+           !has_any_of(insn, others, sizeof others / sizeof *others);
 }
 
 /* It neither accesses memory nor waits, nor tells of other threads but by its own result. */
@@ -93,7 +109,9 @@ static const char *why_not_insn(const flow_function *f, const ir_insn *insn)
         return is_of_warp(insn)    ? NULL
                : is_of_block(insn) ? meets_block(insn) ? NULL : "some threads meet by themselves"
                                    : "it waits for more than threads";
-    default: return "it updates, copies or orders memory otherwise";
+    case IR_EFFECT_ATOMIC:
+        return is_plain_atomic(insn) ? NULL : "its atomics order memory, or it is not known which";
+    default: return "it copies or orders memory otherwise";
     }
 }
 

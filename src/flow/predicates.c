@@ -300,25 +300,40 @@ flow_literal flow_guard_literal(const flow_function *f, const ir_insn *insn)
     return insn->guard_neg ? flow_not(literal) : literal;
 }
 
-flow_literal flow_edge_literal(const flow_function *f, uint32_t from, uint32_t to)
+static uint32_t branch_target(const flow_function *f, const ir_insn *insn)
+{
+    if (insn->op != IR_bra || insn->noperands != 1 || insn->operands[0].kind != IR_OPD_LABEL)
+        return FLOW_NONE;
+    const ir_label *label = &f->func->labels[insn->operands[0].label];
+    return label->kind == IR_LABEL_CODE && label->pc <= f->func->ninsns ? f->block_of[label->pc]
+                                                                        : FLOW_NONE;
+}
+
+flow_taken flow_taken_where(const flow_function *f, uint32_t from, uint32_t to)
 {
     uint32_t end = f->blocks[from].first + f->blocks[from].count;
     const ir_insn *last = &f->func->insns[end - 1];
-    flow_literal guard = flow_guard_literal(f, last);
-    uint32_t next = f->block_of[end];
-    if (guard == FLOW_NONE || flow_nsucc(&f->graph, from) != 2)
-        return FLOW_NONE;
+    uint32_t next = f->block_of[end], target = branch_target(f, last);
+    if (flow_guard_literal(f, last) == FLOW_NONE || flow_nsucc(&f->graph, from) != 2)
+        return FLOW_TAKEN_PERHAPS;
     if (last->op == IR_exit || last->op == IR_ret)
-        return to == next && next != f->nblocks ? flow_not(guard) : FLOW_NONE;
-    if (last->op != IR_bra || last->noperands != 1 || last->operands[0].kind != IR_OPD_LABEL)
-        return FLOW_NONE;
-    const ir_label *label = &f->func->labels[last->operands[0].label];
-    uint32_t target = label->kind == IR_LABEL_CODE && label->pc <= f->func->ninsns
-                          ? f->block_of[label->pc]
-                          : FLOW_NONE;
+        return to == next && next != f->nblocks ? FLOW_TAKEN_ELSE : FLOW_TAKEN_PERHAPS;
     if (target == next || target == FLOW_NONE)
-        return FLOW_NONE;
-    return to == target ? guard : to == next ? flow_not(guard) : FLOW_NONE;
+        return FLOW_TAKEN_PERHAPS;
+    return to == target ? FLOW_TAKEN_WHERE
+           : to == next ? FLOW_TAKEN_ELSE
+                        : FLOW_TAKEN_PERHAPS;
+}
+
+flow_literal flow_edge_literal(const flow_function *f, uint32_t from, uint32_t to)
+{
+    const flow_block *block = &f->blocks[from];
+    flow_taken taken = flow_taken_where(f, from, to);
+    flow_literal guard = taken == FLOW_TAKEN_PERHAPS
+                             ? FLOW_NONE
+                             : flow_guard_literal(f,
+                                                  &f->func->insns[block->first + block->count - 1]);
+    return taken == FLOW_TAKEN_ELSE ? flow_not(guard) : guard;
 }
 
 /* A block that one edge leads to runs only when that edge was taken. */

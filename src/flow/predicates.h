@@ -34,6 +34,10 @@ static inline flow_literal flow_not(flow_literal literal)
 bool flow_holds(const flow_function *f, const flow_place *at, flow_literal literal);
 /* That the instruction's guard lets it run; FLOW_NONE where it has no guard. */
 flow_literal flow_guard_literal(const flow_function *f, const ir_insn *insn);
+/* Whether control goes from one block to the other where the guard of the first one's last
+ * instruction holds, or where it does not. */
+typedef enum flow_taken { FLOW_TAKEN_PERHAPS, FLOW_TAKEN_WHERE, FLOW_TAKEN_ELSE } flow_taken;
+flow_taken flow_taken_where(const flow_function *f, uint32_t from, uint32_t to);
 /* What holds whenever control goes from one block to the other; FLOW_NONE: nothing is known. */
 flow_literal flow_edge_literal(const flow_function *f, uint32_t from, uint32_t to);
 /* The context at the end of an edge's way, before the block that it leads to. */

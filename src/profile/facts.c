@@ -5,6 +5,7 @@
 #include "flow/affine.h"
 #include "flow/barriers.h"
 #include "flow/fills.h"
+#include "flow/premises.h"
 #include "ir/expansion.h"
 #include "profile/cubins.h"
 #include "profile/machine.h"
@@ -266,8 +267,22 @@ static wl_status write_fills(prof_builder *b, uint32_t of, flow_kernel *flow, wl
 
 /* ---- barriers ---- */
 
-static wl_status write_barriers(prof_builder *b, uint32_t of, const flow_kernel *flow,
-                                wl_arena *arena, wl_error *err)
+static wl_status write_premises(prof_builder *b, uint32_t of, flow_kernel *flow, wl_arena *arena,
+                                wl_error *err)
+{
+    flow_premises all = {0};
+    wl_status status = flow_find_premises(flow, arena, &all);
+    if (status != WL_OK)
+        return NOMEM(err);
+    for (uint32_t i = 0; i < all.count && status == WL_OK; i++) {
+        const prof_premise row = {of, all.rows[i].pc, all.rows[i].text};
+        status = table_insert_premises(b->insert[TABLE_premises], &row, err);
+    }
+    return status;
+}
+
+static wl_status write_barriers(prof_builder *b, uint32_t of, flow_kernel *flow, wl_arena *arena,
+                                wl_error *err)
 {
     flow_barriers all = {0};
     wl_status status = flow_find_barriers(flow, arena, &all);
@@ -277,7 +292,7 @@ static wl_status write_barriers(prof_builder *b, uint32_t of, const flow_kernel 
         const prof_barrier row = {.kernel = of, .pc = all.rows[i].pc, .meets = all.rows[i].meets};
         status = table_insert_barriers(b->insert[TABLE_barriers], &row, err);
     }
-    return status;
+    return status == WL_OK && all.count ? write_premises(b, of, flow, arena, err) : status;
 }
 
 /* ---- machine code ---- */

@@ -186,6 +186,13 @@ wl_status prof_load_barriers(prof_db *db, uint32_t kernel, wl_arena *arena, prof
                      "kernel_barriers WHERE " OF_KERNEL "ORDER BY kernel, pc", db_int(kernel));
 }
 
+wl_status prof_load_premises(prof_db *db, uint32_t kernel, wl_arena *arena, prof_premise_rows *out,
+                             wl_error *err)
+{
+    return LOAD_ROWS(db, premises, arena, out, err,
+                     "premises WHERE " OF_KERNEL "ORDER BY kernel, pc", db_int(kernel));
+}
+
 static void fill_access(db_row *row, void *item)
 {
     prof_access *a = item;

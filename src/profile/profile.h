@@ -224,6 +224,11 @@ typedef struct prof_barrier { /* of a kernel of which it can be followed what th
     uint64_t executions; /* by warps, over all launches */
 } prof_barrier;
 
+typedef struct prof_premise { /* what must hold of a thread that makes an access: flow/premises.h */
+    uint32_t kernel, pc;
+    const char *premise;
+} prof_premise;
+
 /* A memory instruction that accessed global memory in a launch, the first of those that are alike. */
 typedef struct prof_access {
     uint32_t kernel, pc, launch, object; /* object 0: not known */
@@ -729,6 +734,7 @@ PROF_ROWS(fill)
 PROF_ROWS(fill_read)
 PROF_ROWS(successor)
 PROF_ROWS(barrier)
+PROF_ROWS(premise)
 PROF_ROWS(access)
 PROF_ROWS(warp)
 PROF_ROWS(passed)
@@ -850,6 +856,8 @@ wl_status prof_load_fill_reads(prof_db *db, uint32_t kernel, wl_arena *arena,
 wl_status prof_load_successors(prof_db *db, uint32_t kernel, wl_arena *arena,
                                prof_successor_rows *out, wl_error *err);
 wl_status prof_load_barriers(prof_db *db, uint32_t kernel, wl_arena *arena, prof_barrier_rows *out,
+                             wl_error *err);
+wl_status prof_load_premises(prof_db *db, uint32_t kernel, wl_arena *arena, prof_premise_rows *out,
                              wl_error *err);
 /* By pc, launch and object. */
 wl_status prof_load_accesses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_access_rows *out,

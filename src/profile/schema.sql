@@ -140,6 +140,13 @@ CREATE TABLE barriers (
   PRIMARY KEY (kernel, pc)
 ) WITHOUT ROWID;
 
+-- What must hold of a thread that makes an access, in kernels with rows in barriers, as an expression
+-- (src/flow/premises.h); of accesses that any thread may make there is no row.
+CREATE TABLE premises (
+  kernel INTEGER NOT NULL, pc INTEGER NOT NULL, premise TEXT NOT NULL,
+  PRIMARY KEY (kernel, pc)
+) WITHOUT ROWID;
+
 -- Launches that differ in nothing but when they ran and how long: a row for all of them. first: the
 -- id of the first; count: how many; timed: those of them whose device_seconds are known. Seconds are
 -- sums over those that have any; device_least and device_most are of one launch.

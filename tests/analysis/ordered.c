@@ -28,7 +28,10 @@ static void load(ordered *o, prof_db *db)
     story_expect(prof_load_forms(db, 1, o->arena, &in->forms, &err), &err);
     story_expect(prof_load_barriers(db, 1, o->arena, &in->barriers, &err), &err);
     story_expect(prof_load_successors(db, 1, o->arena, &in->successors, &err), &err);
+    story_expect(prof_load_premises(db, 1, o->arena, &in->premises, &err), &err);
     prof_close(db);
+    for (uint32_t i = 0; i < in->barriers.count; i++)
+        in->barriers.rows[i].executions = 1;
 }
 
 void ordered_begin(ordered *o, const char *ptx, const uint32_t block[3], prof_access *accesses,

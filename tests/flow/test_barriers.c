@@ -67,8 +67,9 @@ static void of_some_threads(void **state)
 static void of_other_means(void **state)
 {
     static const char *const others[] = {
-        "atom.shared.add.u32 %r3, [tile], 1;",
-        "red.global.add.u32 [%d1], 1;",
+        "atom.acquire.gpu.shared.add.u32 %r3, [tile], 1;",
+        "red.release.gpu.global.add.u32 [%d1], 1;",
+        "atom.add.u32 %r3, [%d1], 1;",
         "membar.gl;",
         "fence.acq_rel.gpu;",
         "ld.volatile.global.u32 %r3, [%d1];",
@@ -91,6 +92,7 @@ static void of_other_means(void **state)
         snprintf(body, sizeof body, "%s\nbar.sync 0;", others[i]);
         expect(body, "-");
     }
+    expect("atom.shared.add.u32 %r3, [tile], 1;\nred.global.add.u32 [%d1], 1;\nbar.sync 0;", "b");
     expect("ld.global.nc.u32 %r3, [%d1];\nshfl.sync.idx.b32 %r3, %r2, 0, 31, -1;\nbar.sync 0;",
            "b");
 }

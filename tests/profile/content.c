@@ -24,6 +24,7 @@ static const char *const stable[] = {
     "SELECT * FROM forms ORDER BY kernel, pc, position",
     "SELECT * FROM successors ORDER BY kernel, first_pc, next_pc",
     "SELECT * FROM barriers ORDER BY kernel, pc",
+    "SELECT * FROM premises ORDER BY kernel, pc",
     "SELECT id, process, number, kernel, call, grid_x, grid_y, grid_z, block_x, block_y, block_z, "
     "cluster_x, "
     "cluster_y, cluster_z, dynamic_shared, static_shared, local_bytes, registers, stream, error, "

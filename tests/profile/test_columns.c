@@ -650,6 +650,7 @@ static const unset_column unset[] = {
     {"fills", "*", "test_facts.c: of kernels that write to shared memory"},
     {"fill_reads", "*", "test_facts.c"},
     {"barriers", "*", "test_facts.c: of kernels with barriers"},
+    {"premises", "*", "test_facts.c: of kernels with barriers"},
     {"paths", "*", "test_paths.c"},
     {"path_runs", "*", "test_paths.c"},
     {"sequences", "*", "test_sequences.c"},

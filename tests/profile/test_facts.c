@@ -73,16 +73,18 @@ static const char barriers_ptx[] = ".version 8.0\n"
                                    "{\n"
                                    ".shared .align 4 .b8 tile[128];\n"
                                    ".reg .b32 %r<3>;\n"
-                                   ".reg .pred %p<2>;\n"
-                                   /* 0 */ "ld.param.u32 %r1, [n];\n"
-                                   /* 1 */ "setp.lt.u32 %p1, %r1, 8;\n"
-                                   /* 2 */ "@%p1 bra L;\n"
-                                   /* 3 */ "bar.sync 0;\n"
-                                   /* 4 */ "bar.red.popc.u32 %r2, 0, %p1;\n"
+                                   ".reg .pred %p<3>;\n"
+                                   /* 0 */ "mov.u32 %r2, %laneid;\n"
+                                   /* 1 */ "setp.eq.u32 %p2, %r2, 0;\n"
+                                   /* 2 */ "ld.param.u32 %r1, [n];\n"
+                                   /* 3 */ "setp.lt.u32 %p1, %r1, 8;\n"
+                                   /* 4 */ "@%p1 bra L;\n"
+                                   /* 5 */ "bar.sync 0;\n"
+                                   /* 6 */ "bar.red.popc.u32 %r2, 0, %p1;\n"
                                    "L:\n"
-                                   /* 5 */ "st.shared.u32 [tile+4], %r1;\n"
-                                   /* 6 */ "bar.warp.sync -1;\n"
-                                   /* 7 */ "ret;\n"
+                                   /* 7 */ "@%p2 st.shared.u32 [tile+4], %r1;\n"
+                                   /* 8 */ "bar.warp.sync -1;\n"
+                                   /* 9 */ "ret;\n"
                                    "}\n";
 
 static sqlite3 *make_of(const char *code, size_t length)
@@ -230,10 +232,11 @@ static void barriers(void **state)
     (void)state;
     sqlite3 *sql = make_of(barriers_ptx, sizeof barriers_ptx - 1);
     expect_rows(sql, "SELECT first_pc, next_pc FROM successors ORDER BY first_pc, next_pc",
-                "0 3\n0 5\n3 5\n");
+                "0 5\n0 7\n5 7\n");
     expect_rows(sql, "SELECT pc, meets, executions FROM kernel_barriers ORDER BY pc",
-                "3 0 0\n4 1 0\n6 2 0\n");
-    expect_rows(sql, "SELECT pc, bytes, form FROM v_forms", "5 4 &tile + 4\n");
+                "5 0 0\n6 1 0\n8 2 0\n");
+    expect_rows(sql, "SELECT pc, bytes, form FROM v_forms", "7 4 &tile + 4\n");
+    expect_rows(sql, "SELECT pc, premise FROM premises", "7 eq.u32(laneid, 0)\n");
     sqlite3_close(sql);
 }
 

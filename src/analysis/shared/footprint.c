@@ -9,7 +9,7 @@
 
 #include <xxhash.h>
 
-enum { MOST_THREADS = 1024, LANES = 32 };
+enum { MOST_THREADS = CROWD_WARPS * CROWD_LANES, LANES = CROWD_LANES };
 
 /* Where a step on the way may overflow, by which the address is off then: a multiple of what numbers
  * of 16 bits, the narrowest that forms have, can hold. */
@@ -211,18 +211,56 @@ static footprint_order meet_from(const spot *spots, uint32_t count, uint64_t fro
     return order;
 }
 
-footprint_order footprint_meet(const footprint *a, const footprint *b, const uint32_t block[3])
+static bool are_of_two_warps(const crowd *a, const crowd *b)
 {
-    uint32_t count = block[0] * block[1] * block[2];
+    for (uint32_t x = 0; x < CROWD_WARPS; x++)
+        for (uint32_t y = 0; y < CROWD_WARPS; y++)
+            if (x != y && a->lanes[x] && b->lanes[y])
+                return true;
+    return false;
+}
+
+/* Is there a lane of the one and another lane of the other? */
+static bool are_of_two_lanes(uint32_t a, uint32_t b)
+{
+    bool same = a == b && !(a & (a - 1));
+    return a && b && !same;
+}
+
+footprint_order footprint_meet_anywhere(const crowd *a, const crowd *b)
+{
+    if (are_of_two_warps(a, b))
+        return FOOTPRINT_BLOCK;
+    for (uint32_t w = 0; w < CROWD_WARPS; w++)
+        if (are_of_two_lanes(a->lanes[w], b->lanes[w]))
+            return FOOTPRINT_WARPS;
+    return FOOTPRINT_APART;
+}
+
+/* Where the threads begin, by place; how many there are. */
+static uint32_t spots_of(const footprint *f, const crowd *by, const uint32_t block[3],
+                         uint64_t size, spot spots[MOST_THREADS])
+{
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < block[0] * block[1] * block[2]; t++)
+        if (crowd_has(by, t))
+            spots[count++] = (spot){on_ring(begin_of(f, t, block), size), t};
+    qsort(spots, count, sizeof *spots, by_begin);
+    return count;
+}
+
+footprint_order footprint_meet(const footprint *a, const crowd *by_a, const footprint *b,
+                               const crowd *by_b, const uint32_t block[3])
+{
     uint64_t size = wl_gcd(a->step, b->step), reach = (uint64_t)a->bytes + b->bytes - 1;
     footprint_order order = FOOTPRINT_APART;
     spot spots[MOST_THREADS];
     if (size && reach >= size)
-        return count > LANES ? FOOTPRINT_BLOCK : count > 1 ? FOOTPRINT_WARPS : FOOTPRINT_APART;
-    for (uint32_t t = 0; t < count; t++)
-        spots[t] = (spot){on_ring(begin_of(b, t, block), size), t};
-    qsort(spots, count, sizeof *spots, by_begin);
-    for (uint32_t t = 0; t < count && order != FOOTPRINT_BLOCK; t++) {
+        return footprint_meet_anywhere(by_a, by_b);
+    uint32_t count = spots_of(b, by_b, block, size, spots);
+    for (uint32_t t = 0; t < block[0] * block[1] * block[2] && order != FOOTPRINT_BLOCK; t++) {
+        if (!crowd_has(by_a, t))
+            continue;
         int64_t from = begin_of(a, t, block) - (int64_t)b->bytes + 1;
         footprint_order one = meet_from(spots, count, on_ring(from, size), reach, size, t);
         order = one > order ? one : order;

@@ -3,11 +3,12 @@
  *
  * A form is a sum: what the thread's index says, what iterations add, and what is the same for all
  * threads of the block while the kernel runs (parameters, the block's index). Of the last it is enough that two
- * forms have the same. Iterations are taken to be any, in one form independent of those in the other. Internal
- * to the folder. */
+ * forms have the same. Iterations are taken to be any, in one form independent of those in the other. Which
+ * threads access at all is told beside (crowd.h). Internal to the folder. */
 #ifndef WL_ANALYSIS_SHARED_FOOTPRINT_H
 #define WL_ANALYSIS_SHARED_FOOTPRINT_H
 
+#include "analysis/shared/crowd.h"
 #include "profile/profile.h"
 
 /* What two accesses need between them, so that one comes after the other. */
@@ -35,7 +36,10 @@ bool footprint_same_base(const footprint *a, const footprint *b);
 /* Is the distance between the two addresses known, whatever the launch is? */
 bool footprint_comparable(const footprint *a, const footprint *b);
 
-/* Of two that are comparable. */
-footprint_order footprint_meet(const footprint *a, const footprint *b, const uint32_t block[3]);
+/* Of two that are comparable, by these threads of a block of 1024 at most. */
+footprint_order footprint_meet(const footprint *a, const crowd *by_a, const footprint *b,
+                               const crowd *by_b, const uint32_t block[3]);
+/* Of accesses by these threads that may be anywhere. */
+footprint_order footprint_meet_anywhere(const crowd *a, const crowd *b);
 
 #endif

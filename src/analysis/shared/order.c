@@ -13,7 +13,10 @@ enum { MOST_SHAPES = 8, MOST_CODE = 20000, MOST_ACCESSES = 400, NOBODY = UINT32_
 typedef struct access {
     uint32_t pc;
     bool writes, shared, global; /* both: its address tells which */
+    bool signals; /* an atomic in global memory: other blocks may act on it */
+    const char *premise;
     footprint at[MOST_SHAPES];
+    crowd by[MOST_SHAPES];
     const prof_access *objects; /* that it reached in global memory, by launch */
     uint32_t nobjects;
 } access;
@@ -33,7 +36,10 @@ typedef struct walker {
     access *accesses;
     uint32_t nshapes;
     uint32_t shapes[MOST_SHAPES][3];
-    uint8_t *met; /* [naccesses][naccesses] footprint_order + 1; 0: not looked at */
+    crowd all[MOST_SHAPES]; /* the threads of a block */
+    bool guarded;           /* premises count */
+    /* [naccesses][naccesses] footprint_order + 1; 0: not looked at; [1] where premises count */
+    uint8_t *met[2];
     /* Of a walk_from. */
     uint32_t *stack, *seen;
     uint32_t turn;
@@ -63,9 +69,15 @@ static bool is_of_other_memory(const char *op)
            op_has(op, "param::entry") || op_has(op, "param::func");
 }
 
+static bool is_atomic(const char *op)
+{
+    return op_is(op, "atom") || op_is(op, "red");
+}
+
 static bool is_access(const char *op)
 {
-    return (op_is(op, "ld") || op_is(op, "ldu") || op_is(op, "st")) && !is_of_other_memory(op);
+    return (op_is(op, "ld") || op_is(op, "ldu") || op_is(op, "st") || is_atomic(op)) &&
+           !is_of_other_memory(op);
 }
 
 /* ---- control flow ---- */
@@ -175,20 +187,48 @@ static const prof_access *objects_of(const ana_input *input, uint32_t pc, uint32
     return *count ? &all->rows[first] : NULL;
 }
 
-static void add_access(walker *w, const prof_code *code)
+static const char *premise_of(const ana_input *input, uint32_t pc)
+{
+    for (uint32_t i = 0; i < input->premises.count && input->premises.rows[i].pc <= pc; i++)
+        if (input->premises.rows[i].pc == pc)
+            return input->premises.rows[i].premise;
+    return NULL;
+}
+
+/* Many accesses have the premise of the one before. */
+static bool find_crowds(const walker *w, access *a)
+{
+    const access *last = w->naccesses ? a - 1 : NULL;
+    bool same = last && a->premise && last->premise && strcmp(a->premise, last->premise) == 0;
+    for (uint32_t s = 0; s < w->nshapes; s++) {
+        if (same)
+            a->by[s] = last->by[s];
+        else if (!crowd_of(a->premise, w->shapes[s], w->input->scratch, &a->by[s]))
+            return false;
+    }
+    return true;
+}
+
+static bool add_access(walker *w, const prof_code *code)
 {
     bool shared = op_has(code->op, "shared"), global = op_has(code->op, "global");
     access *a = &w->accesses[w->naccesses];
     *a = (access){.pc = code->pc,
-                  .writes = op_is(code->op, "st"),
+                  .writes = op_is(code->op, "st") || is_atomic(code->op),
                   .shared = shared || !global,
-                  .global = global || !shared};
+                  .global = global || !shared,
+                  .signals = is_atomic(code->op) && (global || !shared),
+                  .premise = premise_of(w->input, code->pc)};
     a->objects = objects_of(w->input, code->pc, &a->nobjects);
     for (uint32_t s = 0; s < w->nshapes; s++)
         a->at[s] = footprint_of(ana_form_at(&w->input->forms, code->pc), w->shapes[s]);
-    w->access_at[code->pc] = w->naccesses++;
+    w->access_at[code->pc] = w->naccesses;
+    bool good = find_crowds(w, a);
+    w->naccesses++;
+    return good;
 }
 
+/* False where there are too many, or memory is exhausted. */
 static bool find_accesses(walker *w)
 {
     for (uint32_t pc = 0; pc < w->ncode; pc++) {
@@ -196,9 +236,8 @@ static bool find_accesses(walker *w)
         w->access_at[pc] = NOBODY;
         if (!is_access(code->op))
             continue;
-        if (w->naccesses == MOST_ACCESSES)
+        if (w->naccesses == MOST_ACCESSES || !add_access(w, code))
             return false;
-        add_access(w, code);
     }
     return true;
 }
@@ -220,6 +259,8 @@ static bool find_shapes(walker *w)
         if (l->kernel != w->input->kernel->id || has_shape(w, l->block))
             continue;
         if (w->nshapes == MOST_SHAPES)
+            return false;
+        if (!crowd_of(NULL, l->block, w->input->scratch, &w->all[w->nshapes]))
             return false;
         memcpy(w->shapes[w->nshapes++], l->block, sizeof l->block);
     }
@@ -250,19 +291,45 @@ static bool has_other_objects(const walker *w, const access *a, const access *b)
     return apart;
 }
 
-static footprint_order meet_shared(const footprint *a, const footprint *b, const uint32_t block[3])
+static bool fits_in_crowd(const uint32_t block[3])
 {
-    if (footprint_comparable(a, b) && a->base)
-        return footprint_meet(a, b, block);
-    return a->base && b->base && !footprint_same_base(a, b) ? FOOTPRINT_APART : FOOTPRINT_BLOCK;
+    return (uint64_t)block[0] * block[1] * block[2] <= (uint64_t)CROWD_WARPS * CROWD_LANES;
 }
 
-static footprint_order meet_global(const walker *w, const access *x, const access *y, uint32_t s)
+static const crowd *crowd_at(const walker *w, const access *a, uint32_t s)
+{
+    return w->guarded ? &a->by[s] : &w->all[s];
+}
+
+static footprint_order meet_anywhere(const walker *w, const access *x, const access *y, uint32_t s)
+{
+    return fits_in_crowd(w->shapes[s])
+               ? footprint_meet_anywhere(crowd_at(w, x, s), crowd_at(w, y, s))
+               : FOOTPRINT_BLOCK;
+}
+
+static footprint_order meet_known(const walker *w, const access *x, const access *y, uint32_t s)
+{
+    return footprint_meet(&x->at[s], crowd_at(w, x, s), &y->at[s], crowd_at(w, y, s), w->shapes[s]);
+}
+
+static footprint_order meet_shared(const walker *w, const access *x, const access *y, uint32_t s)
 {
     const footprint *a = &x->at[s], *b = &y->at[s];
-    if (footprint_comparable(a, b))
-        return footprint_meet(a, b, w->shapes[s]);
-    return has_other_objects(w, x, y) ? FOOTPRINT_APART : FOOTPRINT_BLOCK;
+    if (footprint_comparable(a, b) && a->base)
+        return meet_known(w, x, y, s);
+    return a->base && b->base && !footprint_same_base(a, b) ? FOOTPRINT_APART
+                                                            : meet_anywhere(w, x, y, s);
+}
+
+/* What signals to other blocks stays where all that they may rely on stands. */
+static footprint_order meet_global(const walker *w, const access *x, const access *y, uint32_t s)
+{
+    if (x->signals || y->signals)
+        return FOOTPRINT_BLOCK;
+    if (footprint_comparable(&x->at[s], &y->at[s]))
+        return meet_known(w, x, y, s);
+    return has_other_objects(w, x, y) ? FOOTPRINT_APART : meet_anywhere(w, x, y, s);
 }
 
 static footprint_order worse_order(footprint_order a, footprint_order b)
@@ -277,7 +344,7 @@ static footprint_order meet(const walker *w, const access *x, const access *y)
         return order;
     for (uint32_t s = 0; s < w->nshapes && order != FOOTPRINT_BLOCK; s++) {
         if (x->shared && y->shared)
-            order = worse_order(order, meet_shared(&x->at[s], &y->at[s], w->shapes[s]));
+            order = worse_order(order, meet_shared(w, x, y, s));
         if (x->global && y->global)
             order = worse_order(order, meet_global(w, x, y, s));
     }
@@ -286,7 +353,7 @@ static footprint_order meet(const walker *w, const access *x, const access *y)
 
 static footprint_order met(walker *w, uint32_t x, uint32_t y)
 {
-    uint8_t *known = &w->met[(size_t)x * w->naccesses + y];
+    uint8_t *known = &w->met[w->guarded][(size_t)x * w->naccesses + y];
     if (!*known)
         *known = (uint8_t)(1 + meet(w, &w->accesses[x], &w->accesses[y]));
     return (footprint_order)(*known - 1);
@@ -346,13 +413,18 @@ static void set_keeps(walker *w, const order_barriers *o, const order_barrier *l
             w->keeps[o->rows[i].pc] = (uint8_t)to;
 }
 
+/* Of a barrier that never ran premises tell nothing: behind `if (blockDim.x > 512)` no thread of
+ * smaller blocks accesses anything. */
 static footprint_order needs_of_place(walker *w, const order_barriers *o, const order_barrier *like,
                                       footprint_order apart)
 {
     footprint_order order = FOOTPRINT_APART;
-    for (uint32_t i = 0; i < o->count; i++)
-        if (is_same_place(&o->rows[i], like))
-            order = worse_order(order, needs(w, o->rows[i].pc, apart));
+    for (uint32_t i = 0; i < o->count; i++) {
+        if (!is_same_place(&o->rows[i], like))
+            continue;
+        w->guarded = o->rows[i].executions > 0;
+        order = worse_order(order, needs(w, o->rows[i].pc, apart));
+    }
     return order;
 }
 
@@ -443,9 +515,11 @@ static bool judge_kernel(walker *w, order_barriers *out)
         return true;
     if (!link_code(w))
         return false;
-    w->met = wl_new_array(w->input->scratch, uint8_t, (size_t)w->naccesses * w->naccesses + 1);
+    for (int i = 0; i < 2; i++)
+        w->met[i] = wl_new_array(w->input->scratch, uint8_t,
+                                 (size_t)w->naccesses * w->naccesses + 1);
     out->known = true;
-    return w->met && add_barriers(w, out) && judge_places(w, out);
+    return w->met[0] && w->met[1] && add_barriers(w, out) && judge_places(w, out);
 }
 
 wl_status order_of(const ana_input *input, order_barriers *out, wl_error *err)
