@@ -1,5 +1,6 @@
 /* Random kernels: barriers that are told to be superfluous are none to anybody who keeps every access
- * of every lane, in the emulator's log, and looks for two that they alone keep apart. */
+ * of every lane, in the emulator's log, and looks for two that they alone keep apart. Where no threads
+ * race, the kernel that follows the advice leaves the same in memory. */
 #include "ordered.h"
 
 #include "base/vec.h"
@@ -9,9 +10,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-    KERNELS = 500,
+    KERNELS = 600,
 
     BUFFER = 65536 + 64,
     TEXT = 65536,
@@ -62,6 +64,28 @@ static void put_narrow_offset(writer *w)
         1024u << pick(w, 4));
 }
 
+/* %p2: what differs from thread to thread, by its place, or is not known to. */
+static void put_guard(writer *w)
+{
+    static const char *const compares[] = {"lt", "ge", "eq", "ne"};
+    static const char *const places[] = {"%r1", "%r1", "%r2", "%r11", "%r12", "%r13", "%r6"};
+    static const uint32_t numbers[] = {0, 1, 2, 8, 16, 31, 32, 64};
+    for (uint32_t p = 2; p < 4; p++)
+        put(w, "setp.%s.u32 %%p%u, %s, %u;\n", compares[pick(w, 4)], p, places[pick(w, 7)],
+            numbers[pick(w, 8)]);
+    if (pick(w, 3) == 0)
+        put(w, "%s.pred %%p2, %%p2, %%p3;\n", pick(w, 2) ? "and" : "or");
+}
+
+/* An atomic, of a word. */
+static void put_update(writer *w, const char *space)
+{
+    if (pick(w, 2))
+        put(w, "atom.%s.add.u32 %%r6, [%%d6], 1;\n", space);
+    else
+        put(w, "red.%s.add.u32 [%%d6], %%r1;\n", space);
+}
+
 static void put_access(writer *w)
 {
     static const char *const arrays[] = {"one", "two", "in", "out"};
@@ -77,6 +101,14 @@ static void put_access(writer *w)
     else
         put(w, "mov.u64 %%d4, %%d%u;\n", which - 1);
     put(w, "cvt.u64.u32 %%d5, %%r5;\nadd.u64 %%d6, %%d4, %%d5;\n");
+    if (bytes == 4 && pick(w, 8) == 0) {
+        put_update(w, space);
+        return;
+    }
+    if (pick(w, 4) == 0) {
+        put_guard(w);
+        put(w, "@%s%%p2 ", pick(w, 2) ? "!" : "");
+    }
     const char *type = bytes == 4 ? ".u32" : pick(w, 2) ? ".v2.u32" : ".u64";
     const char *data = bytes == 4 ? "%r6" : type[1] == 'v' ? "{%r6, %r10}" : "%d7";
     if (pick(w, 2))
@@ -103,6 +135,29 @@ static void put_loop(writer *w)
         2 + pick(w, 2), label);
 }
 
+/* Half as many threads in each iteration, as a sum has them. */
+static void put_halving(writer *w)
+{
+    uint32_t label = w->labels++;
+    if (pick(w, 2))
+        put(w, "mov.u32 %%r14, %u;\n", 8u << pick(w, 4));
+    else
+        put(w, "mov.u32 %%r14, %%ntid.x;\nshr.u32 %%r14, %%r14, 1;\n");
+    put(w, "L%u:\nsetp.ge.u32 %%p2, %%r1, %%r14;\n@%%p2 bra N%u;\n", label, label);
+    w->arms++;
+    put_statements(w, 1 + pick(w, 2));
+    if (pick(w, 2))
+        put(w, "mov.u32 %%r5, one;\nmad.lo.u32 %%r15, %%r14, 4, %%r5;\n"
+               "mad.lo.u32 %%r15, %%r1, 4, %%r15;\nld.shared.u32 %%r6, [%%r15];\n"
+               "mad.lo.u32 %%r15, %%r1, 4, %%r5;\nst.shared.u32 [%%r15], %%r6;\n");
+    w->arms--;
+    put(w, "N%u:\n", label);
+    if (!w->arms)
+        put_barrier(w);
+    put(w, "shr.u32 %%r14, %%r14, 1;\nsetp.gt.u32 %%p1, %%r14, %u;\n@%%p1 bra L%u;\n",
+        pick(w, 2) * 4, label);
+}
+
 /* All threads go one way, by the launch; or some of them another. */
 static void put_branch(writer *w)
 {
@@ -111,7 +166,7 @@ static void put_branch(writer *w)
     if (together)
         put(w, "setp.lt.u32 %%p2, %%r8, %u;\n", pick(w, 10));
     else
-        put(w, "setp.lt.u32 %%p2, %%r1, %u;\n", 8u << pick(w, 4));
+        put_guard(w);
     put(w, "@%%p2 bra L%u;\n", label);
     w->arms += !together;
     put_statements(w, 1 + pick(w, 3));
@@ -123,9 +178,11 @@ static void put_statements(writer *w, uint32_t count)
 {
     w->depth++;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t what = pick(w, 12);
+        uint32_t what = pick(w, 13);
         if (what == 0 && w->depth == 1)
             put_loop(w);
+        else if (what == 12 && w->depth == 1)
+            put_halving(w);
         else if (what == 1 && w->depth < 3)
             put_branch(w);
         else if (what < 6 && !w->arms)
@@ -141,10 +198,12 @@ static void put_kernel(writer *w)
     put(w, HEADER ".file 1 \"/src/kernel.cu\"\n"
                   ".visible .entry kernel(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"
                   ".shared .align 16 .b8 one[16384];\n.shared .align 16 .b8 two[16384];\n"
-                  ".reg .pred %%p<4>;\n.reg .b16 %%h<2>;\n.reg .b32 %%r<12>;\n.reg .b64 %%d<8>;\n"
+                  ".reg .pred %%p<4>;\n.reg .b16 %%h<2>;\n.reg .b32 %%r<16>;\n.reg .b64 %%d<8>;\n"
                   ".loc 1 1 1\n"
                   "ld.param.u64 %%d1, [in];\nld.param.u64 %%d2, [out];\nld.param.u32 %%r8, [n];\n"
-                  "mov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %%tid.y;\nmov.u32 %%r6, 0;\n"
+                  "mov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %%tid.y;\nmov.u32 %%r6, %%tid.x;\n"
+                  "mov.u32 %%r11, %%ntid.x;\nmad.lo.u32 %%r11, %%r2, %%r11, %%r1;\n"
+                  "and.b32 %%r12, %%r11, 31;\nshr.u32 %%r13, %%r11, 5;\n"
                   "mov.u32 %%r7, 0;\nmov.u32 %%r10, 0;\nmov.u64 %%d7, 0;\n");
     put_statements(w, 4 + pick(w, 10));
     put(w, "ret;\n}\n");
@@ -158,8 +217,14 @@ typedef struct event { /* an access by a lane */
     uint64_t at;
 } event;
 
+typedef struct meeting { /* of two accesses by different threads, one of them not only to load */
+    uint32_t first, then; /* events */
+} meeting;
+
 typedef struct history {
     wl_vec(event) events;
+    wl_vec(meeting) meetings; /* in different phases */
+    bool races;               /* some meet in one phase */
     wl_vec(uint32_t) barriers; /* pc of the one that ends each phase */
 } history;
 
@@ -225,20 +290,91 @@ static footprint_order left_between(const ordered *o, const history *h, const ev
     return left;
 }
 
+static void find_meetings(history *h)
+{
+    for (uint32_t i = 0; i < h->events.count; i++)
+        for (uint32_t k = i + 1; k < h->events.count; k++) {
+            const event *a = &h->events.data[i], *b = &h->events.data[k];
+            if (!touch(a, b) || a->thread == b->thread)
+                continue;
+            if (a->phase == b->phase)
+                h->races = true;
+            else
+                assert_true(wl_push(&h->meetings, ((meeting){i, k})));
+        }
+}
+
 /* Two that nothing keeps apart any more; NULL: there are none. */
 static const event *conflict_of(const ordered *o, const history *h)
 {
-    for (size_t i = 0; i < h->events.count; i++)
-        for (size_t k = i + 1; k < h->events.count; k++) {
-            const event *a = &h->events.data[i], *b = &h->events.data[k];
-            if (a->phase == b->phase || a->thread == b->thread || !touch(a, b))
-                continue;
-            footprint_order needed = a->thread / 32 == b->thread / 32 ? FOOTPRINT_WARPS
-                                                                      : FOOTPRINT_BLOCK;
-            if (left_between(o, h, a, b) < needed)
-                return a;
-        }
+    for (size_t i = 0; i < h->meetings.count; i++) {
+        const event *a = &h->events.data[h->meetings.data[i].first];
+        const event *b = &h->events.data[h->meetings.data[i].then];
+        footprint_order needed = a->thread / 32 == b->thread / 32 ? FOOTPRINT_WARPS
+                                                                  : FOOTPRINT_BLOCK;
+        if (left_between(o, h, a, b) < needed)
+            return a;
+    }
     return NULL;
+}
+
+/* ---- a run ---- */
+
+typedef struct run {
+    fixture f;
+    uint64_t buffers[2];
+} run;
+
+static void begin_run(run *r, const char *text, const uint32_t block[3], uint64_t seed,
+                      const acc_observer *observer)
+{
+    fixture_begin(&r->f, text);
+    r->f.observer = observer;
+    for (int i = 0; i < 2; i++) {
+        uint32_t *words = fixture_alloc(&r->f, BUFFER);
+        for (uint32_t k = 0; k < BUFFER / 4; k++)
+            words[k] = k * 2654435761u;
+        r->buffers[i] = P(words);
+    }
+    fixture_ok(&r->f, fixture_try(&r->f, "kernel", (emu_dim){1, 1, 1},
+                                  (emu_dim){block[0], block[1], block[2]}, 3,
+                                  (uint64_t[]){r->buffers[0], r->buffers[1], seed % 10}));
+}
+
+/* ---- the advice followed ---- */
+
+#define BARRIER "bar.sync 0;\n"
+
+/* Whose n-th barrier is the n-th of the rows: all are of the block, and by pc. */
+static void follow_advice(const ordered *o, const char *text, char *out)
+{
+    uint32_t n = 0;
+    *out = '\0';
+    for (const char *at; (at = strstr(text, BARRIER)); n++) {
+        footprint_order needs = ordered_needs(o, n);
+        strncat(out, text, (size_t)(at - text));
+        strcat(out, needs == FOOTPRINT_BLOCK   ? BARRIER
+                    : needs == FOOTPRINT_WARPS ? "bar.warp.sync -1;\n"
+                                               : "");
+        text = at + strlen(BARRIER);
+    }
+    assert_int_equal(n, o->all.count);
+    strcat(out, text);
+}
+
+static bool same_results(const ordered *o, const char *text, const run *before,
+                         const uint32_t block[3], uint64_t seed)
+{
+    static char followed[TEXT];
+    run after;
+    bool same = true;
+    follow_advice(o, text, followed);
+    begin_run(&after, followed, block, seed, NULL);
+    for (int i = 0; i < 2; i++)
+        same &= memcmp((void *)(uintptr_t)before->buffers[i], (void *)(uintptr_t)after.buffers[i],
+                       BUFFER) == 0;
+    fixture_end(&after.f);
+    return same;
 }
 
 /* ---- together ---- */
@@ -260,9 +396,11 @@ static uint32_t objects_of(const history *h, const uint64_t *buffers, prof_acces
 
 typedef struct tally {
     uint32_t gone, eased, kept, idle; /* idle: kept, though this run shows no need */
+    uint32_t by_guards;               /* of gone and eased: not without what guards tell */
+    uint32_t run;                     /* kernels that ran as advised */
 } tally;
 
-static void add_up(const ordered *o, const history *h, tally *t)
+static void add_up(ordered *o, const history *h, tally *t)
 {
     for (uint32_t i = 0; i < o->all.count; i++) {
         footprint_order needs = o->all.rows[i].needs;
@@ -275,6 +413,32 @@ static void add_up(const ordered *o, const history *h, tally *t)
             o->all.rows[i].needs = needs;
         }
     }
+}
+
+static void compare_without_guards(ordered *o, tally *t)
+{
+    order_barriers plain;
+    wl_error err;
+    o->input.premises.count = 0;
+    assert_int_equal(order_of(&o->input, &plain, &err), WL_OK);
+    assert_int_equal(plain.count, o->all.count);
+    for (uint32_t i = 0; i < plain.count; i++)
+        t->by_guards += o->all.rows[i].needs < plain.rows[i].needs;
+}
+
+static void check_advice(ordered *o, const history *h, const char *text, const run *r, uint64_t seed,
+                         tally *t)
+{
+    const event *conflict = conflict_of(o, h);
+    if (conflict)
+        fail_msg("seed %llu: what pc %u accesses is no longer ordered\n%s",
+                 (unsigned long long)seed, conflict->pc, text);
+    if (h->races)
+        return;
+    t->run++;
+    if (!same_results(o, text, r, o->launch.block, seed))
+        fail_msg("seed %llu: with the advice it leaves something else in memory\n%s",
+                 (unsigned long long)seed, text);
 }
 
 static void check_kernel(uint64_t seed, tally *t)
@@ -292,24 +456,19 @@ static void check_kernel(uint64_t seed, tally *t)
                                    .block_begin = begin_block,
                                    .access = note_access,
                                    .barrier = note_barrier};
-    fixture f;
-    fixture_begin(&f, text);
-    f.observer = &observer;
-    uint64_t buffers[] = {P(fixture_alloc(&f, BUFFER)), P(fixture_alloc(&f, BUFFER))};
-    fixture_ok(&f, fixture_try(&f, "kernel", (emu_dim){1, 1, 1},
-                               (emu_dim){block[0], block[1], block[2]}, 3,
-                               (uint64_t[]){buffers[0], buffers[1], seed % 10}));
+    run r;
     ordered o;
-    ordered_begin(&o, text, block, rows, objects_of(&h, buffers, rows));
-    const event *conflict = conflict_of(&o, &h);
-    if (conflict)
-        fail_msg("seed %llu: what pc %u accesses is no longer ordered\n%s",
-                 (unsigned long long)seed, conflict->pc, text);
+    begin_run(&r, text, block, seed, &observer);
+    find_meetings(&h);
+    ordered_begin(&o, text, block, rows, objects_of(&h, r.buffers, rows));
+    check_advice(&o, &h, text, &r, seed, t);
     add_up(&o, &h, t);
+    compare_without_guards(&o, t);
     ordered_end(&o);
-    fixture_end(&f);
+    fixture_end(&r.f);
     wl_vec_free(&h.events);
     wl_vec_free(&h.barriers);
+    wl_vec_free(&h.meetings);
 }
 
 static void nothing_needed_is_told(void **state)
@@ -318,9 +477,12 @@ static void nothing_needed_is_told(void **state)
     tally t = {0};
     for (uint64_t seed = 1; seed <= KERNELS; seed++)
         check_kernel(seed, &t);
-    print_message("%u can go, %u are of warps, %u stay (%u of them without a need in these runs)\n",
-                  t.gone, t.eased, t.kept, t.idle);
+    print_message("%u can go, %u are of warps, %u stay (%u of them without a need in these runs); %u "
+                  "are told by guards; %u kernels ran as advised\n",
+                  t.gone, t.eased, t.kept, t.idle, t.by_guards, t.run);
     assert_true(t.gone > KERNELS / 10 && t.eased > KERNELS / 50 && t.kept > KERNELS / 2);
+    assert_true(t.by_guards > KERNELS / 50 && t.run > KERNELS / 10);
+    assert_true(t.gone + t.eased > 2 * t.idle);
 }
 
 int main(void)
