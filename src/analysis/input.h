@@ -46,7 +46,7 @@ typedef struct ana_input {
     prof_barrier_rows barriers; /* by pc; none: then there are none of the next two either */
     prof_successor_rows successors;
     prof_premise_rows premises; /* by pc; of kernels with barriers, too */
-    prof_access_rows accesses; /* to global memory, by pc, launch, object */
+    prof_access_rows accesses;  /* to global memory, by pc, launch, object */
     prof_sample_rows samples;
     prof_use_rows uses; /* by object, space, launch */
     uint32_t ngroups;

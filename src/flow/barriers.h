@@ -2,7 +2,8 @@
  *
  * That is so where all threads come to the same barriers of the block in the same order, and nothing
  * but these barriers, and those of warps, orders what threads load and store: then what each thread
- * does between two barriers is all that another may see too early or too late without one. */
+ * does between two barriers is all that another may see too early or too late without one. Atomics
+ * order nothing but themselves; what one in global memory tells other blocks is the reader's matter. */
 #ifndef WL_FLOW_BARRIERS_H
 #define WL_FLOW_BARRIERS_H
 

@@ -320,9 +320,7 @@ flow_taken flow_taken_where(const flow_function *f, uint32_t from, uint32_t to)
         return to == next && next != f->nblocks ? FLOW_TAKEN_ELSE : FLOW_TAKEN_PERHAPS;
     if (target == next || target == FLOW_NONE)
         return FLOW_TAKEN_PERHAPS;
-    return to == target ? FLOW_TAKEN_WHERE
-           : to == next ? FLOW_TAKEN_ELSE
-                        : FLOW_TAKEN_PERHAPS;
+    return to == target ? FLOW_TAKEN_WHERE : to == next ? FLOW_TAKEN_ELSE : FLOW_TAKEN_PERHAPS;
 }
 
 flow_literal flow_edge_literal(const flow_function *f, uint32_t from, uint32_t to)

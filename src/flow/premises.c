@@ -185,6 +185,7 @@ static const node *sum_of_product(walk *w, const ir_insn *insn, uint32_t depth)
                    operand_node(w, insn, 3, depth));
 }
 
+/* A register that is wider than what it gets is filled up by that one's sign. */
 static const node *conversion_node(walk *w, const ir_insn *insn, uint32_t depth)
 {
     const ir_type_info *to = ir_type_get(insn->types[0]), *from = ir_type_get(insn->types[1]);
@@ -193,7 +194,7 @@ static const node *conversion_node(walk *w, const ir_insn *insn, uint32_t depth)
     if (!integer)
         return NULL;
     const node *a = as_type(w, insn->types[1], operand_node(w, insn, 1, depth));
-    return to->bits < from->bits ? op_node(w, FLOW_PREMISE_LOW, insn->types[0], a, NULL) : a;
+    return to->bits < from->bits ? as_type(w, insn->types[0], a) : a;
 }
 
 /* Bits from a place on, both told by numbers. */
@@ -268,8 +269,7 @@ static bool is_plain(const flow_function *f, const ir_insn *insn)
     for (uint32_t i = 0; i < insn->nsuffixes; i++) {
         ir_suffix suffix = (ir_suffix)insn->suffixes[i];
         ir_suffix_class class = ir_suffix_class_of(suffix);
-        if (class != IR_SC_TYPE && class != IR_SC_CMP && class != IR_SC_BOOL &&
-            suffix != IR_S_wide)
+        if (class != IR_SC_TYPE && class != IR_SC_CMP && class != IR_SC_BOOL && suffix != IR_S_wide)
             return false;
     }
     return insn->noperands > 0 && insn->operands[0].kind == IR_OPD_REG &&

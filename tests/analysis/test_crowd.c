@@ -63,6 +63,10 @@ static void of_what_is_not_known(void **state)
     expect_lanes("lt.u32(tid.x, either.b32(2, 5))", 32, 1, 1, 0, 0x1f);
     expect_lanes("lt.u32(tid.x, select.b32(2, 5, ?))", 32, 1, 1, 0, 0x1f);
     expect_lanes("eq.u32(div.u32(tid.x, 0), 1)", 2, 1, 1, 0, 3);
+    /* What goes over the most begins anew. */
+    expect_lanes("lt.u64(tid.x, add.u64(max.u64(?, 5), 3))", 32, 1, 1, 0, UINT32_MAX);
+    expect_lanes("gt.u16(tid.x, either.b32(65536, 65540))", 32, 1, 1, 0, 0xfffffffe);
+    expect_lanes("eq.u32(tid.x, mul.u32(max.u32(?, 5), 2))", 32, 1, 1, 0, UINT32_MAX);
 }
 
 static void of_iterations(void **state)
@@ -158,17 +162,22 @@ static void put_number(writer *w)
                                       "div.u32", "rem.s32", "div.s32",    "rem.u32"};
     char a[16], b[16];
     uint32_t to = 8 + pick(w, REGS - 8), from = pick(w, REGS);
-    switch (pick(w, 8)) {
+    switch (pick(w, 9)) {
+    case 8:
+        put(w, "cvt.%s8.%s32 %%r%u, %%r%u;\n", from % 2 ? "s" : "u", from % 2 ? "s" : "u", to,
+            from);
+        break;
     case 0:
-        put(w, "%s.%s32 %%r%u, %%r%u, %u;\n", pick(w, 2) ? "shl" : "shr", "b", to, from, pick(w, 40));
+        put(w, "%s.%s32 %%r%u, %%r%u, %u;\n", pick(w, 2) ? "shl" : "shr", "b", to, from,
+            pick(w, 40));
         break;
     case 1: put(w, "shr.s32 %%r%u, %%r%u, %u;\n", to, from, pick(w, 40)); break;
     case 2:
         put(w, "mad.lo.s32 %%r%u, %%r%u, %s, %s;\n", to, from, operand(w, a), operand(w, b));
         break;
     case 3:
-        put(w, "cvt.u16.u32 %%h1, %%r%u;\ncvt.%s32.%s16 %%r%u, %%h1;\n", from,
-            from % 2 ? "s" : "u", from % 2 ? "s" : "u", to);
+        put(w, "cvt.u16.u32 %%h1, %%r%u;\ncvt.%s32.%s16 %%r%u, %%h1;\n", from, from % 2 ? "s" : "u",
+            from % 2 ? "s" : "u", to);
         break;
     case 4:
         put(w, "mul.wide.%s32 %%d4, %%r%u, %s;\nadd.s64 %%d4, %%d4, 9;\ncvt.u32.u64 %%r%u, %%d4;\n",
@@ -178,9 +187,7 @@ static void put_number(writer *w)
         put(w, "selp.b32 %%r%u, %s, %s, %%p%u;\n", to, operand(w, a), operand(w, b),
             pick(w, PREDICATES));
         break;
-    default:
-        put(w, "%s %%r%u, %%r%u, %s;\n", ops[pick(w, 14)], to, from, operand(w, a));
-        break;
+    default: put(w, "%s %%r%u, %%r%u, %s;\n", ops[pick(w, 14)], to, from, operand(w, a)); break;
     }
 }
 
@@ -198,12 +205,11 @@ static void put_comparison(writer *w)
         break;
     case 1: put(w, "not.pred %%p%u, %%p%u;\n", to, pick(w, PREDICATES)); break;
     case 2:
-        put(w, "setp.%s.%s.%s %%p%u, %%r%u, %s, %s%%p%u;\n", compares[pick(w, 6)], logic[pick(w, 3)],
-            types[pick(w, 2)], to, a, operand(w, b), pick(w, 2) ? "!" : "", pick(w, PREDICATES));
+        put(w, "setp.%s.%s.%s %%p%u, %%r%u, %s, %s%%p%u;\n", compares[pick(w, 6)],
+            logic[pick(w, 3)], types[pick(w, 2)], to, a, operand(w, b), pick(w, 2) ? "!" : "",
+            pick(w, PREDICATES));
         break;
-    case 3:
-        put(w, "@%%p%u setp.lt.u32 %%p%u, %%r%u, 20;\n", pick(w, PREDICATES), to, a);
-        break;
+    case 3: put(w, "@%%p%u setp.lt.u32 %%p%u, %%r%u, 20;\n", pick(w, PREDICATES), to, a); break;
     default:
         put(w, "setp.%s.%s %%p%u, %%r%u, %s;\n", compares[pick(w, 6)], types[pick(w, 2)], to, a,
             operand(w, b));
@@ -328,8 +334,8 @@ typedef struct tally {
     uint32_t told, exact, wide; /* wide: some thread was not left out that made no access */
 } tally;
 
-static void compare(const flow_premise *p, const uint32_t block[3], const crowd *seen, wl_arena *arena,
-                    uint64_t seed, const char *text, tally *t)
+static void compare(const flow_premise *p, const uint32_t block[3], const crowd *seen,
+                    wl_arena *arena, uint64_t seed, const char *text, tally *t)
 {
     crowd may, all;
     bool wide = false, some = false;
@@ -355,10 +361,8 @@ static void check_kernel(uint64_t seed, tally *t)
     put_kernel(&w);
     const uint32_t *block = blocks[pick(&w, 6)];
     history h = {0};
-    const acc_observer observer = {.ctx = &h,
-                                   .worker_begin = begin_worker,
-                                   .block_begin = begin_block,
-                                   .access = note_access};
+    const acc_observer observer = {
+        .ctx = &h, .worker_begin = begin_worker, .block_begin = begin_block, .access = note_access};
     subject s;
     flow_premises all;
     fixture f;

@@ -162,11 +162,10 @@ static void of_narrow_numbers(void **state)
 }
 
 /* What stands behind a guard. */
-#define IF(compare, number, body)                                         \
-    "{\nsetp." compare ".u32 %p2, %r1, " #number ";\n@!%p2 bra END;\n" body \
-    "END:\n}\n"
+#define IF(compare, number, body) \
+    "{\nsetp." compare ".u32 %p2, %r1, " #number ";\n@!%p2 bra END;\n" body "END:\n}\n"
 /* one[t] += one[t + number] */
-#define ADD(number)                                                                       \
+#define ADD(number)                                                                                \
     "ld.shared.u32 %r7, [%r4];\nld.shared.u32 %r8, [%r4+" #number "*4];\nadd.u32 %r7, %r7, %r8;\n" \
     "st.shared.u32 [%r4], %r7;\n"
 
@@ -225,9 +224,9 @@ static void of_sums(void **state)
 }
 
 /* Half as many threads in each iteration, and a barrier for all. */
-#define HALVING(first)                                                                \
+#define HALVING(first)                                                                    \
     first "L:\nsetp.ge.u32 %p2, %r1, %r10;\n@%p2 bra N;\nmad.lo.u32 %r8, %r10, 4, %r4;\n" \
-          "ld.shared.u32 %r7, [%r8];\nst.shared.u32 [%r4], %r7;\n"                    \
+          "ld.shared.u32 %r7, [%r8];\nst.shared.u32 [%r4], %r7;\n"                        \
           "N:\n" BAR(10) "shr.u32 %r10, %r10, 1;\nsetp.ne.u32 %p3, %r10, 0;\n@%p3 bra L;\n"
 
 static void of_guards_in_loops(void **state)
@@ -247,10 +246,10 @@ static void of_rows(void **state)
                               "mad.lo.u32 %r12, %r10, %r11, %r1;\n"
                               "mad.lo.u32 %r13, %r12, 4, %r2;\nsetp.eq.u32 %p2, %r10, 1;\n"
                               "shr.u32 %r14, %r12, 5;\nsetp.eq.u32 %p3, %r14, 2;\n";
-    static const char of_y[] = "@%p2 st.shared.u32 [%r13], %r1;\n" BAR(10)
-        "@%p2 ld.shared.u32 %r7, [%r13+4];\n";
-    static const char of_warp[] = "@%p3 st.shared.u32 [%r13], %r1;\n" BAR(10)
-        "@%p3 ld.shared.u32 %r7, [%r13+4];\n";
+    static const char of_y[] =
+        "@%p2 st.shared.u32 [%r13], %r1;\n" BAR(10) "@%p2 ld.shared.u32 %r7, [%r13+4];\n";
+    static const char of_warp[] =
+        "@%p3 st.shared.u32 [%r13], %r1;\n" BAR(10) "@%p3 ld.shared.u32 %r7, [%r13+4];\n";
     char text[2048];
     (void)state;
     snprintf(text, sizeof text, "%s%s", row, of_y);
@@ -269,8 +268,9 @@ static void of_rows(void **state)
 static void of_barriers_that_did_not_run(void **state)
 {
     (void)state;
-    const char *kernel = "mov.u32 %r10, %ntid.x;\nsetp.gt.u32 %p1, %r10, 512;\n@!%p1 bra E;\n"
-                         OWN_STORE BAR(10) NEXT_LOAD "E:\n";
+    const char *kernel =
+        "mov.u32 %r10, %ntid.x;\nsetp.gt.u32 %p1, %r10, 512;\n@!%p1 bra E;\n" OWN_STORE BAR(10)
+            NEXT_LOAD "E:\n";
     ordered o;
     char text[8192];
     wl_error err;
@@ -281,6 +281,18 @@ static void of_barriers_that_did_not_run(void **state)
     o.input.barriers.rows[0].executions = 0;
     assert_int_equal(order_of(&o.input, &o.all, &err), WL_OK);
     assert_int_equal(ordered_needs(&o, 0), FOOTPRINT_BLOCK);
+    ordered_end(&o);
+    /* Nor what was found of the same accesses for one that did. */
+    kernel = IF("lt", 32, OWN_STORE)
+        BAR(10) "setp.lt.u32 %p1, %r9, 9;\n@%p1 bra L;\n" BAR(11) "L:\n" IF("lt", 9, OWN_LOAD)
+            IF("ge", 32, NEXT_LOAD);
+    expect(kernel, 256, "--");
+    snprintf(text, sizeof text, "%s%sret;\n}\n", HEAD, kernel);
+    ordered_begin(&o, text, (uint32_t[]){256, 1, 1}, NULL, 0);
+    o.input.barriers.rows[1].executions = 0;
+    assert_int_equal(order_of(&o.input, &o.all, &err), WL_OK);
+    assert_int_equal(ordered_needs(&o, 0), FOOTPRINT_APART);
+    assert_int_equal(ordered_needs(&o, 1), FOOTPRINT_BLOCK);
     ordered_end(&o);
 }
 
@@ -313,8 +325,8 @@ static void of_dynamic_memory(void **state)
         ".shared .align 16 .b8 one[64];\n"
         ".reg .b32 %r<9>;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, room;\nmov.u32 %r3, same;\n"
         "ld.param.u32 %r8, [n];\n"
-        "mad.lo.u32 %r4, %r1, 4, %r2;\nmad.lo.u32 %r5, %r1, 4, %r3;\nst.shared.u32 [%r4], %r1;\n" BAR(
-            10);
+        "mad.lo.u32 %r4, %r1, 4, %r2;\nmad.lo.u32 %r5, %r1, 4, %r3;\nst.shared.u32 [%r4], "
+        "%r1;\n" BAR(10);
     static const struct {
         const char *then, *expected;
     } cases[] = {
@@ -344,14 +356,10 @@ int main(void)
         cmocka_unit_test(of_warps),         cmocka_unit_test(of_loops),
         cmocka_unit_test(of_ways),          cmocka_unit_test(of_unknown_addresses),
         cmocka_unit_test(of_global_memory), cmocka_unit_test(of_narrow_numbers),
-        cmocka_unit_test(of_guards),
-        cmocka_unit_test(of_guards_of_unknown_addresses),
-        cmocka_unit_test(of_sums),
-        cmocka_unit_test(of_guards_in_loops),
-        cmocka_unit_test(of_rows),
-        cmocka_unit_test(of_barriers_that_did_not_run),
-        cmocka_unit_test(of_atomics),
-        cmocka_unit_test(of_dynamic_memory),
+        cmocka_unit_test(of_guards),        cmocka_unit_test(of_guards_of_unknown_addresses),
+        cmocka_unit_test(of_sums),          cmocka_unit_test(of_guards_in_loops),
+        cmocka_unit_test(of_rows),          cmocka_unit_test(of_barriers_that_did_not_run),
+        cmocka_unit_test(of_atomics),       cmocka_unit_test(of_dynamic_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

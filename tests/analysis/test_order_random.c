@@ -217,14 +217,14 @@ typedef struct event { /* an access by a lane */
     uint64_t at;
 } event;
 
-typedef struct meeting { /* of two accesses by different threads, one of them not only to load */
+typedef struct meeting {  /* of two accesses by different threads, one of them not only to load */
     uint32_t first, then; /* events */
 } meeting;
 
 typedef struct history {
     wl_vec(event) events;
-    wl_vec(meeting) meetings; /* in different phases */
-    bool races;               /* some meet in one phase */
+    wl_vec(meeting) meetings;  /* in different phases */
+    bool races;                /* some meet in one phase */
     wl_vec(uint32_t) barriers; /* pc of the one that ends each phase */
 } history;
 
@@ -426,8 +426,8 @@ static void compare_without_guards(ordered *o, tally *t)
         t->by_guards += o->all.rows[i].needs < plain.rows[i].needs;
 }
 
-static void check_advice(ordered *o, const history *h, const char *text, const run *r, uint64_t seed,
-                         tally *t)
+static void check_advice(ordered *o, const history *h, const char *text, const run *r,
+                         uint64_t seed, tally *t)
 {
     const event *conflict = conflict_of(o, h);
     if (conflict)
@@ -477,9 +477,10 @@ static void nothing_needed_is_told(void **state)
     tally t = {0};
     for (uint64_t seed = 1; seed <= KERNELS; seed++)
         check_kernel(seed, &t);
-    print_message("%u can go, %u are of warps, %u stay (%u of them without a need in these runs); %u "
-                  "are told by guards; %u kernels ran as advised\n",
-                  t.gone, t.eased, t.kept, t.idle, t.by_guards, t.run);
+    print_message(
+        "%u can go, %u are of warps, %u stay (%u of them without a need in these runs); %u "
+        "are told by guards; %u kernels ran as advised\n",
+        t.gone, t.eased, t.kept, t.idle, t.by_guards, t.run);
     assert_true(t.gone > KERNELS / 10 && t.eased > KERNELS / 50 && t.kept > KERNELS / 2);
     assert_true(t.by_guards > KERNELS / 50 && t.run > KERNELS / 10);
     assert_true(t.gone + t.eased > 2 * t.idle);

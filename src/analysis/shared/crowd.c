@@ -211,8 +211,7 @@ static range truth_of(bool always, bool never)
 
 static range equality(range a, range b)
 {
-    return truth_of(is_exact(a) && is_exact(b) && a.low == b.low,
-                    a.high < b.low || b.high < a.low);
+    return truth_of(is_exact(a) && is_exact(b) && a.low == b.low, a.high < b.low || b.high < a.low);
 }
 
 static range inverse_of(range truth)
@@ -308,7 +307,7 @@ static range shifted(const node *n, range a, range by)
     if (n->op == FLOW_PREMISE_SHL) {
         if (far == n->bits)
             return exactly(0);
-        return is_exact(a) ? exactly(a.low << far & most)
+        return is_exact(a)             ? exactly(a.low << far & most)
                : a.high <= most >> far ? (range){a.low << far, a.high << far}
                                        : any_of(n->bits);
     }

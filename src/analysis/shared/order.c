@@ -13,7 +13,7 @@ enum { MOST_SHAPES = 8, MOST_CODE = 20000, MOST_ACCESSES = 400, NOBODY = UINT32_
 typedef struct access {
     uint32_t pc;
     bool writes, shared, global; /* both: its address tells which */
-    bool signals; /* an atomic in global memory: other blocks may act on it */
+    bool signals;                /* an atomic in global memory: other blocks may act on it */
     const char *premise;
     footprint at[MOST_SHAPES];
     crowd by[MOST_SHAPES];
@@ -200,12 +200,11 @@ static bool find_crowds(const walker *w, access *a)
 {
     const access *last = w->naccesses ? a - 1 : NULL;
     bool same = last && a->premise && last->premise && strcmp(a->premise, last->premise) == 0;
-    for (uint32_t s = 0; s < w->nshapes; s++) {
+    for (uint32_t s = 0; s < w->nshapes; s++)
         if (same)
             a->by[s] = last->by[s];
         else if (!crowd_of(a->premise, w->shapes[s], w->input->scratch, &a->by[s]))
             return false;
-    }
     return true;
 }
 

@@ -4,8 +4,9 @@
  * A barrier can go where no access of a thread after it meets one of another thread before it, back to
  * the barrier before on every path and on to the next, unless both are loads; in shared memory as in
  * global. Barriers are judged together: all that are not needed can go at once. Those on one source line
- * are one: an unrolled loop has several. Nothing is told unless it is proven, for every launch that
- * was observed: footprint.h, flow/barriers.h. */
+ * are one: an unrolled loop has several. An access counts for the threads that its guards leave it to
+ * (crowd.h), but for barriers that never ran. Nothing is told unless it is proven, for every launch
+ * that was observed: footprint.h, flow/barriers.h. */
 #ifndef WL_ANALYSIS_SHARED_ORDER_H
 #define WL_ANALYSIS_SHARED_ORDER_H
 
