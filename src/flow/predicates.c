@@ -300,7 +300,7 @@ flow_literal flow_guard_literal(const flow_function *f, const ir_insn *insn)
     return insn->guard_neg ? flow_not(literal) : literal;
 }
 
-static uint32_t branch_target(const flow_function *f, const ir_insn *insn)
+static uint32_t block_of_target(const flow_function *f, const ir_insn *insn)
 {
     if (insn->op != IR_bra || insn->noperands != 1 || insn->operands[0].kind != IR_OPD_LABEL)
         return FLOW_NONE;
@@ -313,7 +313,7 @@ flow_taken flow_taken_where(const flow_function *f, uint32_t from, uint32_t to)
 {
     uint32_t end = f->blocks[from].first + f->blocks[from].count;
     const ir_insn *last = &f->func->insns[end - 1];
-    uint32_t next = f->block_of[end], target = branch_target(f, last);
+    uint32_t next = f->block_of[end], target = block_of_target(f, last);
     if (flow_guard_literal(f, last) == FLOW_NONE || flow_nsucc(&f->graph, from) != 2)
         return FLOW_TAKEN_PERHAPS;
     if (last->op == IR_exit || last->op == IR_ret)

@@ -264,7 +264,7 @@ static bool is_integer_or_predicate(ir_type type)
 }
 
 /* It writes one register, and no suffix changes what it computes. */
-static bool is_plain(const flow_function *f, const ir_insn *insn)
+static bool computes_plainly(const flow_function *f, const ir_insn *insn)
 {
     for (uint32_t i = 0; i < insn->nsuffixes; i++) {
         ir_suffix suffix = (ir_suffix)insn->suffixes[i];
@@ -280,7 +280,7 @@ static bool is_plain(const flow_function *f, const ir_insn *insn)
 static const node *node_of_insn(walk *w, const ir_insn *insn, uint32_t depth)
 {
     ir_type type = insn->types[0];
-    if (!is_plain(w->f, insn))
+    if (!computes_plainly(w->f, insn))
         return NULL;
     switch (insn->op) {
     case IR_mov: return operand_node(w, insn, 1, depth);

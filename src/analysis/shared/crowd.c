@@ -33,7 +33,7 @@ typedef struct reader {
     bool damaged;
 } reader;
 
-static bool take_text(reader *r, const char *text)
+static bool take_of_premise(reader *r, const char *text)
 {
     size_t n = strlen(text);
     bool found = strncmp(r->at, text, n) == 0;
@@ -68,12 +68,12 @@ static bool read_op(reader *r, node *n)
             continue;
         n->op = (flow_premise_op)op;
         r->at += length;
-        return take_text(r, ".") && read_type(r, n) && take_text(r, "(");
+        return take_of_premise(r, ".") && read_type(r, n) && take_of_premise(r, "(");
     }
     return false;
 }
 
-static void read_number(reader *r, node *n)
+static void read_premise_number(reader *r, node *n)
 {
     char *end;
     n->kind = NUMBER;
@@ -82,18 +82,18 @@ static void read_number(reader *r, node *n)
     r->at = end;
 }
 
-static bool read_name(reader *r, node *n)
+static bool read_premise_name(reader *r, node *n)
 {
     uint32_t d;
     size_t length = strcspn(r->at, ",)");
     n->kind = UNKNOWN;
-    if (take_text(r, "?"))
+    if (take_of_premise(r, "?"))
         return true;
     n->kind = SELF;
-    if (take_text(r, "self"))
+    if (take_of_premise(r, "self"))
         return true;
     n->kind = LANE;
-    if (take_text(r, "laneid"))
+    if (take_of_premise(r, "laneid"))
         return true;
     n->kind = TID;
     if ((d = ana_factor_dimension(r->at, (uint32_t)length, "tid")) == 3) {
@@ -105,7 +105,7 @@ static bool read_name(reader *r, node *n)
     return d < 3;
 }
 
-static uint32_t read_node(reader *r, uint32_t depth)
+static uint32_t read_premise_node(reader *r, uint32_t depth)
 {
     uint32_t at = r->to->count;
     node n = {.kind = OPERATION};
@@ -115,24 +115,24 @@ static uint32_t read_node(reader *r, uint32_t depth)
     }
     r->to->count++;
     if (*r->at == '-' || (*r->at >= '0' && *r->at <= '9')) {
-        read_number(r, &n);
+        read_premise_number(r, &n);
     } else if (read_op(r, &n)) {
         for (uint32_t i = 0; i < flow_premise_operands(n.op) && !r->damaged; i++) {
-            r->damaged |= i > 0 && !take_text(r, ", ");
-            n.operands[i] = read_node(r, depth + 1);
+            r->damaged |= i > 0 && !take_of_premise(r, ", ");
+            n.operands[i] = read_premise_node(r, depth + 1);
         }
-        r->damaged |= !take_text(r, ")");
+        r->damaged |= !take_of_premise(r, ")");
     } else {
-        r->damaged |= !read_name(r, &n);
+        r->damaged |= !read_premise_name(r, &n);
     }
     r->to->nodes[at] = n;
     return at;
 }
 
-static bool read_expression(const char *text, expression *out)
+static bool read_premise(const char *text, expression *out)
 {
     reader r = {.at = text, .to = out};
-    read_node(&r, 1);
+    read_premise_node(&r, 1);
     return !r.damaged && !*r.at;
 }
 
@@ -150,14 +150,14 @@ typedef struct place { /* where an expression is worked out */
     uint32_t *steps; /* that are left */
 } place;
 
-static uint64_t mask_of(uint32_t bits)
+static uint64_t most_of_bits(uint32_t bits)
 {
     return bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
 }
 
 static range any_of(uint32_t bits)
 {
-    return (range){0, mask_of(bits)};
+    return (range){0, most_of_bits(bits)};
 }
 
 static range exactly(uint64_t number)
@@ -174,8 +174,8 @@ static bool is_exact(range r)
 static range fitted(range r, uint32_t bits)
 {
     if (is_exact(r))
-        return exactly(r.low & mask_of(bits));
-    return r.high <= mask_of(bits) ? r : any_of(bits);
+        return exactly(r.low & most_of_bits(bits));
+    return r.high <= most_of_bits(bits) ? r : any_of(bits);
 }
 
 static range hull_of(range a, range b)
@@ -183,7 +183,7 @@ static range hull_of(range a, range b)
     return (range){a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high};
 }
 
-static int64_t with_sign(uint64_t number, uint32_t bits)
+static int64_t signed_number(uint64_t number, uint32_t bits)
 {
     uint64_t sign = UINT64_C(1) << (bits - 1);
     return (int64_t)((number ^ sign) - sign);
@@ -191,7 +191,7 @@ static int64_t with_sign(uint64_t number, uint32_t bits)
 
 /* Moved so that the order of numbers with a sign is that of numbers without; false where the range holds
  * both the greatest and the least of them. */
-static bool in_order(range *r, const node *n)
+static bool put_in_order(range *r, const node *n)
 {
     uint64_t sign = UINT64_C(1) << (n->bits - 1);
     if (!n->is_signed)
@@ -214,16 +214,16 @@ static range equality(range a, range b)
     return truth_of(is_exact(a) && is_exact(b) && a.low == b.low, a.high < b.low || b.high < a.low);
 }
 
-static range inverse_of(range truth)
+static range inverse_truth(range truth)
 {
     return (range){1 - truth.high, 1 - truth.low};
 }
 
-static range comparison(const node *n, range a, range b)
+static range compared_range(const node *n, range a, range b)
 {
     if (n->op == FLOW_PREMISE_EQ || n->op == FLOW_PREMISE_NE)
-        return n->op == FLOW_PREMISE_EQ ? equality(a, b) : inverse_of(equality(a, b));
-    if (!in_order(&a, n) || !in_order(&b, n))
+        return n->op == FLOW_PREMISE_EQ ? equality(a, b) : inverse_truth(equality(a, b));
+    if (!put_in_order(&a, n) || !put_in_order(&b, n))
         return any_of(1);
     switch (n->op) {
     case FLOW_PREMISE_LT: return truth_of(a.high < b.low, a.low >= b.high);
@@ -235,7 +235,7 @@ static range comparison(const node *n, range a, range b)
 
 static range sum(range a, range b, uint32_t bits)
 {
-    uint64_t most = mask_of(bits);
+    uint64_t most = most_of_bits(bits);
     if (is_exact(a) && is_exact(b))
         return exactly((a.low + b.low) & most);
     return a.high <= most - b.high ? (range){a.low + b.low, a.high + b.high} : any_of(bits);
@@ -244,7 +244,7 @@ static range sum(range a, range b, uint32_t bits)
 static range difference(range a, range b, uint32_t bits)
 {
     if (is_exact(a) && is_exact(b))
-        return exactly((a.low - b.low) & mask_of(bits));
+        return exactly((a.low - b.low) & most_of_bits(bits));
     return a.low >= b.high ? (range){a.low - b.high, a.high - b.low} : any_of(bits);
 }
 
@@ -252,8 +252,8 @@ static range product(range a, range b, uint32_t bits)
 {
     uint64_t most;
     if (is_exact(a) && is_exact(b))
-        return exactly((a.low * b.low) & mask_of(bits));
-    bool far = __builtin_mul_overflow(a.high, b.high, &most) || most > mask_of(bits);
+        return exactly((a.low * b.low) & most_of_bits(bits));
+    bool far = __builtin_mul_overflow(a.high, b.high, &most) || most > most_of_bits(bits);
     return far ? any_of(bits) : (range){a.low * b.low, most};
 }
 
@@ -264,25 +264,25 @@ static range quotient(const node *n, range a, range b)
         return any_of(n->bits);
     if (!n->is_signed)
         return exactly(rest ? a.low % b.low : a.low / b.low);
-    int64_t x = with_sign(a.low, n->bits), y = with_sign(b.low, n->bits);
+    int64_t x = signed_number(a.low, n->bits), y = signed_number(b.low, n->bits);
     if (y == -1) /* the least number has no opposite */
         return any_of(n->bits);
-    return exactly((uint64_t)(rest ? x % y : x / y) & mask_of(n->bits));
+    return exactly((uint64_t)(rest ? x % y : x / y) & most_of_bits(n->bits));
 }
 
-static range least_or_most(const node *n, range a, range b)
+static range extreme_range(const node *n, range a, range b)
 {
     range x = a, y = b;
     bool least = n->op == FLOW_PREMISE_MIN;
-    if (!in_order(&x, n) || !in_order(&y, n))
+    if (!put_in_order(&x, n) || !put_in_order(&y, n))
         return hull_of(a, b);
     range r = {(x.low < y.low) == least ? x.low : y.low,
                (x.high < y.high) == least ? x.high : y.high};
-    (void)in_order(&r, n);
+    (void)put_in_order(&r, n);
     return r.low <= r.high ? r : hull_of(a, b);
 }
 
-static range logic(const node *n, range a, range b)
+static range logic_range(const node *n, range a, range b)
 {
     bool exact = is_exact(a) && is_exact(b);
     switch (n->op) {
@@ -298,9 +298,9 @@ static range logic(const node *n, range a, range b)
     }
 }
 
-static range shifted(const node *n, range a, range by)
+static range shifted_range(const node *n, range a, range by)
 {
-    uint64_t most = mask_of(n->bits);
+    uint64_t most = most_of_bits(n->bits);
     if (!is_exact(by))
         return any_of(n->bits);
     uint32_t far = by.low < n->bits ? (uint32_t)by.low : n->bits;
@@ -315,32 +315,32 @@ static range shifted(const node *n, range a, range by)
     if (!negative)
         return far == n->bits ? exactly(0) : (range){a.low >> far, a.high >> far};
     far = far == n->bits ? far - 1 : far;
-    return is_exact(a) ? exactly((uint64_t)(with_sign(a.low, n->bits) >> far) & most)
+    return is_exact(a) ? exactly((uint64_t)(signed_number(a.low, n->bits) >> far) & most)
                        : any_of(n->bits);
 }
 
 static range inverted(const node *n, range a)
 {
-    uint64_t most = mask_of(n->bits);
+    uint64_t most = most_of_bits(n->bits);
     return (range){most - a.high, most - a.low};
 }
 
-static range widened(const node *n, range a)
+static range widened_range(const node *n, range a)
 {
     if (is_exact(a))
-        return exactly((uint64_t)with_sign(a.low, n->bits));
+        return exactly((uint64_t)signed_number(a.low, n->bits));
     return a.high >> (n->bits - 1) ? any_of(64) : a;
 }
 
 /* ---- expressions ---- */
 
-static range work_out(const place *p, uint32_t at);
+static range range_of_node(const place *p, uint32_t at);
 
 static range operand_of(const place *p, const node *n, uint32_t i)
 {
     bool of_shift = i == 1 && (n->op == FLOW_PREMISE_SHL || n->op == FLOW_PREMISE_SHR);
     bool of_choice = i == 2;
-    return fitted(work_out(p, n->operands[i]), of_choice ? 1 : of_shift ? 32 : n->bits);
+    return fitted(range_of_node(p, n->operands[i]), of_choice ? 1 : of_shift ? 32 : n->bits);
 }
 
 static range choice(const place *p, const node *n)
@@ -357,7 +357,7 @@ static range with_self(const place *p, const node *n, uint32_t i, range self)
 }
 
 /* Follows the loop from a number on; false where it does not end. */
-static bool follow_loop(const place *p, const node *n, range start, range *out)
+static bool loop_from(const place *p, const node *n, range start, range *out)
 {
     range at = start;
     *out = start;
@@ -377,13 +377,13 @@ static bool follow_loop(const place *p, const node *n, range start, range *out)
 static range loop_range(const place *p, const node *n)
 {
     range start = operand_of(p, n, 0), all;
-    if (is_exact(start) && follow_loop(p, n, start, &all))
+    if (is_exact(start) && loop_from(p, n, start, &all))
         return all;
     range below = {0, start.high}, next = with_self(p, n, 1, below);
     return next.high <= below.high ? below : any_of(n->bits);
 }
 
-static range operation(const place *p, const node *n)
+static range operation_range(const place *p, const node *n)
 {
     if (n->op == FLOW_PREMISE_SELECT)
         return choice(p, n);
@@ -398,21 +398,21 @@ static range operation(const place *p, const node *n)
     case FLOW_PREMISE_DIV:
     case FLOW_PREMISE_REM: return quotient(n, a, b);
     case FLOW_PREMISE_MIN:
-    case FLOW_PREMISE_MAX: return least_or_most(n, a, b);
+    case FLOW_PREMISE_MAX: return extreme_range(n, a, b);
     case FLOW_PREMISE_AND:
     case FLOW_PREMISE_OR:
-    case FLOW_PREMISE_XOR: return logic(n, a, b);
+    case FLOW_PREMISE_XOR: return logic_range(n, a, b);
     case FLOW_PREMISE_NOT: return inverted(n, a);
     case FLOW_PREMISE_SHL:
-    case FLOW_PREMISE_SHR: return shifted(n, a, b);
+    case FLOW_PREMISE_SHR: return shifted_range(n, a, b);
     case FLOW_PREMISE_LOW: return a;
-    case FLOW_PREMISE_WIDEN: return widened(n, a);
+    case FLOW_PREMISE_WIDEN: return widened_range(n, a);
     case FLOW_PREMISE_EITHER: return hull_of(a, b);
-    default: return comparison(n, a, b);
+    default: return compared_range(n, a, b);
     }
 }
 
-static uint64_t index_of(const place *p, uint64_t dimension)
+static uint64_t thread_index(const place *p, uint64_t dimension)
 {
     uint32_t t = p->thread;
     return dimension == 0   ? t % p->block[0]
@@ -420,7 +420,7 @@ static uint64_t index_of(const place *p, uint64_t dimension)
                             : t / p->block[0] / p->block[1];
 }
 
-static range work_out(const place *p, uint32_t at)
+static range range_of_node(const place *p, uint32_t at)
 {
     const node *n = &p->e->nodes[at];
     if (!*p->steps)
@@ -428,11 +428,11 @@ static range work_out(const place *p, uint32_t at)
     --*p->steps;
     switch (n->kind) {
     case NUMBER: return exactly(n->number);
-    case TID: return exactly(index_of(p, n->number));
+    case TID: return exactly(thread_index(p, n->number));
     case NTID: return exactly(p->block[n->number]);
     case LANE: return exactly(p->thread % CROWD_LANES);
     case SELF: return p->self;
-    case OPERATION: return operation(p, n);
+    case OPERATION: return operation_range(p, n);
     default: return any_of(64);
     }
 }
@@ -441,11 +441,11 @@ bool crowd_of(const char *premise, const uint32_t block[3], wl_arena *arena, cro
 {
     uint32_t count = block[0] * block[1] * block[2], steps = MOST_STEPS;
     expression e = {.nodes = premise ? wl_new_array(arena, node, MOST_NODES) : NULL};
-    bool read = e.nodes && read_expression(premise, &e);
+    bool read = e.nodes && read_premise(premise, &e);
     *out = (crowd){{0}};
     for (uint32_t t = 0; t < count && t < CROWD_WARPS * CROWD_LANES; t++) {
         const place p = {&e, block, t, any_of(64), &steps};
-        if (!read || fitted(work_out(&p, 0), 1).high)
+        if (!read || fitted(range_of_node(&p, 0), 1).high)
             out->lanes[t / CROWD_LANES] |= UINT32_C(1) << t % CROWD_LANES;
     }
     return !premise || e.nodes;
