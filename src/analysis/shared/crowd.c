@@ -155,6 +155,11 @@ static uint64_t most_of_bits(uint32_t bits)
     return bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
 }
 
+static uint64_t sign_of_bits(uint32_t bits)
+{
+    return most_of_bits(bits) / 2 + 1;
+}
+
 static range any_of(uint32_t bits)
 {
     return (range){0, most_of_bits(bits)};
@@ -185,7 +190,7 @@ static range hull_of(range a, range b)
 
 static int64_t signed_number(uint64_t number, uint32_t bits)
 {
-    uint64_t sign = UINT64_C(1) << (bits - 1);
+    uint64_t sign = sign_of_bits(bits);
     return (int64_t)((number ^ sign) - sign);
 }
 
@@ -193,7 +198,7 @@ static int64_t signed_number(uint64_t number, uint32_t bits)
  * both the greatest and the least of them. */
 static bool put_in_order(range *r, const node *n)
 {
-    uint64_t sign = UINT64_C(1) << (n->bits - 1);
+    uint64_t sign = sign_of_bits(n->bits);
     if (!n->is_signed)
         return true;
     if ((r->low & sign) != (r->high & sign))
@@ -311,7 +316,7 @@ static range shifted_range(const node *n, range a, range by)
                : a.high <= most >> far ? (range){a.low << far, a.high << far}
                                        : any_of(n->bits);
     }
-    bool negative = n->is_signed && a.high >> (n->bits - 1);
+    bool negative = n->is_signed && a.high & sign_of_bits(n->bits);
     if (!negative)
         return far == n->bits ? exactly(0) : (range){a.low >> far, a.high >> far};
     far = far == n->bits ? far - 1 : far;
@@ -329,7 +334,7 @@ static range widened_range(const node *n, range a)
 {
     if (is_exact(a))
         return exactly((uint64_t)signed_number(a.low, n->bits));
-    return a.high >> (n->bits - 1) ? any_of(64) : a;
+    return a.high & sign_of_bits(n->bits) ? any_of(64) : a;
 }
 
 /* ---- expressions ---- */
