@@ -44,6 +44,7 @@ static void of_numbers_with_a_sign(void **state)
     expect_lanes("lt.s32(sub.s32(tid.x, 4), 0)", 32, 1, 1, 0, 0xf);
     expect_lanes("lt.u32(sub.u32(tid.x, 4), 2)", 32, 1, 1, 0, 0x30);
     expect_lanes("lt.s32(shr.s32(sub.s32(tid.x, 4), 1), -1)", 32, 1, 1, 0, 3);
+    expect_lanes("eq.s32(shr.s32(sub.s32(tid.x, 4), 40), -1)", 32, 1, 1, 0, 0xf);
     expect_lanes("eq.s32(rem.s32(sub.s32(tid.x, 4), 3), -1)", 32, 1, 1, 0, 9);
     expect_lanes("eq.u16(shl.u16(tid.x, 15), 0)", 32, 1, 1, 0, 0x55555555);
     expect_lanes("lt.s64(widen.s16(shl.u16(tid.x, 12)), 0)", 32, 1, 1, 0, 0xff00ff00);

@@ -319,9 +319,9 @@ static range shifted_range(const node *n, range a, range by)
     bool negative = n->is_signed && a.high & sign_of_bits(n->bits);
     if (!negative)
         return far == n->bits ? exactly(0) : (range){a.low >> far, a.high >> far};
-    far = far == n->bits ? far - 1 : far;
-    return is_exact(a) ? exactly((uint64_t)(signed_number(a.low, n->bits) >> far) & most)
-                       : any_of(n->bits);
+    if (!is_exact(a))
+        return any_of(n->bits);
+    return exactly(far < n->bits ? (uint64_t)(signed_number(a.low, n->bits) >> far) & most : most);
 }
 
 static range inverted(const node *n, range a)
