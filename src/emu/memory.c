@@ -15,6 +15,7 @@ enum {
     EMU_GAP = 512,
     EMU_KEEP_FREED = 1 << 16,
     EMU_BIG = 1 << 20,
+    EMU_PLACES = 6, /* of machines beside each other that are tried */
     EMU_LARGE_PAGE = 2 << 20
 };
 
@@ -23,13 +24,32 @@ static uint64_t align_address(uint64_t x, uint64_t align)
     return (x + align - 1) & ~(align - 1);
 }
 
+static void *map_range(uint64_t at, uint64_t bytes, int flags)
+{
+    return mmap((void *)(uintptr_t)at, bytes, PROT_NONE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+}
+
+/* At `hint`, or next to other machines that are there; where nothing is free, anywhere. */
+static void *reserve_range(uint64_t hint, uint64_t bytes)
+{
+    for (uint64_t k = 0; k < EMU_PLACES; k++) {
+        void *wanted = (void *)(uintptr_t)(hint + k * bytes);
+        void *range = map_range(hint + k * bytes, bytes, MAP_FIXED_NOREPLACE);
+        if (range == wanted)
+            return range;
+        if (range != MAP_FAILED) /* by a kernel that does not know the flag */
+            munmap(range, bytes);
+    }
+    return map_range(hint, bytes, 0);
+}
+
 wl_status emu_memory_init(emu_machine *m, uint64_t hint, uint64_t bytes, wl_error *err)
 {
     emu_memory *memory = &m->memory;
     void *range = MAP_FAILED;
     for (; bytes >= EMU_RANGE_LEAST; bytes /= 2) {
-        range = mmap((void *)(uintptr_t)hint, bytes, PROT_NONE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        range = reserve_range(hint, bytes);
         if (range != MAP_FAILED)
             break;
     }

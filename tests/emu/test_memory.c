@@ -1,4 +1,5 @@
 /* Device memory, what is wrong with accesses, and what the observer is shown. */
+#include "emu/slice.h"
 #include "fixture.h"
 
 #include <stdio.h>
@@ -173,6 +174,26 @@ static void addresses_are_the_same_in_each_run(void **state)
         assert_int_equal(a, first);
         fixture_end(&f);
     }
+}
+
+/* Machines that are there at the same time: a program's addresses lie in none of them. */
+static void machines_lie_beside_each_other(void **state)
+{
+    enum { MACHINES = 3 };
+    const emu_device device = {.sm = 90, .num_sms = 1};
+    emu_machine *machines[MACHINES];
+    (void)state;
+    for (int k = 0; k < MACHINES; k++) {
+        assert_int_equal(emu_machine_new_replay(&device, &machines[k], NULL), WL_OK);
+        for (int z = 0; z < 64; z++) {
+            uint64_t at = UINT64_C(0x7f0000000000) + ((uint64_t)z << 34);
+            assert_int_equal(emu_mem_ghost(machines[k], at, 1 << 20, EMU_ALLOC_DEVICE,
+                                           (uint32_t)z + 1),
+                             WL_OK);
+        }
+    }
+    for (int k = 0; k < MACHINES; k++)
+        emu_machine_free(machines[k]);
 }
 
 static void variables_are_initialised(void **state)
@@ -531,6 +552,7 @@ int main(void)
         cmocka_unit_test(memory_is_accounted),
         cmocka_unit_test(freed_memory_goes_back_to_the_host),
         cmocka_unit_test(addresses_are_the_same_in_each_run),
+        cmocka_unit_test(machines_lie_beside_each_other),
         cmocka_unit_test(variables_are_initialised),
         cmocka_unit_test(the_observer_sees_accesses),
         cmocka_unit_test(the_observer_sees_barriers),
