@@ -145,7 +145,7 @@ static void efficiency(void **state)
     m.bound = MODEL_LAUNCH; /* of that there is no more or less */
     assert_true(ana_efficiency(&m, 8e-6) < 0);
     m.bound = MODEL_L2;
-    m.missing = "Not all of its instructions were counted.";
+    m.missing = "What its time follows from is not known in full.";
     assert_true(ana_efficiency(&m, 8e-6) < 0);
 }
 

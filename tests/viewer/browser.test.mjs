@@ -965,11 +965,11 @@ test("a source file opens at its hottest line; keys and buttons go to the next h
     await sees(page, ".line.shown", /tile\[threadIdx\.x\]/);
   }));
 
-test("PTX stands beside the source, that of the selected line marked", () =>
+test("Instructions stand beside the source, that of the selected line marked", () =>
   visit("", async (page) => {
     await visits(page, "#file/1?line=25");
     const pane = ".ptxpane";
-    await sees(page, pane, /PTX of[^]*instructions of line 25/);
+    await sees(page, pane, /Instructions of[^]*instructions of line 25/);
     await becomes(() => page.locator(`${pane} select`).inputValue(), "2"); // which has the line
     await sees(page, `${pane} .insn.on:has-text("ld.shared")`, /25\s*ld\.shared\.f32 %f2, \[%r12\];\s*32\.0 wavefronts/);
     const shown = () => page.evaluate(() => {
@@ -986,12 +986,12 @@ test("PTX stands beside the source, that of the selected line marked", () =>
     await sees(page, pane, /0 instructions of line 20[^]*ld\.global/);
     await page.selectOption(`${pane} select`, "5");
     await sees(page, pane, /does not hold this kernel's instructions/);
-    await page.click("label >> text=PTX");
+    await page.click("label >> text=Instructions");
     await counts(page, pane, 0);
     await visits(page, "#kernel/2");
-    await page.click("text=Source and PTX side by side");
+    await page.click("text=Source and instructions side by side");
     await page.waitForURL(/#file\/1\?line=\d+&kernel=2$/);
-    await page.click("label >> text=PTX");
+    await page.click("label >> text=Instructions");
     await page.setViewportSize({ width: 600, height: 800 });
     await becomes(() => page.locator(".insn:visible:not(.on)").count(), 0);
     await sees(page, `${pane} .insn.on`, /./);

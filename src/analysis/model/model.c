@@ -148,7 +148,7 @@ static ana_model model_of_launch(model_rows *rows, const devices *all, const pro
     if (!occupancy.blocks)
         m.missing = "Its blocks do not fit on the device.";
     else if (!model_work_of(rows, &device, l, change, &work))
-        m.missing = "Not all of its instructions were counted.";
+        m.missing = "What its time follows from is not known in full.";
     if (m.missing)
         return m;
     if (size == MODEL_FULL)

@@ -103,7 +103,7 @@ function HotLines({ m, file, lines, hot, shown }: HotProps) {
             ptx.value = e.currentTarget.checked;
           }}
         />{" "}
-        PTX
+        Instructions
       </label>
       <span>
         <b>Line {shown}</b>

@@ -301,7 +301,7 @@ function Source({ m, rows }: { m: Model; rows: LineRow[] }) {
                 kernel: worst.instructions[0]?.kernel ?? 0,
               })}
             >
-              Source and PTX side by side
+              Source and instructions side by side
             </a>
           </>
         )}

@@ -80,9 +80,9 @@ export function Ptx(p: Props) {
     }
   };
   return (
-    <aside class="excerpt ptxpane" aria-label="PTX">
+    <aside class="excerpt ptxpane" aria-label="Instructions">
       <div class="path">
-        PTX of <Choice {...p} />
+        Instructions of <Choice {...p} />
         {code && line !== undefined && `: ${plural(on, "instruction")} of line ${line}`}
       </div>
       <div class="code" ref={pane}>

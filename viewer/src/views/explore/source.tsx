@@ -29,19 +29,19 @@ interface Props {
   what: string;
 }
 
-/** The source and the PTX of what is selected, beside each level. */
+/** The source and the instructions of what is selected, beside each level. */
 export function SourcePane({ m, kernel, pcs, what }: Props) {
   const code = useCode(m, kernel);
   const first = pcs[0];
-  if (!code) return <aside class="explorecode" aria-label="Source and PTX" />;
+  if (!code) return <aside class="explorecode" aria-label="Source and instructions" />;
   const at = code.findIndex((c) => c.pc === first);
   const on = new Set(pcs);
   const near = at < 0 ? code.slice(0, 0) : code.slice(Math.max(0, at - AROUND), at + AROUND + 1);
   const files = linesOf(code, pcs);
   return (
-    <aside class="explorecode" aria-label="Source and PTX">
+    <aside class="explorecode" aria-label="Source and instructions">
       <p class="muted small">
-        Source and PTX of {what}
+        Source and instructions of {what}
         {pcs.length > 1 && `, ${plural(on.size, "instruction")}`}
       </p>
       {[...files].map(([file, marks]) => (
@@ -51,7 +51,7 @@ export function SourcePane({ m, kernel, pcs, what }: Props) {
         <p class="hint">No line is known of it: compile the program with -lineinfo.</p>
       )}
       <div class="excerpt">
-        <div class="path">PTX</div>
+        <div class="path">Instructions</div>
         <div class="code">
           {code.length === 0 && (
             <p class="hint">The report does not hold this kernel's instructions.</p>
