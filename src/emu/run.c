@@ -158,7 +158,7 @@ static void fill_warps(emu_run_state *run)
 /* ---- workers ---- */
 
 /* How often blocks that were started before one that failed may still look around. */
-enum { POLLS_AFTER_FAULT = 256 };
+enum { POLLS_AFTER_FAULT = 32 };
 
 void emu_end_from(emu_run_state *run, uint64_t turn)
 {

@@ -78,7 +78,7 @@ static void the_first_block_speaks(void **state)
                              "%r<4>; mov.u32 %r1, %ctaid.x;\n"
                              "setp.lt.u32 %p1, %r1, 3; @%p1 exit; setp.ne.u32 %p2, %r1, 3;\n"
                              "@%p2 bra $END; mov.u32 %r2, 0; $L: add.u32 %r2, %r2, 1;\n"
-                             "setp.lt.u32 %p3, %r2, 30000; @%p3 bra $L; $END: trap; }\n");
+                             "setp.lt.u32 %p3, %r2, 10000; @%p3 bra $L; $END: trap; }\n");
     for (f.threads = 1; f.threads <= 4; f.threads++)
         for (int k = 0; k < 20; k++) {
             assert_int_equal(TRY(&f, "k", 64, 32, 0), WL_FAULT);
