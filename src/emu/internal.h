@@ -270,7 +270,7 @@ wl_status emu_order_blocks(emu_kernel *kernel);
 /* ---- memory ---- */
 
 /* A fixed place makes addresses equal from run to run. Thread sanitizer allows applications the low
- * range alone. */
+ * range alone; address sanitizer has its heap where replay's memory lies otherwise. */
 #if defined(__SANITIZE_THREAD__)
 #define EMU_RANGE_HINT UINT64_C(0x1000000000)
 #define EMU_RANGE_BYTES (UINT64_C(1) << 38)
@@ -278,7 +278,11 @@ wl_status emu_order_blocks(emu_kernel *kernel);
 #else
 #define EMU_RANGE_HINT UINT64_C(0x200000000000)
 #define EMU_RANGE_BYTES (UINT64_C(1) << 42)
+#if defined(__SANITIZE_ADDRESS__)
+#define EMU_REPLAY_HINT UINT64_C(0x500000000000)
+#else
 #define EMU_REPLAY_HINT UINT64_C(0x600000000000)
+#endif
 #endif
 
 typedef struct emu_part {
