@@ -36,7 +36,8 @@ typedef struct replay_repeat {
     replay_known launch;
 } replay_repeat;
 
-/* Of a launch of a proven kernel, whose `facts` and `kernel` this fills in. */
+/* Of a launch of a proven kernel, whose `facts` and `kernel` this fills in; `renumbered` is the caller's to
+ * set. */
 void replay_repeats_find(replay_repeats *repeats, const replay_proven *proven,
                          replay_launch *launch, replay_find find, void *ctx, replay_repeat *out);
 /* A launch that find looked for ran observed, and was recorded with this id: later ones may repeat

@@ -155,7 +155,7 @@ static void kernels_are_proven_late(void **state)
     (void)state;
     process p;
     begin(&p);
-    replay_repeat repeat;
+    replay_repeat repeat = {0};
     assert_null(prove(&p, &p.plain, "plain"));
     look(&p, p.a, 1, &repeat);
     assert_null(repeat.facts);
@@ -171,7 +171,7 @@ static void a_repeat_is_found(void **state)
 {
     (void)state;
     process p;
-    replay_repeat repeat;
+    replay_repeat repeat = {0};
     begin(&p);
     prove(&p, &p.plain, "plain");
     prove(&p, &p.plain, "plain");
@@ -197,7 +197,7 @@ static void parts_are_told_apart(void **state)
 {
     (void)state;
     process p;
-    replay_repeat repeat;
+    replay_repeat repeat = {0};
     obs_insn rows[2] = {0};
     begin(&p);
     prove(&p, &p.plain, "plain");
@@ -229,7 +229,7 @@ static void a_part_is_an_object(void **state)
 {
     (void)state;
     process p;
-    replay_repeat repeat;
+    replay_repeat repeat = {0};
     emu_alloc found;
     begin(&p);
     prove(&p, &p.plain, "plain");
@@ -254,7 +254,7 @@ static void launches_that_differ_are_no_repeats(void **state)
 {
     (void)state;
     process p;
-    replay_repeat known;
+    replay_repeat known = {0};
     replay_key key;
     begin(&p);
     prove(&p, &p.plain, "plain");
@@ -289,7 +289,7 @@ static void nothing_is_trusted_after_a_wrong_repeat(void **state)
 {
     (void)state;
     process p;
-    replay_repeat repeat;
+    replay_repeat repeat = {0};
     begin(&p);
     prove(&p, &p.plain, "plain");
     prove(&p, &p.plain, "plain");
