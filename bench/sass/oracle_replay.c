@@ -106,6 +106,46 @@ static size_t take_bytes(const char *hex, char *to)
     return n;
 }
 
+static void take_numbers(const json_t *list, uint64_t *to, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = (uint64_t)json_integer_value(json_array_get(list, i));
+}
+
+static void take_words(const json_t *list, uint32_t *to, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = (uint32_t)json_integer_value(json_array_get(list, i));
+}
+
+static void see_tensors(replay_session *session, const json_t *launch, oracle *o)
+{
+    const json_t *list = json_object_get(launch, "tensors"), *tensor;
+    size_t i;
+    json_array_foreach(list, i, tensor)
+    {
+        cap_record record = {
+            .type = CAP_TENSOR,
+            .tensor = {
+                .rank = number_of(tensor, "rank"),
+                .element = number_of(tensor, "element"),
+                .swizzle = number_of(tensor, "swizzle"),
+                .interleave = number_of(tensor, "interleave"),
+                .promotion = number_of(tensor, "promotion"),
+                .nan = number_of(tensor, "nan"),
+                .address = (uint64_t)json_integer_value(json_object_get(tensor, "address"))}};
+        const char *map = json_string_value(json_object_get(tensor, "map"));
+        if (!map || strlen(map) != 2 * sizeof record.tensor.map)
+            continue;
+        take_bytes(map, (char *)record.tensor.map);
+        take_numbers(json_object_get(tensor, "dim"), record.tensor.dim, 5);
+        take_numbers(json_object_get(tensor, "stride"), record.tensor.stride, 5);
+        take_words(json_object_get(tensor, "box"), record.tensor.box, 5);
+        take_words(json_object_get(tensor, "step"), record.tensor.step, 5);
+        see(session, &record, o);
+    }
+}
+
 static void make_note(const json_t *launch, char *params, cap_note *note)
 {
     *note = (cap_note){.id = 1,
@@ -210,6 +250,7 @@ static void replay_launch_of(const json_t *launch, oracle *o)
     see_device(session, o);
     if (see_cubin(session, launch, o)) {
         see_objects(session, launch, o);
+        see_tensors(session, launch, o);
         make_note(launch, params, &note);
         o->end = wl_seconds() + o->seconds;
         if (replay_note(session, &note, &out, &o->err) == WL_OK) {

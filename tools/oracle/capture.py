@@ -9,7 +9,7 @@ import struct
 
 SOURCE = os.environ.get("ORACLE_FORMAT") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/capture")
 SCALARS = {"U8": "B", "U16": "H", "U32": "I", "U64": "Q", "I32": "i", "I64": "q", "F64": "d"}
-WANTED = {"process", "device", "module", "object", "free", "note", "symbol", "call", "end", "message"}
+WANTED = {"process", "device", "module", "object", "free", "note", "symbol", "tensor", "call", "end", "message"}
 PACKED = 1 << 0  # flag of a record
 
 

@@ -26,7 +26,9 @@ PACKAGES = {  # package -> its libraries with device code
     "cupy-cuda13x": ["cub.cpython-312-x86_64-linux-gnu.so", "thrust.cpython-312-x86_64-linux-gnu.so"],
 }
 PLATFORMS = ["manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"]
-NVCC_OPTIONS = ["-w", "-std=c++17", "-O3", "-gencode", "arch=compute_90,code=sm_90", "-lineinfo", "-cudart", "shared"]
+NVCC_OPTIONS = ["-w", "-std=c++17", "-O3", "-lineinfo", "-cudart", "shared"]
+SM_90 = ["-gencode", "arch=compute_90,code=sm_90"]
+OPTIONS_OF = {"cutlass_bulk": ["-gencode", "arch=compute_90a,code=sm_90a", "--expt-relaxed-constexpr", "-DNDEBUG"]}  # in the place of sm_90
 CUTLASS = "nvidia-cutlass==3.8.0.0"
 FATBIN, MACHINE_CODE = struct.pack("<I", 0xBA55ED50), 2
 
@@ -135,9 +137,10 @@ def cutlass_headers(wheels, work):
     if not glob.glob(os.path.join(wheels, "nvidia_cutlass-*.whl")):
         subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", wheels, CUTLASS], check=True)
     with zipfile.ZipFile(glob.glob(os.path.join(wheels, "nvidia_cutlass-*.whl"))[0]) as wheel:
-        members = [n for n in wheel.namelist() if "/source/include/" in n]
+        members = [n for n in wheel.namelist() if "/source/include/" in n or "/source/tools/util/include/" in n]
         wheel.extractall(work, members)
-    return os.path.join(work, members[0].split("/source/include/")[0], "source/include")
+    source = os.path.join(work, members[0].split("/source/")[0], "source")
+    return ["-I", os.path.join(source, "include"), "-I", os.path.join(source, "tools/util/include")]
 
 
 def source_of(program):
@@ -149,9 +152,9 @@ def source_of(program):
 
 def build_program(program, wanted, folder, wheels, work):
     source = source_of(program)
-    include = ["-I", cutlass_headers(wheels, work)] if "cutlass" in program else []
+    options = OPTIONS_OF.get(program, SM_90) + (cutlass_headers(wheels, work) if "cutlass" in program else [])
     made = os.path.join(work, "made.cubin")
-    done = subprocess.run([tool("nvcc"), *NVCC_OPTIONS, *include, "-cubin", "-o", made, source], cwd=ROOT, check=False)
+    done = subprocess.run([tool("nvcc"), *NVCC_OPTIONS, *options, "-cubin", "-o", made, source], cwd=ROOT, check=False)
     if done.returncode == 0:
         wanted.take(made, folder)
 

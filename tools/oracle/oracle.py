@@ -19,7 +19,7 @@ import store
 
 
 def command_list(o):
-    for which in [o.set] if o.set else store.SETS:
+    for which in [o.set] if o.set else store.recorded():
         for launch in store.read_launches(which, "development")[1]:
             print(f"{launch['id']:40} {compare.class_of(launch['kernel']):12} {launch['instructions']:6} {launch['grid']} "
                   f"{launch['block']} {launch['kernel'][:100]}")
@@ -70,12 +70,12 @@ def command_store(o):
 
 def command_fetch(o):
     import fetch
-    sys.exit(fetch.fetch(o.folder, [o.set] if o.set else store.SETS))
+    sys.exit(fetch.fetch(o.folder, [o.set] if o.set else store.recorded()))
 
 
 def command_check(o):
     import check
-    sys.exit(check.check(o.folder, [o.set] if o.set else store.SETS))
+    sys.exit(check.check(o.folder, [o.set] if o.set else store.recorded()))
 
 
 def parse():

@@ -11,6 +11,7 @@ while the program ran).
 import argparse
 import json
 import os
+import struct
 import sys
 
 import cubin
@@ -24,7 +25,7 @@ class Process:
     """A process as far as its capture was read: modules, and what is alive."""
 
     def __init__(self):
-        self.modules, self.objects, self.symbols = {}, {}, {}
+        self.modules, self.objects, self.symbols, self.tensors = {}, {}, {}, {}
 
     def take(self, kind, record):
         if kind == "module":
@@ -38,6 +39,9 @@ class Process:
             self.objects.pop(record["object"], None)
         elif kind == "symbol":
             self.symbols.setdefault(record["object"], []).append([record["offset"], record["data"].hex()])
+        elif kind == "tensor":
+            record["map"] = struct.pack("<16Q", *record["map"]).hex()
+            self.tensors[record["map"]] = record
 
     def launch(self, note):
         module = self.modules.get(note["module"])
@@ -52,7 +56,14 @@ class Process:
         constants = [[self.objects[o], writes] for o, writes in self.symbols.items() if o in self.objects]
         if constants:
             out["constants"] = constants
+        tensors = self.tensors_in([out["params"], *(data for _, writes in constants for _, data in writes)])
+        if tensors:
+            out["tensors"] = tensors
         return out, code
+
+    def tensors_in(self, texts):
+        """Tensor maps whose bytes are in there."""
+        return [record for data, record in self.tensors.items() if any(data in text for text in texts)]
 
 
 def library_of(path):

@@ -5,7 +5,8 @@
 #     record.sh LIBRARY FOLDER < JOBS
 #
 # LIBRARY is warplens's for a GPU (lib/warplens/inline/libcuda.so.1). A job is a line: SET NAME LAUNCHES COMMAND..., LAUNCHES
-# the most that are counted; a program that fails in either run is left out. FOLDER gets SET.jsonl.xz, cubins.tar.xz and the logs. PARALLEL (12) jobs run at once.
+# the most that are counted; a program that fails in either run is left out. FOLDER gets SET.jsonl.xz, cubins.tar.xz, the logs, and
+# machine.txt with all versions (what `oracle.py store` asks for). PARALLEL (12) jobs run at once.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 export here library=$1 folder=$2
@@ -48,6 +49,11 @@ export -f record
 # shellcheck disable=SC2016
 tr '\n' '\0' | xargs -0 -n 1 -P "${PARALLEL:-12}" bash -c 'record "$0"'
 mkdir -p "$folder"
+{
+    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -n 1
+    ncu --version | grep Version
+    python3 -m pip list 2>/dev/null | grep -E '^(cupy|jax|numpy|nvidia|scipy|torch|triton)'
+} >"$folder/machine.txt"
 for set in $(find "$work" -name paired.jsonl -printf '%P\n' | cut -d . -f 1 | sort -u); do
     cat "$work/$set".*/paired.jsonl | xz -T0 -6 >"$folder/$set.jsonl.xz"
 done

@@ -10,7 +10,7 @@ import lzma
 import os
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
-SETS = ("torch", "library", "programs")
+SETS = ("torch", "library", "programs", "library2", "requests")
 HALVES = ("development", "frozen")
 VERSION = 1
 
@@ -22,6 +22,11 @@ def half_of(kernel):
 
 def path_of(which, half, kind, folder=DATA):
     return os.path.join(folder, f"{which}.{half}.{kind}.jsonl.xz")
+
+
+def recorded():
+    """The sets that there are."""
+    return [which for which in SETS if os.path.exists(path_of(which, HALVES[0], "launches"))]
 
 
 def read_lines(path):

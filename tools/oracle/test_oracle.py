@@ -118,6 +118,19 @@ class Pairs(unittest.TestCase):
         self.assertIn("other code", said[0])
 
 
+    def test_tensor_maps_of_a_launch(self):
+        """Those whose bytes its parameters have."""
+        process, words = pair.Process(), [0x1122334455667788, *range(15)]
+        process.take("tensor", {"map": words, "rank": 2})
+        process.take("tensor", {"map": [5] * 16, "rank": 3})
+        data = struct.pack("<16Q", *words)
+        note = {key: 0 for key in ("module", "dynamic_shared", "static_shared", "local_bytes", "registers", "flags")}
+        note |= {"kernel": "k", "grid": [1, 1, 1], "block": [1, 1, 1], "cluster": [0, 0, 0]}
+        launch, _ = process.launch({**note, "params": bytes(64) + data})
+        self.assertEqual(launch["tensors"], [{"map": data.hex(), "rank": 2}])
+        self.assertNotIn("tensors", process.launch({**note, "params": bytes(256)})[0])
+
+
 def truth(**counts):
     return {"opcodes": ["LDG", "LDG", "STG"], "counts": counts}
 
@@ -209,13 +222,13 @@ class Data(unittest.TestCase):
     def test_split_rule(self):
         self.assertEqual(store.half_of("_Z10vector_addPfPKfS1_"), "development")
         self.assertEqual(store.half_of("_Z6vecaddPKfS0_Pfi"), "frozen")
-        for which in store.SETS:
+        for which in store.recorded():
             for half in store.HALVES:
                 launches = launches_of(which, half)
                 self.assertEqual({store.half_of(launch["kernel"]) for launch in launches}, {half})
 
     def test_shape(self):
-        for which in store.SETS:
+        for which in store.recorded():
             for half in store.HALVES:
                 launches = {launch["id"]: launch for launch in launches_of(which, half)}
                 truths = truth_of(which, half)
@@ -229,7 +242,7 @@ class Data(unittest.TestCase):
     def test_counts_go_with_the_shape(self):
         """All threads of a launch begin: a launch that was paired with another's counts would show
         here. And no count is beyond what it is a part of."""
-        for which in store.SETS:
+        for which in store.recorded():
             for half in store.HALVES:
                 truths = truth_of(which, half)
                 for launch in launches_of(which, half):
