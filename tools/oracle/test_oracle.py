@@ -126,7 +126,7 @@ class Pairs(unittest.TestCase):
         data = struct.pack("<16Q", *words)
         note = {key: 0 for key in ("module", "dynamic_shared", "static_shared", "local_bytes", "registers", "flags")}
         note |= {"kernel": "k", "grid": [1, 1, 1], "block": [1, 1, 1], "cluster": [0, 0, 0]}
-        launch, _ = process.launch({**note, "params": bytes(64) + data})
+        launch, _ = process.launch({**note, "params": bytes(64) + data[:64]})
         self.assertEqual(launch["tensors"], [{"map": data.hex(), "rank": 2}])
         self.assertNotIn("tensors", process.launch({**note, "params": bytes(256)})[0])
 
