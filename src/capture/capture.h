@@ -78,6 +78,7 @@ typedef enum cap_module_kind {
     CAP_MODULE_PTX,  /* `code` is text */
     CAP_MODULE_CUBIN /* an ELF file with machine code: it came without PTX */
 } cap_module_kind;
+enum { CAP_MODULE_KINDS = CAP_MODULE_CUBIN + 1 };
 
 typedef struct cap_module { /* code that kernels come from */
     uint32_t id, kind;

@@ -15,6 +15,7 @@
 #include "profile/symbols.h"
 #include "profile/tables.h"
 #include "sass/body.h"
+#include "sass/code.h"
 
 typedef enum statement_id {
 #define X(id, text) ST_##id,
@@ -91,6 +92,11 @@ typedef struct shared_entry { /* an array of a kernel's shared memory, or its lo
     UT_hash_handle hh;
 } shared_entry;
 
+typedef struct code_place { /* of an instruction */
+    uint32_t ptx_line;   /* 0: not known */
+    uint32_t file, line; /* where it counts; 0: not known */
+} code_place;
+
 typedef struct kernel {
     const char *key; /* module's hash and name */
     uint32_t id;
@@ -98,6 +104,7 @@ typedef struct kernel {
     uint32_t file, line; /* where its code begins */
     uint32_t ncode;      /* static instructions; 0 where there is no code */
     uint32_t *blocks;    /* [ncode]: basic blocks, by pc */
+    const code_place *places; /* [ncode]; while the kernel is being written, else NULL */
     uint32_t registers;  /* of machine code for the device; 0: not known */
     shared_entry *shared;
     UT_hash_handle hh;
@@ -268,6 +275,7 @@ struct prof_builder {
     uint32_t nprocesses, nlaunches, nlaunch_kinds, nobjects, ncalls, nkernels, nmodules, nstacks,
         nlocs, ncontents, nspans, nsequences, nwarp_groups, ngraphs, ntrials;
     bool nomem; /* a hash had no room */
+    size_t listed_bytes; /* of listings, compressed */
     blob packed, compressed;
 };
 
@@ -280,6 +288,8 @@ uint32_t builder_id(prof_builder *b, id_map *map, uint32_t number, uint32_t *cou
  * END */
 wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error *err);
 uint32_t builder_call(prof_builder *b, uint32_t number);
+/* Compute capability of a device of the process, times ten; 0: not known. */
+uint32_t builder_device_sm(const prof_builder *b, uint32_t device);
 wl_status builder_message(prof_builder *b, uint32_t process_id, uint32_t level, const char *text,
                           wl_error *err);
 wl_status builder_skipped(prof_builder *b, const cap_skipped *record, wl_error *err);
@@ -333,15 +343,29 @@ wl_status builder_kernel_object(prof_builder *b, kernel *k, uint32_t kind, const
 wl_status builder_kernel_objects(prof_builder *b, wl_error *err);
 void builder_modules_free(prof_builder *b);
 
-/* facts.c: what is known of a kernel's code without running it. `m` is its module, `device` that of
- * the launch. *machine says what became of it in machine code. */
+/* listing.c: the form of a kernel's code that was not measured. The arena is for what it takes on the way. */
+typedef struct listed_code {
+    const sass_code *code; /* NULL: there is none */
+    const char *missing;   /* then: why */
+    const char *ptx;       /* that the kernel is measured by; NULL: it has none */
+    uint32_t device_sm;    /* compute capability of the launch's device, times ten; 0: not known */
+} listed_code;
+
+wl_status builder_machine_listing(prof_builder *b, const kernel *k, const listed_code *from,
+                                  wl_arena *arena, wl_error *err);
+/* The PTX that ptxas kept in the machine code that the kernel came as; nothing where it kept none. */
+wl_status builder_kept_ptx(prof_builder *b, const kernel *k, const char *mangled,
+                           const sass_code *code, wl_arena *arena, wl_error *err);
+
+/* facts.c: what is known of a kernel's code without running it; its listing, too. `m` is its module,
+ * `device` that of the launch. *machine says what became of it in machine code. */
 typedef struct machine_facts {
     uint32_t sm;         /* of the machine code that was counted; 0: none */
     uint32_t registers;  /* of a thread, in machine code for the device; 0: not known */
     const char *why_not; /* none, or not all, was counted; "" where it was */
 } machine_facts;
 
-wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *code, const module *m,
+wl_status builder_facts(prof_builder *b, const kernel *k, const ir_kernel *code, const module *m,
                         uint32_t device, machine_facts *machine, wl_error *err);
 
 /* Likewise of code that was lifted, by the machine's numbers. */

@@ -297,50 +297,38 @@ static wl_status write_barriers(prof_builder *b, uint32_t of, flow_kernel *flow,
 
 /* ---- machine code ---- */
 
-static uint32_t sm_of_device(const process *p, uint32_t device)
-{
-    return device < p->sms.count ? p->sms.data[device] : 0;
-}
-
-static wl_status count_machine(const prof_builder *b, const flow_kernel *flow, const module *m,
-                               const found_cubin *cubin, wl_arena *arena, machine_counts *counts,
+static wl_status count_machine(const prof_builder *b, const flow_kernel *flow,
+                               const listed_code *from, wl_arena *arena, machine_counts *counts,
                                machine_facts *facts)
 {
-    sass_code code;
-    wl_status status = sass_code_read(cubin->bytes, cubin->size, cubin->sm,
-                                      flow->code->funcs[0]->name, arena, &code, NULL);
-    if (status == WL_NOMEM)
-        return status;
-    if (status != WL_OK) {
-        facts->why_not = "the machine code beside its PTX lacks it";
-        return WL_OK;
-    }
-    facts->registers = code.registers;
-    status = machine_count(flow, &code, m->code, arena, counts);
+    const sass_code *code = from->code;
+    wl_status status = machine_count(flow, code, from->ptx, arena, counts);
+    facts->registers = code->sm == from->device_sm ? code->registers : 0;
     facts->why_not = counts->why_not ? counts->why_not : "";
-    facts->sm = status == WL_OK && !counts->why_not ? code.sm : 0;
+    facts->sm = status == WL_OK && !counts->why_not ? code->sm : 0;
     if (facts->sm && counts->unknown)
         facts->why_not = wl_arena_printf(
             b->arena, "%u of its %u instructions have opcodes that are not known, and are left out",
-            counts->unknown, code.count);
+            counts->unknown, code->count);
     return facts->why_not ? status : WL_NOMEM;
 }
 
-/* Of modules whose code came as PTX out of a file. */
+/* Of modules whose code came as PTX out of a file. `code` becomes what out->code points to. */
 static wl_status find_machine(const prof_builder *b, const flow_kernel *flow, const module *m,
-                              uint32_t device, wl_arena *arena, machine_counts *counts,
-                              machine_facts *facts)
+                              uint32_t device, wl_arena *arena, sass_code *code, listed_code *out)
 {
     found_cubin cubin;
-    uint32_t sm = sm_of_device(&b->process, device);
+    uint32_t sm = builder_device_sm(b, device);
     wl_status status = cubin_beside(m->name, m->code, m->length, sm, &cubin);
-    facts->why_not = cubin.why_not;
-    if (status == WL_OK && cubin.bytes)
-        status = count_machine(b, flow, m, &cubin, arena, counts, facts);
-    if (cubin.sm != sm)
-        facts->registers = 0;
+    *out = (listed_code){.missing = cubin.why_not, .ptx = m->code, .device_sm = sm};
+    if (status == WL_OK && cubin.bytes) {
+        status = sass_code_read(cubin.bytes, cubin.size, cubin.sm, flow->code->funcs[0]->name,
+                                arena, code, NULL);
+        out->missing = "the machine code beside its PTX lacks it";
+        out->code = status == WL_OK ? code : NULL;
+    }
     free(cubin.bytes);
-    return status;
+    return status == WL_NOMEM ? status : WL_OK;
 }
 
 static wl_status write_facts(prof_builder *b, uint32_t kernel_id, const flow_kernel *flow,
@@ -362,23 +350,32 @@ static wl_status write_facts(prof_builder *b, uint32_t kernel_id, const flow_ker
     return status;
 }
 
-wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *code, const module *m,
+static wl_status write_flow(prof_builder *b, const kernel *k, flow_kernel *flow,
+                            const machine_counts *counts, wl_arena *arena, wl_error *err)
+{
+    wl_status status = write_facts(b, k->id, flow, counts, err);
+    if (status == WL_OK)
+        status = write_fills(b, k->id, flow, arena, err);
+    return status == WL_OK ? write_barriers(b, k->id, flow, arena, err) : status;
+}
+
+wl_status builder_facts(prof_builder *b, const kernel *k, const ir_kernel *code, const module *m,
                         uint32_t device, machine_facts *machine, wl_error *err)
 {
     machine_counts counts = {0};
+    sass_code found;
+    listed_code listed = {0};
     wl_arena *arena = wl_arena_new();
     flow_kernel *flow = arena ? flow_kernel_new(code, arena) : NULL;
     wl_status status = flow ? flow_run(flow, FLOW_PASS_ilp) : WL_NOMEM;
     if (status == WL_OK)
-        status = find_machine(b, flow, m, device, arena, &counts, machine);
+        status = find_machine(b, flow, m, device, arena, &found, &listed);
+    machine->why_not = listed.missing;
+    if (status == WL_OK && listed.code)
+        status = count_machine(b, flow, &listed, arena, &counts, machine);
+    status = status == WL_OK ? write_flow(b, k, flow, &counts, arena, err) : NOMEM(err);
     if (status == WL_OK)
-        status = write_facts(b, kernel_id, flow, &counts, err);
-    else
-        (void)NOMEM(err);
-    if (status == WL_OK)
-        status = write_fills(b, kernel_id, flow, arena, err);
-    if (status == WL_OK)
-        status = write_barriers(b, kernel_id, flow, arena, err);
+        status = builder_machine_listing(b, k, &listed, arena, err);
     wl_arena_free(arena);
     return status;
 }

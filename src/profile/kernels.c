@@ -179,6 +179,7 @@ typedef struct body {
     const char **functions; /* demangled, by index in code */
     uint32_t nblocks;
     uint32_t *blocks; /* by pc */
+    code_place *places; /* likewise */
 } body;
 
 static uint32_t ncode(const body *c)
@@ -217,6 +218,7 @@ static wl_status write_code_row(body *c, kernel *k, uint32_t function, uint32_t 
         file = loc_file(c->b, c->m, counts->file);
     if (!k->file && counts)
         k->file = loc_file(c->b, c->m, outermost(c->m->ptx, insn->loc)->file);
+    c->places[pc] = (code_place){insn->pos.line, file, file ? counts->line : 0};
     const prof_code row = {.kernel = k->id,
                            .pc = pc,
                            .text = text,
@@ -233,7 +235,8 @@ static wl_status write_code_row(body *c, kernel *k, uint32_t function, uint32_t 
 
 static wl_status write_code(body *c, kernel *k, wl_error *err)
 {
-    wl_status status = WL_OK;
+    c->places = wl_new_array(c->b->process.arena, code_place, (size_t)ncode(c) + 1);
+    wl_status status = c->places ? WL_OK : NOMEM(err);
     for (uint32_t f = 0; f < c->code.count; f++)
         for (uint32_t i = 0; i < c->code.funcs[f]->ninsns && status == WL_OK; i++)
             status = write_code_row(c, k, f, i, err);
@@ -303,11 +306,13 @@ static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch
     wl_status status = write_code(&c, k, err);
     status = status == WL_OK ? builder_parameters(b, k->id, func, err) : status;
     machine_facts machine = {.why_not = ""};
+    k->ncode = ncode(&c);
+    k->places = c.places;
     if (status == WL_OK)
-        status = builder_facts(b, k->id, &c.code, m, launch->device, &machine, err);
+        status = builder_facts(b, k, &c.code, m, launch->device, &machine, err);
+    k->places = NULL;
     k->registers = machine.registers;
     k->line = first_line(&c);
-    k->ncode = ncode(&c);
     k->blocks = c.blocks;
     const shape_of_code shape = {ncode(&c), c.nblocks};
     return status == WL_OK ? write_kernel_row(b, k, launch, m, &shape, &machine, "", err) : status;
@@ -373,6 +378,7 @@ static wl_status write_machine_code(prof_builder *b, const sass_body *code, kern
                          .text = sass_body_text(code, i, text, sizeof text),
                          .op = sass_body_name(code, i, op, sizeof op),
                          .function = function,
+                         .ptx_line = code->insns[i].line,
                          .block = k->blocks[i]};
         status = find_machine_line(b, code, i, k, &row, err);
         if (status == WL_OK)
@@ -410,6 +416,27 @@ static wl_status write_machine_body(prof_builder *b, kernel *k, const cap_launch
     return status == WL_OK ? write_kernel_row(b, k, launch, m, &shape, &facts, "", err) : status;
 }
 
+/* What is listed beside it: the PTX that ptxas kept in it, and code that could not be lifted. */
+static wl_status write_machine_listings(prof_builder *b, const kernel *k, const cap_launch *launch,
+                                        const module *m, wl_error *err)
+{
+    sass_code code;
+    const listed_code listed = {.code = &code, .device_sm = builder_device_sm(b, launch->device)};
+    wl_arena *arena = wl_arena_new();
+    wl_status status = arena ? sass_code_read(m->code, m->length, cuda_cubin_sm(m->code, m->length),
+                                              launch->kernel, arena, &code, NULL)
+                             : WL_NOMEM;
+    bool read = status == WL_OK;
+    if (read && !k->ncode)
+        status = builder_machine_listing(b, k, &listed, arena, err);
+    if (read && status == WL_OK)
+        status = builder_kept_ptx(b, k, launch->kernel, &code, arena, err);
+    wl_arena_free(arena);
+    if (!read)
+        return status == WL_NOMEM ? NOMEM(err) : WL_OK;
+    return status;
+}
+
 /* Of a cubin's kernel all that its machine code tells, where that can be lifted: then launches are
  * replayed, and have its numbers. */
 static wl_status write_machine(prof_builder *b, kernel *k, const cap_launch *launch, module *m,
@@ -429,7 +456,7 @@ static wl_status write_machine(prof_builder *b, kernel *k, const cap_launch *lau
         status = write_without_ptx(b, k, launch, m, err);
     sass_body_clear(&code);
     wl_arena_free(arena);
-    return status;
+    return status == WL_OK ? write_machine_listings(b, k, launch, m, err) : status;
 }
 
 static wl_status make_kernel(prof_builder *b, const cap_launch *launch, module *m, kernel *k,

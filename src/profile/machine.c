@@ -668,12 +668,18 @@ static uint32_t unknown_opcodes(const sass_code *code)
     return count;
 }
 
+const char *machine_apart(const sass_code *code, const char *text)
+{
+    if (!code->lines || !code->ptx)
+        return "its machine code has no line information (nvcc -lineinfo)";
+    return !text || same_ptx_text(code, text) ? "" : "its machine code was made from other PTX";
+}
+
 static const char *refusal(const machine *m)
 {
-    if (!m->code->lines || !m->code->ptx)
-        return "its machine code has no line information (nvcc -lineinfo)";
-    if (!same_ptx_text(m->code, m->text))
-        return "its machine code was made from other PTX";
+    const char *apart = machine_apart(m->code, m->text);
+    if (*apart)
+        return apart;
     for (uint32_t i = 0; i < m->code->count; i++)
         if (m->code->insns[i].flow == SASS_TABLE)
             return "its machine code branches through a table";

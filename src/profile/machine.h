@@ -19,6 +19,10 @@ typedef struct machine_counts {
     const char *why_not; /* why there is none; NULL where there is */
 } machine_counts;
 
+/* Why machine instructions cannot be told by the lines of this PTX; "" where they can. NULL as `text`: the
+ * kernel has none. */
+const char *machine_apart(const sass_code *code, const char *text);
+
 /* `text` is the kernel's PTX, which the machine code must have been made from. Needs the pass ilp.
  * Everything lies in the arena. WL_NOMEM is the only failure. */
 wl_status machine_count(const flow_kernel *flow, const sass_code *code, const char *text,

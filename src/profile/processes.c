@@ -136,6 +136,12 @@ static bool note_compute_capability(process *p, const cap_device *r)
     return true;
 }
 
+uint32_t builder_device_sm(const prof_builder *b, uint32_t device)
+{
+    const process *p = &b->process;
+    return device < p->sms.count ? p->sms.data[device] : 0;
+}
+
 static wl_status add_process_device(prof_builder *b, const cap_device *r, wl_error *err)
 {
     if (!note_compute_capability(&b->process, r))

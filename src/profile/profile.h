@@ -26,7 +26,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 22 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 23,
+    PROF_OLDEST_VERSION = 22 /* without listings; read, too */
+};
 
 typedef struct prof_db prof_db;
 
@@ -167,6 +169,24 @@ typedef struct prof_code {
 } prof_code;
 
 /* What is known of code without running it. */
+typedef struct prof_listed { /* an instruction of a listing */
+    const char *text;
+    uint32_t ptx_line;   /* that it was made from, or stands in; 0: not known */
+    uint32_t file, line; /* as prof_code's; 0: not known */
+} prof_listed;
+
+/* The other form of a kernel's code, beside its prof_code: docs/profile-schema.md. Its place in the list
+ * is the instruction's number; of machine code that is its byte offset in the kernel's section / 16. */
+typedef struct prof_listing {
+    uint32_t kernel, kind; /* cap_module_kind: what is listed */
+    uint32_t sm;           /* that the machine code was made for; 0: there is none */
+    uint32_t device_sm;    /* of the device that it was listed for; 0: not known */
+    uint32_t ninsns;       /* also of one that is missing, where it is known */
+    const char *missing;   /* why there are no `insns`; "" where there are */
+    const char *apart;     /* why no ptx_line is known; "" where some are */
+    const prof_listed *insns;
+} prof_listing;
+
 typedef struct prof_static_block {
     uint32_t kernel, first_pc, ninsns;
     uint32_t loop; /* header of the innermost loop around it; UINT32_MAX: none */
@@ -727,6 +747,7 @@ PROF_ROWS(device)
 PROF_ROWS(file)
 PROF_ROWS(kernel)
 PROF_ROWS(code)
+PROF_ROWS(listing)
 PROF_ROWS(static_block)
 PROF_ROWS(loop)
 PROF_ROWS(form)
@@ -840,6 +861,8 @@ wl_status prof_load_graph_runs(prof_db *db, uint32_t process, wl_arena *arena,
 /* By pc. */
 wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_code_rows *out,
                          wl_error *err);
+/* Of all kernels, by kernel and kind; none of a profile of PROF_OLDEST_VERSION. */
+wl_status prof_load_listings(prof_db *db, wl_arena *arena, prof_listing_rows *out, wl_error *err);
 /* By kernel, pc, position. */
 wl_status prof_load_static_blocks(prof_db *db, uint32_t kernel, wl_arena *arena,
                                   prof_static_block_rows *out, wl_error *err);

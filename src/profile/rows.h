@@ -108,6 +108,12 @@ typedef struct row_module {
     row_bytes code;
 } row_module;
 
+typedef struct row_listing {
+    prof_listing head; /* without its instructions */
+    uint64_t bytes;
+    row_bytes data;
+} row_listing;
+
 typedef struct row_content {
     uint32_t id, nrows, npcsets, npcs;
     row_bytes data;

@@ -69,6 +69,19 @@ CREATE TABLE code (
   PRIMARY KEY (kernel, pc)
 ) WITHOUT ROWID;
 
+-- The other form of a kernel's code, beside `code`: of one with PTX the machine code that the program's
+-- file has for the device, or for the one nearest to it; of one that came as machine code the PTX that
+-- ptxas kept in it, and the machine code where `code` could not be made of it. kind ('module' in names):
+-- what is listed. sm: compute capability, times ten, that the machine code was made for; device_sm: of
+-- the device of the first launch. missing: why there is no data. apart: why instructions are not known by
+-- the line of the PTX that they were made from. bytes: of data before zstd.
+CREATE TABLE listings (
+  kernel INTEGER NOT NULL, kind INTEGER NOT NULL,
+  sm INTEGER, device_sm INTEGER, instructions INTEGER NOT NULL,
+  missing TEXT NOT NULL, apart TEXT NOT NULL, bytes INTEGER NOT NULL, data BLOB,
+  PRIMARY KEY (kernel, kind)
+) WITHOUT ROWID;
+
 -- What is known of code without running it (docs/flow.md). Basic blocks, by their first
 -- instruction; loop: the header of the innermost loop that it is in. ilp, mlp: instructions and
 -- memory requests that can overlap; mlp is NULL without loads. chain_loads, chain_shared: the most
