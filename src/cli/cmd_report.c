@@ -8,7 +8,8 @@
 /* The parts of the profile that the report holds; 0 where `maps` is no word for them. */
 static unsigned parts_for(const char *maps)
 {
-    const unsigned others = REP_PART_SOURCES | REP_PART_COURSES | REP_PART_WARPS;
+    const unsigned others = REP_PART_SOURCES | REP_PART_COURSES | REP_PART_WARPS |
+                            REP_PART_LISTINGS;
     if (!maps || strcmp(maps, "some") == 0)
         return REP_PART_HEATS | others;
     return strcmp(maps, "all") == 0 ? REP_PART_ALL_HEATS | others : 0;

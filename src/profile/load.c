@@ -126,7 +126,9 @@ wl_status prof_load_files(prof_db *db, wl_arena *arena, prof_file_rows *out, wl_
 
 wl_status prof_load_kernels(prof_db *db, wl_arena *arena, prof_kernel_rows *out, wl_error *err)
 {
-    return LOAD_ALL_ROWS(db, kernels, arena, out, err, "module_kernels ORDER BY id");
+    return LOAD_ALL_ROWS(db, kernels, arena, out, err,
+                         "(SELECT k.*, m.kind AS module_kind FROM module_kernels k "
+                         "LEFT JOIN modules m ON m.id = k.module) ORDER BY id");
 }
 
 wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_code_rows *out,
@@ -134,6 +136,11 @@ wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_cod
 {
     return LOAD_ROWS(db, code, arena, out, err, "code WHERE " OF_KERNEL "ORDER BY kernel, pc",
                      db_int(kernel));
+}
+
+wl_status prof_load_block_totals(prof_db *db, wl_arena *arena, prof_block_rows *out, wl_error *err)
+{
+    return LOAD_ALL_ROWS(db, blocks, arena, out, err, "kernel_blocks ORDER BY kernel, first_pc");
 }
 
 wl_status prof_load_static_blocks(prof_db *db, uint32_t kernel, wl_arena *arena,

@@ -147,6 +147,7 @@ typedef struct prof_kernel {
     uint32_t file, line;  /* where its code begins; 0: no line information */
     uint32_t ncode;       /* static instructions, called functions included */
     uint32_t nblocks;     /* basic blocks */
+    uint32_t module_kind; /* cap_module_kind; of one without a module 0 */
     uint64_t module_hash; /* XXH64 of the module's code */
     const char *missing;  /* why there is no code, "" where there is */
     /* Compute capability, times ten, of the machine code that prof_static_mix.machine was counted
@@ -861,6 +862,8 @@ wl_status prof_load_graph_runs(prof_db *db, uint32_t process, wl_arena *arena,
 /* By pc. */
 wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_code_rows *out,
                          wl_error *err);
+/* What basic blocks ran, over all launches of a kernel, by kernel and first instruction. */
+wl_status prof_load_block_totals(prof_db *db, wl_arena *arena, prof_block_rows *out, wl_error *err);
 /* Of all kernels, by kernel and kind; none of a profile of PROF_OLDEST_VERSION. */
 wl_status prof_load_listings(prof_db *db, wl_arena *arena, prof_listing_rows *out, wl_error *err);
 /* By kernel, pc, position. */

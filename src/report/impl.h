@@ -258,6 +258,7 @@ typedef struct rep_parts { /* the JSON text's part first, then those of kernels 
     rep_part *rows;
     uint64_t room;             /* bytes that the heat maps may still take */
     uint64_t code_room;        /* likewise the kernels' instructions */
+    uint64_t listing_room;     /* likewise those that are listed beside them */
     uint64_t phase_room;       /* likewise the phases of shared arrays */
     uint64_t explore_room;     /* likewise what warps did */
     uint32_t explore_left_out; /* launches of which that found none */
@@ -328,6 +329,8 @@ wl_status rep_load_paths(prof_db *profile, uint32_t launch, wl_arena *arena, rep
 bool rep_is_wanted_kernel(const uint32_t *kernels, uint32_t nkernels, uint32_t kernel);
 /* The payload's "served"; NULL where no launch is. */
 json_t *rep_served_json(const rep_data *data);
+/* Of a kernel's row: its code and what is listed beside it (codepack.c), which become parts. */
+void rep_put_code(json_t *row, const rep_data *data, uint32_t kernel, rep_parts *parts);
 /* The index of a kernel's first instruction; the code is sorted by kernel. */
 uint32_t rep_first_code_of(const rep_data *data, uint32_t kernel);
 

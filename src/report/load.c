@@ -98,6 +98,19 @@ static void mark_file_wanted(const rep_data *d, bool *wanted, uint32_t file)
             wanted[i] = true;
 }
 
+static void mark_listed(const rep_data *d, bool *wanted)
+{
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < d->listings.count; i++) {
+        const prof_listing *l = &d->listings.rows[i];
+        for (uint32_t k = 0; l->insns && k < l->ninsns; k++) {
+            if (l->insns[k].file != last)
+                mark_file_wanted(d, wanted, l->insns[k].file);
+            last = l->insns[k].file;
+        }
+    }
+}
+
 /* Which files the report has anything to say about. */
 static void mark_wanted(const rep_data *d, bool *wanted)
 {
@@ -107,6 +120,7 @@ static void mark_wanted(const rep_data *d, bool *wanted)
             mark_file_wanted(d, wanted, d->code.rows[i].file);
         last = d->code.rows[i].file;
     }
+    mark_listed(d, wanted);
     for (uint32_t i = 0; i < d->kernels.count; i++)
         mark_file_wanted(d, wanted, d->kernels.rows[i].file);
     for (uint32_t i = 0; i < d->objects.count; i++)
@@ -143,6 +157,12 @@ static wl_status load_sources(prof_db *db, wl_arena *arena, rep_data *d, wl_erro
     return WL_OK;
 }
 
+static wl_status load_listings(prof_db *db, wl_arena *arena, rep_data *d, wl_error *err)
+{
+    wl_status status = prof_load_listings(db, arena, &d->listings, err);
+    return status == WL_OK ? prof_load_block_totals(db, arena, &d->blocks, err) : status;
+}
+
 static wl_status load_timeline(prof_db *db, wl_arena *arena, rep_data *d, wl_error *err)
 {
     wl_status status = prof_load_every_call(db, arena, &d->every_call, err);
@@ -160,6 +180,8 @@ wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned part
         status = ana_use_table(profile, findings->thresholds, arena, &out->uses, err);
     if (status == WL_OK && (parts & REP_PART_LAUNCH_ROWS))
         status = load_launch_rows(profile, arena, out, err);
+    if (status == WL_OK && (parts & REP_PART_LISTINGS))
+        status = load_listings(profile, arena, out, err);
     if (status == WL_OK && (parts & REP_PART_COURSES))
         status = ana_course_table(profile, findings, MOST_OPERATIONS, arena, &out->courses, err);
     if (status == WL_OK && (parts & REP_PART_SOURCES))

@@ -18,6 +18,7 @@ enum {
     /* compressed; a third more in the file, which stays below 20 MB */
     MAPS_BYTES = 10000000,
     CODE_BYTES = 1000000,
+    LISTING_BYTES = 1000000,
     PHASES_BYTES = 2000000,
     EXPLORE_BYTES = 2000000
 };
@@ -93,6 +94,19 @@ static void need_lines_of_findings(const rep_data *d, const char *path, needed *
     }
 }
 
+static void need_listed_lines(const rep_data *d, uint32_t file, needed *n)
+{
+    for (uint32_t i = 0; i < d->listings.count; i++) {
+        const prof_listing *l = &d->listings.rows[i];
+        uint32_t last = 0;
+        for (uint32_t k = 0; l->insns && k < l->ninsns; k++) {
+            if (l->insns[k].file == file && l->insns[k].line != last)
+                need_around(n, l->insns[k].line);
+            last = l->insns[k].file == file ? l->insns[k].line : 0;
+        }
+    }
+}
+
 static void need_lines(const rep_data *d, uint32_t file, needed *n)
 {
     uint32_t last = 0;
@@ -102,6 +116,7 @@ static void need_lines(const rep_data *d, uint32_t file, needed *n)
             need_around(n, code->line);
         last = code->file == file ? code->line : 0;
     }
+    need_listed_lines(d, file, n);
     for (uint32_t i = 0; i < d->kernels.count; i++)
         if (d->kernels.rows[i].file == file)
             need_around(n, d->kernels.rows[i].line);
@@ -200,51 +215,6 @@ static json_t *mix_json(const rep_data *d, uint32_t kernel)
         json_array_append_new(mix, row);
     }
     return mix;
-}
-
-uint32_t rep_first_code_of(const rep_data *d, uint32_t kernel)
-{
-    uint32_t low = 0, high = d->code.count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (d->code.rows[middle].kernel < kernel)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static json_t *code_json(const prof_code *code)
-{
-    json_t *row = json_object();
-    rep_put_count(row, K(page_code, pc), code->pc);
-    rep_put_text(row, K(page_code, text), code->text);
-    if (code->file && code->line) {
-        rep_put_count(row, K(page_code, file), code->file);
-        rep_put_count(row, K(page_code, line), code->line);
-    }
-    return row;
-}
-
-/* A kernel's instructions become a part, as long as there is room; the row says which. */
-static void put_code(json_t *row, const rep_data *d, uint32_t kernel, rep_parts *parts)
-{
-    json_t *code = json_array();
-    for (uint32_t i = rep_first_code_of(d, kernel);
-         i < d->code.count && d->code.rows[i].kernel == kernel; i++)
-        json_array_append_new(code, code_json(&d->code.rows[i]));
-    char *text = json_array_size(code) ? json_dumps(code, JSON_COMPACT) : NULL;
-    rep_part part = {0};
-    if (text && rep_gzip(text, strlen(text), &part) && part.size <= parts->code_room) {
-        rep_put_count(row, K(page_kernel, code), parts->count);
-        parts->code_room -= part.size;
-        rep_add_part(parts, part);
-    } else {
-        free(part.data);
-    }
-    free(text);
-    json_decref(code);
 }
 
 /* ---- the model ---- */
@@ -367,7 +337,7 @@ static json_t *kernel_json(const rep_data *d, const ana_kernel *k, rep_parts *pa
     put_kernel_sums(row, d, k);
     rep_put(row, K(page_kernel, mix), mix_json(d, k->kernel));
     put_model(row, d, k, launch);
-    put_code(row, d, k->kernel, parts);
+    rep_put_code(row, d, k->kernel, parts);
     return row;
 }
 
@@ -976,6 +946,7 @@ wl_status rep_payload_parts(const rep_data *data, uint32_t reports, rep_parts *o
     FILE *stream = arena ? open_memstream(&text, &length) : NULL;
     *out = (rep_parts){.room = data->all_heats ? UINT64_MAX : MAPS_BYTES,
                        .code_room = CODE_BYTES,
+                       .listing_room = LISTING_BYTES,
                        .phase_room = PHASES_BYTES,
                        .explore_room = (EXPLORE_BYTES + (data->nheats ? 0 : MAPS_BYTES)) / reports};
     rep_add_part(out, (rep_part){0}); /* the text's, which names the others */

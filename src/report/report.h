@@ -68,6 +68,8 @@ typedef struct rep_data {
     prof_instruction_rows instructions; /* a row a launch; empty without REP_PART_LAUNCH_ROWS */
     prof_instruction_rows totals;       /* over all launches of a kernel */
     prof_code_rows code;                /* of all kernels */
+    prof_listing_rows listings;         /* likewise; this and the next: none without REP_PART_LISTINGS */
+    prof_block_rows blocks;             /* over all launches of a kernel, by its first instruction */
     rep_source *sources;                /* files.count of them, in the order of `files`; or NULL */
     uint32_t nfailures;
     rep_failure *failures; /* what failed or was cut off: it is shown first */
@@ -123,7 +125,8 @@ enum {
     REP_PART_WARPS = 64, /* rep_html: likewise of some launches of each kernel, for its explorer */
     REP_PART_COMPARED = 128, /* rep_json, rep_warps: what warps of launches have in common */
     /* Left out: uses and strips, for which all elements of all launches are added up. */
-    REP_PART_NO_ELEMENTS = 256
+    REP_PART_NO_ELEMENTS = 256,
+    REP_PART_LISTINGS = 512 /* rep_html, rep_code: what stands beside the code that was measured */
 };
 
 wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned parts, wl_arena *arena,

@@ -26,6 +26,7 @@ export type Resource =
   | "latency"
   | "launch";
 export type Limit = "registers" | "shared" | "threads" | "blocks" | "grid";
+export type Code_form = "ptx" | "sass";
 export type Why = "asked" | "typical" | "outlier" | "traced";
 export type Op = "load" | "store" | "atomic" | "reduction";
 export type Space = "global" | "shared" | "local" | "const";
@@ -127,9 +128,12 @@ export type Level = "error" | "warning" | "info" | "debug";
 /** An instruction of a kernel and of what it calls, in order. */
 export interface Code {
   pc: number;
-  text: string; // PTX.
+  text: string; // PTX, or as nvdisasm prints machine code.
   file?: number;
   line?: number;
+  ptx_line?: number; // In the PTX: where it stands, or what it was made from.
+  /** By warps, over all observed launches; absent where these were not all counted. */
+  executions?: number;
 }
 
 /** Calls of one function with one stack. */
@@ -281,6 +285,19 @@ export interface Occupancy {
   step?: OccupancyStep; // The smallest change that lets more in; absent where no single one does.
 }
 
+/** Code of a kernel of which nothing was counted. */
+export interface Listing {
+  form: Code_form;
+  code?: number; // The part that holds it, a list of Code as JSON; absent where there is none.
+  sm?: number; // Compute capability, times ten, that the machine code was made for.
+  device_sm?: number; // Likewise of the device of the first launch.
+  instructions?: number;
+  missing?: string; // Why there is no code, as the end of a sentence.
+  /** Why instructions of the two forms have no `ptx_line` in common, only source lines; as the
+   * end of a sentence. */
+  apart?: string;
+}
+
 export interface Kernel {
   id: number;
   name: string; // Demangled.
@@ -313,6 +330,9 @@ export interface Kernel {
   /** The part that holds its instructions, a list of Code as JSON; absent where they found no
    * room. */
   code?: number;
+  code_form?: Code_form; // What `code` is, which the counts are of; absent where there is none.
+  /** The same code in the other form, and machine code that could not be measured. */
+  listings?: Listing[];
 }
 
 /** A block that was chosen for heat maps. */
