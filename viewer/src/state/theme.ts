@@ -29,7 +29,17 @@ dark.addEventListener("change", () => {
   systemDark.value = dark.matches;
 });
 
-const printing = signal(false);
+/** On paper: all that is asked for must stand there, since nothing scrolls. */
+export const printing = signal(false);
+
+const slim = matchMedia("(max-width: 900px)");
+
+/** The window is so narrow that columns stand below each other: as in narrow.css. */
+export const narrow = signal(slim.matches);
+slim.addEventListener("change", () => {
+  narrow.value = slim.matches;
+});
+
 addEventListener("beforeprint", () => {
   printing.value = true;
 });

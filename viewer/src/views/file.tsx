@@ -1,5 +1,6 @@
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { codeOf, type Form } from "../data/code";
 import {
   accessLines,
   findingsOf,
@@ -12,11 +13,13 @@ import type { Model } from "../data/model";
 import { lineUnit } from "../data/model";
 import type { Kernel, SourceFile } from "../data/payload";
 import { href, replace, route } from "../state/route";
+import { narrow } from "../state/theme";
 import { CardList } from "../widgets/cards";
 import { baseName, count, plural, ratio } from "../widgets/format";
+import { Columns, FORMS } from "./code/columns";
+import { FORM_NAMES } from "./code/words";
 import { FindingNumbers } from "./kernel";
 import { KernelName } from "./names";
-import { Ptx } from "./ptx";
 import { type Mark, SourceText } from "./source";
 
 /** Beside a line: what each of its accesses moves. */
@@ -39,21 +42,67 @@ function lineShown(lines: LineHeat[]): number | undefined {
   return Number.isFinite(asked) ? asked : lines[0]?.line;
 }
 
-/** Another line of the file; which kernel's PTX stands beside it stays. */
+/** Another line of the file; which kernel's code stands beside it stays. */
 function goToLine(file: number, line: number): void {
   const { kernel } = route.value.query;
   replace(href("file", file, kernel === undefined ? { line } : { line, kernel }));
 }
 
-/** The kernel whose PTX is shown: the one that the address names (?kernel=2), else one that has the line. */
+/** The kernel whose code is shown: the one that the address names (?kernel=2), else one that has the line. */
 function kernelShown(m: Model, lines: LineHeat[], line: number | undefined): Kernel | undefined {
   const asked = Number.parseInt(route.value.query.kernel ?? "", 10);
   const here = kernelsOf(lines.filter((l) => l.line === line))[0] ?? kernelsOf(lines)[0];
   return m.kernelById.get(asked) ?? m.kernelById.get(here ?? -1);
 }
 
-/** Whether PTX stands beside the source: at first where there is room. */
-const ptx = signal(innerWidth >= 1200);
+type Column = "source" | Form;
+
+/** The columns that are not wanted: at first the source stands alone where there is no room for others. */
+const hidden = signal<ReadonlySet<Column>>(new Set(innerWidth >= 1200 ? [] : FORMS));
+
+function toggle(column: Column): void {
+  const next = new Set(hidden.value);
+  if (!next.delete(column)) next.add(column);
+  hidden.value = next;
+}
+
+/** The instruction that the address names (?sass=12). */
+const instruction = computed(() => {
+  const { query } = route.value;
+  const form = FORMS.find((f) => Number.isFinite(Number.parseInt(query[f] ?? "", 10)));
+  return form && { form, pc: Number(query[form]) };
+});
+
+/** Why a form of the kernel cannot be shown; undefined: it can. */
+function lackOf(kernel: Kernel | undefined, form: Form): string | undefined {
+  const code = kernel && codeOf(kernel, form);
+  if (code && code.part !== undefined) return undefined;
+  if (code?.measured) return "the report has no room for it";
+  return code?.listing?.missing ?? (kernel ? "the profile has none" : "no kernel is of this file");
+}
+
+/** Which columns stand side by side. */
+function ColumnChoice({ kernel }: { kernel: Kernel | undefined }) {
+  const box = (column: Column, name: string, lack?: string) => (
+    <label key={column} class={lack ? "muted" : ""} title={lack ? `No ${name}: ${lack}.` : ""}>
+      <input
+        type="checkbox"
+        checked={!lack && !hidden.value.has(column)}
+        disabled={!!lack}
+        onChange={() => toggle(column)}
+      />{" "}
+      {name}
+      {lack && ` (${lack})`}
+    </label>
+  );
+  return (
+    <fieldset class="columnchoice">
+      <legend class="unseen">Columns</legend>
+      {box("source", "Source")}
+      {FORMS.map((form) => box(form, FORM_NAMES[form], lackOf(kernel, form)))}
+    </fieldset>
+  );
+}
 
 /** The hot line `by` places further down the ranking than the one that is shown. */
 export function stepHotLine(m: Model, id: number | undefined, by: number): void {
@@ -80,7 +129,7 @@ function LineCost({ m, heat }: { m: Model; heat: LineHeat | undefined }) {
 }
 
 /** Which hot line is shown, what it costs, and the way to the others. */
-function HotLines({ m, file, lines, hot, shown }: HotProps) {
+function HotLines({ m, file, lines, hot, shown, kernel }: HotProps) {
   const at = hot.findIndex((l) => l.line === shown);
   const rank = at === 0 ? "the hottest" : `number ${at + 1}`;
   return (
@@ -95,20 +144,11 @@ function HotLines({ m, file, lines, hot, shown }: HotProps) {
       >
         ▼ next hot line <kbd>n</kbd>
       </button>
-      <label>
-        <input
-          type="checkbox"
-          checked={ptx.value}
-          onChange={(e) => {
-            ptx.value = e.currentTarget.checked;
-          }}
-        />{" "}
-        Instructions
-      </label>
+      <ColumnChoice kernel={kernel} />
       <span>
-        <b>Line {shown}</b>
+        <b>{shown > 0 ? `Line ${shown}` : "No line is known of the instruction"}</b>
         {at >= 0 && `, ${rank} of ${plural(hot.length, "hot line")}`}
-        <LineCost m={m} heat={lines.find((l) => l.line === shown)} />
+        {shown > 0 && <LineCost m={m} heat={lines.find((l) => l.line === shown)} />}
       </span>
     </div>
   );
@@ -120,6 +160,15 @@ interface HotProps {
   lines: LineHeat[]; // that access memory
   hot: LineHeat[]; // those among them that one steps through
   shown: number;
+  kernel: Kernel | undefined; // whose code stands beside the source
+}
+
+const BARS = 120; // pixels that stay at the top while the page scrolls
+
+function isInSight(line: Element): boolean {
+  const { top, bottom } = line.getBoundingClientRect();
+  const foot = narrow.value ? 0.55 * innerHeight : innerHeight; // below it stands the code
+  return top >= BARS && bottom <= foot;
 }
 
 function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
@@ -128,12 +177,14 @@ function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
   const shown = lineShown(hot);
   const kernels = kernelsOf(lines);
   const kernel = kernelShown(m, lines, shown);
-  const beside = ptx.value && kernel !== undefined;
+  const forms = FORMS.filter((f) => !hidden.value.has(f) && !lackOf(kernel, f));
+  const beside = kernel !== undefined && forms.length > 0;
+  const withSource = !beside || !hidden.value.has("source");
   useEffect(() => {
     const line = document.querySelector(`.line[data-line="${shown}"]`);
-    if (line) line.scrollIntoView({ block: "center" });
-    else scrollTo(0, 0);
-  }, [file.id, shown]);
+    if (!line) scrollTo(0, 0);
+    else if (!isInSight(line)) line.scrollIntoView({ block: "center" });
+  }, [file.id, shown, forms.length]);
   return (
     <article class={`detail${beside ? " wide" : ""}`}>
       <header class="headline">
@@ -150,23 +201,29 @@ function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
           ))}
         </p>
       </header>
-      {shown !== undefined && <HotLines m={m} file={file} lines={lines} hot={hot} shown={shown} />}
-      <div class={beside ? "beside" : ""}>
-        <SourceText
-          m={m}
-          file={file.id}
-          marks={lines.map((heat) => markOf(heat, lines[0]))}
-          shown={shown}
-          pick={(line) => goToLine(file.id, line)}
-        />
+      {shown !== undefined && (
+        <HotLines m={m} file={file} lines={lines} hot={hot} shown={shown} kernel={kernel} />
+      )}
+      <div class={beside ? `beside f${forms.length}${withSource ? "" : " sourceless"}` : ""}>
+        {withSource && (
+          <SourceText
+            m={m}
+            file={file.id}
+            marks={lines.map((heat) => markOf(heat, lines[0]))}
+            shown={shown}
+            pick={(line) => goToLine(file.id, line)}
+          />
+        )}
         {beside && (
-          <Ptx
+          <Columns
             m={m}
             kernels={kernels.flatMap((id) => m.kernelById.get(id) ?? [])}
             kernel={kernel}
             choose={(id) => replace(href("file", file.id, { line: shown ?? 1, kernel: id }))}
             file={file.id}
             line={shown}
+            at={instruction.value}
+            forms={forms}
           />
         )}
       </div>

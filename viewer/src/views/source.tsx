@@ -75,7 +75,7 @@ export interface Mark {
 /** What a source text may show beside its marks. */
 interface Picking {
   shown?: number | undefined; // the line that is selected
-  pick?: (line: number) => void; // a line with a mark was clicked
+  pick?: (line: number) => void; // a line was clicked, or gone to by key
 }
 
 interface LineProps extends Picking {
@@ -93,7 +93,7 @@ function Line({ m, file, line, mark, shown, pick }: LineProps) {
     <div
       class={`line ${kind}${line === shown ? " shown" : ""}`}
       data-line={line}
-      {...(mark && pick ? { onClick: () => pick(line) } : {})}
+      {...(pick ? { onClick: () => pick(line) } : {})}
     >
       <span class="number">{line}</span>
       <Code text={text || " "} />
@@ -120,6 +120,16 @@ function Lines(p: PartsProps & { from: number; to: number; byLine: Map<number, M
   );
 }
 
+/** Up and down go to the line before and after, where lines can be selected. */
+function stepLine(p: PartsProps, e: KeyboardEvent): void {
+  const by = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
+  if (!p.pick || by === 0 || e.ctrlKey || e.metaKey || e.altKey) return;
+  const line = (p.shown ?? 0) + by;
+  if (sourceLine(p.m, p.file, line) === undefined) return;
+  e.preventDefault();
+  p.pick(line);
+}
+
 /** Parts of a file, lines between them left out. */
 function Parts(p: PartsProps & { parts: [number, number][] }) {
   const byLine = new Map(p.marks.map((mark) => [mark.line, mark]));
@@ -142,8 +152,13 @@ function Parts(p: PartsProps & { parts: [number, number][] }) {
           {p.marks.map((mark) => `${mark.line} (${mark.note})`).join(", ")}
         </p>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll long lines
-        <section class="code" tabIndex={0} aria-label="Source">
+        <section
+          class={`code${p.pick ? " picks" : ""}`}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll long lines, and select others
+          tabIndex={0}
+          aria-label="Source"
+          onKeyDown={(e) => stepLine(p, e)}
+        >
           {p.parts.map(([from, to], i) => (
             <div key={from} class="window">
               {i > 0 && <div class="skip">⋯</div>}

@@ -1,7 +1,7 @@
 import type { Model } from "../../data/model";
 import type { Code as Instruction, Kernel } from "../../data/payload";
 import { plural } from "../../widgets/format";
-import { useCode } from "../ptx";
+import { useCode } from "../code/usecode";
 import { Code, Excerpt, type Mark, place } from "../source";
 
 const AROUND = 7; // instructions before and after

@@ -17,7 +17,7 @@ import { rowWords, shortWords } from "../../data/explore/words";
 import type { Model } from "../../data/model";
 import type { Kernel, Launch } from "../../data/payload";
 import { exact, plural } from "../../widgets/format";
-import { useCode } from "../ptx";
+import { useCode } from "../code/usecode";
 import { CostlyOperations } from "./costly";
 import { LongList } from "./list";
 import { PICTURE_WIDTH, RequestPicture, Threads } from "./rowpicture";
