@@ -1,4 +1,4 @@
-// Runs one of the suites: node run.mjs unit|warps|explore|schema|browser|levels|onewarp|controls|served|demo|large|replay. Status 77: skipped.
+// Runs one of the suites: node run.mjs unit|warps|explore|schema|browser|maps|source|memory|levels|onewarp|controls|served|demo|large|replay. Status 77: skipped.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { findBrowser } from "../../viewer/test/tools.mjs";
 
 const suite = process.argv[2];
-if (["browser", "levels", "onewarp", "controls", "served", "large"].includes(suite) && !findBrowser()) {
+if (["browser", "maps", "source", "memory", "levels", "onewarp", "controls", "served", "large"].includes(suite) && !findBrowser()) {
   console.log("skipped: no Chromium here (WARPLENS_BROWSER may name one)");
   process.exit(77);
 }

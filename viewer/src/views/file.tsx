@@ -16,8 +16,8 @@ import { href, replace, route } from "../state/route";
 import { narrow } from "../state/theme";
 import { CardList } from "../widgets/cards";
 import { baseName, count, plural, ratio } from "../widgets/format";
-import { Columns, FORMS } from "./code/columns";
-import { FORM_NAMES } from "./code/words";
+import { Columns } from "./code/columns";
+import { FORM_NAMES, FORMS } from "./code/words";
 import { FindingNumbers } from "./kernel";
 import { KernelName } from "./names";
 import { type Mark, SourceText } from "./source";
@@ -184,7 +184,7 @@ function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
     const line = document.querySelector(`.line[data-line="${shown}"]`);
     if (!line) scrollTo(0, 0);
     else if (!isInSight(line)) line.scrollIntoView({ block: "center" });
-  }, [file.id, shown, forms.length]);
+  }, [file.id, shown, forms.length, narrow.value]);
   return (
     <article class={`detail${beside ? " wide" : ""}`}>
       <header class="headline">

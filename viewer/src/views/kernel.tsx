@@ -1,3 +1,4 @@
+import { codeOf } from "../data/code";
 import { showsKernel } from "../data/filter";
 import type { LineRow, Model } from "../data/model";
 import { findingsAt, kernelExcess, lineExcess, lineUnit, sourceLine } from "../data/model";
@@ -13,6 +14,7 @@ import { findingHref, href } from "../state/route";
 import { CardList } from "../widgets/cards";
 import { bytes, count, exact, middle, percent, plural, ratio, shapeOf } from "../widgets/format";
 import { Bar, type ColumnOf, SortTable } from "../widgets/table";
+import { FORM_NAMES, FORMS } from "./code/words";
 import { FilterBar } from "./filter";
 import { ObjectName } from "./names";
 import { Code, Excerpt, type Mark, place } from "./source";
@@ -271,6 +273,16 @@ function worstLine(m: Model, rows: LineRow[]): LineRow | undefined {
     : undefined;
 }
 
+/** What stands beside the line's source on its file's page. */
+function sideBySide(m: Model, row: LineRow): string {
+  const kernel = m.kernelById.get(row.instructions[0]?.kernel ?? 0);
+  const names = FORMS.filter((f) => kernel && codeOf(kernel, f)?.part !== undefined).map(
+    (f) => FORM_NAMES[f],
+  );
+  if (names.length === 0) return "The whole source";
+  return `Source${names.length > 1 ? `, ${names[0]}` : ""} and ${names.at(-1)} side by side`;
+}
+
 /** The kernel's source, the lines that move memory marked. */
 function Source({ m, rows }: { m: Model; rows: LineRow[] }) {
   const byFile = new Map<number, Map<number, LineRow[]>>();
@@ -301,7 +313,7 @@ function Source({ m, rows }: { m: Model; rows: LineRow[] }) {
                 kernel: worst.instructions[0]?.kernel ?? 0,
               })}
             >
-              Source and instructions side by side
+              {sideBySide(m, worst)}
             </a>
           </>
         )}

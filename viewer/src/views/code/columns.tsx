@@ -9,8 +9,6 @@ import { Column, type Notes } from "./column";
 import { useForm } from "./usecode";
 import { FORM_NAMES, formWords, relationWords } from "./words";
 
-export const FORMS: readonly Form[] = ["ptx", "sass"];
-
 interface Props {
   m: Model;
   kernels: Kernel[]; // to choose from

@@ -2,6 +2,9 @@ import type { Form, KernelCode, Related, Selected } from "../../data/code";
 import type { Kernel } from "../../data/payload";
 import { plural } from "../../widgets/format";
 
+/** In the order of their columns. */
+export const FORMS: readonly Form[] = ["ptx", "sass"];
+
 export const FORM_NAMES: Record<Form, string> = { ptx: "PTX", sass: "SASS" };
 
 const other = (form: Form): string => FORM_NAMES[form === "ptx" ? "sass" : "ptx"];
