@@ -8,7 +8,7 @@
 
 typedef struct stats_options {
     char *format, *table, *kernel, *by, **settings;
-    int width, findings, finding, all, list_thresholds, objects, warps;
+    int width, findings, finding, all, list_thresholds, objects, warps, code;
     ana_thresholds thresholds;
 } stats_options;
 
@@ -70,6 +70,7 @@ static int show_text(const cli_profile *profile, const stats_options *o, wl_erro
     return cli_finish(stdout, "the output",
                       o->objects ? rep_objects(&profile->data, &text, stdout, err)
                       : o->warps ? rep_warps(&profile->data, &text, stdout, err)
+                      : o->code  ? rep_code(&profile->data, &text, stdout, err)
                                  : rep_text(&profile->data, &text, stdout, err),
                       err);
 }
@@ -105,6 +106,9 @@ static int check_stats_options(const stats_options *o, rep_table *table)
         return cli_usage_error("stats",
                                "--warps shows text, and nothing else: of the other options "
                                "only -k, --all and --width have an effect");
+    if (o->code && (!text || o->objects || o->warps || o->by || o->findings || o->finding || o->all))
+        return cli_usage_error("stats", "--code shows text, and nothing else: of the other options "
+                                        "only -k and --width have an effect");
     if (!find_grouping(o->by, &(rep_by){0}))
         return cli_usage_error("stats", "--by is range, family or kernel, not '%s'", o->by);
     if (o->by && (!text || o->objects || o->warps || o->findings || o->finding))
@@ -112,8 +116,8 @@ static int check_stats_options(const stats_options *o, rep_table *table)
                                         "-k, --all and --width have an effect");
     if (o->objects && csv)
         *table = REP_TABLE_OBJECTS;
-    if (o->list_thresholds && (!text || o->objects || o->warps || o->by || o->kernel ||
-                               o->findings || o->finding || o->all))
+    if (o->list_thresholds && (!text || o->objects || o->warps || o->by || o->code ||
+                               o->kernel || o->findings || o->finding || o->all))
         return cli_usage_error("stats", "--thresholds shows nothing of a profile: of the other "
                                         "options only --set-threshold and --width have an effect");
     if (o->finding && (o->all || o->findings))
@@ -129,6 +133,7 @@ static unsigned stats_parts(const stats_options *o)
     return !text        ? REP_PART_LAUNCH_ROWS | REP_PART_COURSES | REP_PART_COMPARED
            : o->objects ? REP_PART_COURSES
            : o->warps   ? REP_PART_COMPARED
+           : o->code    ? REP_PART_SOURCES | REP_PART_LISTINGS
                         : REP_PART_SOURCES;
 }
 
@@ -176,6 +181,10 @@ int cmd_stats(int argc, const char **argv)
         {"warps", '\0', POPT_ARG_NONE, &o.warps, 0,
          "Show only warps of launches: which are alike, which stand out and why (of profiles with "
          "--set sequences)",
+         NULL},
+        {"code", '\0', POPT_ARG_NONE, &o.code, 0,
+         "Show only the code of kernels: under each source line its PTX, and beside that the machine "
+         "code made from it",
          NULL},
         {"by", '\0', POPT_ARG_STRING, &o.by, 0,
          "Show only what launches cost by range (NVTX), by family (kernels of one template "

@@ -18,9 +18,7 @@ uint32_t rep_first_code_of(const rep_data *d, uint32_t kernel)
     return low;
 }
 
-/* How often warps ran each basic block, over all launches; NULL: not known of the kernel. They are
- * sorted by kernel and first instruction. */
-static const prof_block *first_block_of(const rep_data *d, uint32_t kernel)
+const prof_block *rep_first_block_of(const rep_data *d, uint32_t kernel)
 {
     for (uint32_t i = 0; i < d->blocks.count && !rep_has_gaps(d, kernel); i++)
         if (d->blocks.rows[i].kernel == kernel)
@@ -28,9 +26,8 @@ static const prof_block *first_block_of(const rep_data *d, uint32_t kernel)
     return NULL;
 }
 
-/* The block of an instruction at or after `at`, which moves there; NULL: it was not counted. */
-static const prof_block *block_at(const rep_data *d, const prof_block **at, uint32_t kernel,
-                                  uint32_t pc)
+const prof_block *rep_block_at(const rep_data *d, const prof_block **at, uint32_t kernel,
+                               uint32_t pc)
 {
     const prof_block *end = d->blocks.rows + d->blocks.count;
     while (*at && *at < end && (*at)->kernel == kernel && (*at)->first_pc + (*at)->ninsns <= pc)
@@ -57,12 +54,12 @@ static json_t *code_row_json(uint32_t pc, const char *text, uint32_t file, uint3
 static json_t *measured_code_json(const rep_data *d, uint32_t kernel)
 {
     json_t *code = json_array();
-    const prof_block *at = first_block_of(d, kernel);
+    const prof_block *at = rep_first_block_of(d, kernel);
     for (uint32_t i = rep_first_code_of(d, kernel);
          i < d->code.count && d->code.rows[i].kernel == kernel; i++) {
         const prof_code *c = &d->code.rows[i];
         json_t *row = code_row_json(c->pc, c->text, c->file, c->line, c->ptx_line);
-        const prof_block *block = block_at(d, &at, kernel, c->pc);
+        const prof_block *block = rep_block_at(d, &at, kernel, c->pc);
         if (block)
             rep_put_count(row, K(page_code, executions), block->executions);
         json_array_append_new(code, row);

@@ -333,6 +333,12 @@ json_t *rep_served_json(const rep_data *data);
 void rep_put_code(json_t *row, const rep_data *data, uint32_t kernel, rep_parts *parts);
 /* The index of a kernel's first instruction; the code is sorted by kernel. */
 uint32_t rep_first_code_of(const rep_data *data, uint32_t kernel);
+/* How often warps ran each basic block, over all launches, by its first instruction; NULL: not known of
+ * the kernel. */
+const prof_block *rep_first_block_of(const rep_data *data, uint32_t kernel);
+/* The block of an instruction at or after *at, which moves there; NULL: it was not counted. */
+const prof_block *rep_block_at(const rep_data *data, const prof_block **at, uint32_t kernel,
+                               uint32_t pc);
 
 /* `reports` are put into one file, and share its room. Caller frees with rep_free_parts, also after an
  * error. */

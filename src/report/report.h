@@ -177,6 +177,10 @@ wl_status rep_objects(const rep_data *data, const rep_text_options *options, FIL
 wl_status rep_warps(const rep_data *data, const rep_text_options *options, FILE *out,
                     wl_error *err);
 
+/* `stats --code`: source, PTX and machine code of kernels. Needs REP_PART_LISTINGS. Of the options width,
+ * color and kernels count. */
+wl_status rep_code(const rep_data *data, const rep_text_options *options, FILE *out, wl_error *err);
+
 /* `stats --thresholds`: every threshold with its value, default and meaning. Of the options width and
  * color count. */
 wl_status rep_thresholds(const ana_thresholds *thresholds, const rep_text_options *options,
