@@ -652,6 +652,7 @@ static const unset_column unset[] = {
     {"barriers", "*", "test_facts.c: of kernels with barriers"},
     {"premises", "*", "test_facts.c: of kernels with barriers"},
     {"paths", "*", "test_paths.c"},
+    {"listings", "*", "test_listing.c"},
     {"path_runs", "*", "test_paths.c"},
     {"sequences", "*", "test_sequences.c"},
     {"sequence_pages", "*", "test_sequences.c"},
@@ -808,6 +809,7 @@ static void columns_are_told_apart(void **state)
 #define OF_has_text "0"
 #define OF_module_name "''"
 #define OF_module_hash "0"
+#define OF_module_kind "0"
 #define OF_ordinal "1"
 #define OF_device "0"
 #define OF_bytes "0"
