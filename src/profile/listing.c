@@ -149,7 +149,7 @@ static void place_machine_insn(prof_builder *b, const sass_code *code, uint32_t 
     const code_place *place = out->ptx_line && out->ptx_line < places->count
                                   ? places->of[out->ptx_line]
                                   : NULL;
-    if (place && place->file) {
+    if (place && place->line) {
         out->file = place->file;
         out->line = place->line;
     } else if (insn->source_file) {
