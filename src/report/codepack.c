@@ -20,7 +20,9 @@ uint32_t rep_first_code_of(const rep_data *d, uint32_t kernel)
 
 const prof_block *rep_first_block_of(const rep_data *d, uint32_t kernel)
 {
-    for (uint32_t i = 0; i < d->blocks.count && !rep_has_gaps(d, kernel); i++)
+    if (rep_has_gaps(d, kernel))
+        return NULL;
+    for (uint32_t i = 0; i < d->blocks.count; i++)
         if (d->blocks.rows[i].kernel == kernel)
             return &d->blocks.rows[i];
     return NULL;

@@ -133,7 +133,7 @@ static void put_source_head(listed_kernel *k, uint32_t file, uint32_t line)
     const char *source = rep_printable(t, rep_source_line(t->d, t->arena, file, line));
     source += strspn(source, " \t");
     const char *head = wl_arena_printf(t->arena, "%s%s%s%s%s", t->s.warn,
-                                       place ? rep_printable(t, place) : "no line is known of",
+                                       place ? rep_printable(t, place) : "no line is known",
                                        t->s.off, *source ? "  " : "", source);
     rep_grid_banner(k->grid, head ? head : "");
 }
@@ -244,7 +244,8 @@ static void draw_listed(const rep_terminal *t, const prof_kernel *kernel)
     rep_wrap_at(t, 2, 2, wl_arena_printf(t->arena, "%s %s %s", words[0] ? words[0] : "",
                                    words[1] ? words[1] : "", words[2]));
     put_lines(&k);
-    rep_grid_draw(k.grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
+    if (k.ptx.known || k.sass.known)
+        rep_grid_draw(k.grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
 }
 
 wl_status rep_code(const rep_data *data, const rep_text_options *options, FILE *out, wl_error *err)

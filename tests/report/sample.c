@@ -153,6 +153,18 @@ static prof_code code[] = {
     {3, 2, "ld.global.u32 %r1, [%rd1]", "ld.global.u32", "evil", 5, 0, 0, 0, 0, 0},
 };
 
+static const prof_listed machine_code[] = {
+    {"LDG.E R1, [R4.64]", 30, 1, 8}, {"EXIT", 0, 0, 0}, {"STG.E [R6.64], R1", 33, 1, 8}};
+
+static prof_listing listings[] = {
+    {1, CAP_MODULE_CUBIN, 80, 90, 3, "", "", machine_code},
+    {2, CAP_MODULE_CUBIN, 0, 90, 0, "the program has no machine code of it", "", NULL},
+    {3, CAP_MODULE_CUBIN, 80, 80, 3, "", "its machine code was made from other PTX", machine_code},
+};
+
+static prof_block block_totals[] = {
+    {.launch = 1, .kernel = 1, .block = 2, .first_pc = 10, .ninsns = 8, .executions = 2048}};
+
 static const obs_mix no_mix;
 
 #define LAUNCH(ID, BLOCKS_)        \
@@ -501,6 +513,8 @@ void sample_make(rep_data *data, wl_arena *arena)
         .instructions = ROWS(instructions),
         .totals = ROWS(instructions),
         .code = ROWS(code),
+        .listings = ROWS(listings),
+        .blocks = ROWS(block_totals),
         .sources = sources,
         .skips = ROWS(skips),
         .messages = ROWS(messages),

@@ -505,7 +505,7 @@ test("search finds findings, kernels, objects and files", () =>
   visit("", async (page) => {
     await page.keyboard.press("/");
     await page.keyboard.type("particles");
-    await sees(page, "[role=listbox]", /object\s+particles \(demo\.cu:64\)/);
+    await sees(page, "#hits", /object\s+particles \(demo\.cu:64\)/);
     await page.keyboard.press("Enter");
     await page.waitForURL(/#object\/6$/);
     await page.keyboard.press("/");
@@ -519,7 +519,7 @@ test("search finds findings, kernels, objects and files", () =>
     await page.keyboard.press("ArrowDown");
     await has(page, "[role=combobox]", "aria-activedescendant", "hit1");
     await page.keyboard.press("Escape");
-    await becomes(() => page.locator("[role=listbox]").isHidden(), true);
+    await becomes(() => page.locator("#hits").isHidden(), true);
   }));
 
 test("findings and kernels are filtered by name, pattern and gain", async () => {
@@ -565,7 +565,7 @@ test("search finds any line and place; Esc empties it", () =>
   visit("", async (page) => {
     const field = "[role=combobox]";
     await page.fill(field, "T sum =");
-    await sees(page, "[role=listbox]", /line\s+T sum = 0/);
+    await sees(page, "#hits", /line\s+T sum = 0/);
     await page.click("[role=option] >> text=T sum");
     await page.waitForURL(/#file\/1\?line=\d+$/);
     await sees(page, ".line.shown", /T sum/);
@@ -577,7 +577,7 @@ test("search finds any line and place; Esc empties it", () =>
     await page.focus(field);
     await page.keyboard.press("Escape");
     await becomes(() => page.inputValue(field), "");
-    await becomes(() => page.locator("[role=listbox]").isHidden(), true);
+    await becomes(() => page.locator("#hits").isHidden(), true);
   }));
 
 test("a glossary tells what the words mean; the page links it, and search finds its words", () =>

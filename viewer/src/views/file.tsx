@@ -224,6 +224,7 @@ function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
             line={shown}
             at={instruction.value}
             forms={forms}
+            withSource={withSource}
           />
         )}
       </div>

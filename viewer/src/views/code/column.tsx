@@ -11,6 +11,7 @@ import { FORM_NAMES } from "./words";
 const ROW = 20; // pixels: as .insn's height in source.css
 const SPARE = 20; // rows above and below those in sight
 const MOST_ALONE = 200; // of one line, where nothing else is shown
+const MOST_BESIDE = 6; // likewise below the source in a narrow window, of which the page alone scrolls
 
 /** What is known of an instruction besides its text. */
 export interface Notes {
@@ -26,6 +27,7 @@ interface Props {
   related: Related;
   notesOf: (row: Instruction) => Notes;
   pick: (row: Instruction, step: boolean) => void; // step: by key
+  withSource: boolean; // the source stands beside it
   children: ComponentChildren; // the heading
 }
 
@@ -96,14 +98,19 @@ function Window({ p, box }: { p: Props; box: { current: HTMLDivElement | null } 
 
 /** Where there is no room for all of it, as on paper: what belongs to the selected line. */
 function OfLine({ p }: { p: Props }) {
-  const rows = p.code.filter((c) => p.related.on.has(c.pc) || p.related.near.has(c.pc));
+  const { on, near } = p.related;
+  const rows = [...p.code.filter((c) => on.has(c.pc)), ...p.code.filter((c) => near.has(c.pc))];
+  const brief = p.withSource && !printing.value;
+  const most = brief ? MOST_BESIDE : MOST_ALONE;
   return (
     <>
-      {rows.slice(0, MOST_ALONE).map((row) => (
+      {rows.slice(0, most).map((row) => (
         <Row key={row.pc} p={p} row={row} />
       ))}
-      {rows.length > MOST_ALONE && (
-        <p class="hint">…and {rows.length - MOST_ALONE} more: a wider window shows all of them.</p>
+      {rows.length > most && (
+        <p class="hint">
+          and {rows.length - most} more{brief && ": they are shown without the source"}
+        </p>
       )}
     </>
   );

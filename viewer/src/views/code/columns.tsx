@@ -18,6 +18,7 @@ interface Props {
   line: number | undefined; // whose instructions are marked
   at: { form: Form; pc: number } | undefined; // the selected instruction
   forms: Form[]; // that are shown
+  withSource: boolean; // so is the source
 }
 
 /** By pc, what a memory instruction moves for each request, and all that it did. */
@@ -105,6 +106,7 @@ function Pane({ p, of, code, selected, moves, apart, chooses }: PaneProps) {
       related={related}
       notesOf={(row) => notesOf(m, of.measured ? moves : undefined, row)}
       pick={pick}
+      withSource={p.withSource}
     >
       <div class="path">
         <b>{FORM_NAMES[of.form]}</b>
