@@ -61,7 +61,8 @@ CREATE TABLE kernels (
   machine_sm INTEGER, machine_missing TEXT NOT NULL
 );
 
--- Static instructions. loc: the innermost place; file, line, col: where it counts.
+-- Static instructions. ptx_line: in the module's text; of machine code in the PTX that it keeps, 0 where
+-- there is none. loc: the innermost place; file, line, col: where it counts.
 CREATE TABLE code (
   kernel INTEGER NOT NULL, pc INTEGER NOT NULL,
   text TEXT NOT NULL, op TEXT NOT NULL, function TEXT NOT NULL, ptx_line INTEGER NOT NULL,

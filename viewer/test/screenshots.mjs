@@ -19,6 +19,7 @@ const VIEWS = [
   { name: "finding-dark", hash: "#finding/2", colorScheme: "dark" },
   { name: "finding-narrow", hash: "#finding/1", size: NARROW },
   { name: "kernel", hash: "#kernel/1", size: TALL },
+  { name: "columns", hash: "#file/1?line=25&kernel=2&ptx=31", size: { width: 1600, height: 760 } },
   { name: "object", hash: "#object/2?map=1,2", cell: { x: 150, y: 47 } },
   { name: "object-dark", hash: "#object/6", colorScheme: "dark", cell: { x: 150, y: 120 } },
   { name: "object-narrow", hash: "#object/2", size: NARROW },
