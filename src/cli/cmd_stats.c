@@ -106,7 +106,8 @@ static int check_stats_options(const stats_options *o, rep_table *table)
         return cli_usage_error("stats",
                                "--warps shows text, and nothing else: of the other options "
                                "only -k, --all and --width have an effect");
-    if (o->code && (!text || o->objects || o->warps || o->by || o->findings || o->finding || o->all))
+    if (o->code &&
+        (!text || o->objects || o->warps || o->by || o->findings || o->finding || o->all))
         return cli_usage_error("stats", "--code shows text, and nothing else: of the other options "
                                         "only -k and --width have an effect");
     if (!find_grouping(o->by, &(rep_by){0}))
@@ -116,8 +117,8 @@ static int check_stats_options(const stats_options *o, rep_table *table)
                                         "-k, --all and --width have an effect");
     if (o->objects && csv)
         *table = REP_TABLE_OBJECTS;
-    if (o->list_thresholds && (!text || o->objects || o->warps || o->by || o->code ||
-                               o->kernel || o->findings || o->finding || o->all))
+    if (o->list_thresholds && (!text || o->objects || o->warps || o->by || o->code || o->kernel ||
+                               o->findings || o->finding || o->all))
         return cli_usage_error("stats", "--thresholds shows nothing of a profile: of the other "
                                         "options only --set-threshold and --width have an effect");
     if (o->finding && (o->all || o->findings))
@@ -183,7 +184,8 @@ int cmd_stats(int argc, const char **argv)
          "--set sequences)",
          NULL},
         {"code", '\0', POPT_ARG_NONE, &o.code, 0,
-         "Show only the code of kernels: under each source line its PTX, and beside that the machine "
+         "Show only the code of kernels: under each source line its PTX, and beside that the "
+         "machine "
          "code made from it",
          NULL},
         {"by", '\0', POPT_ARG_STRING, &o.by, 0,

@@ -73,8 +73,10 @@ static wl_status try_profile(const char *path, cli_digest *digest, wl_error *err
     cli_profile_close(&profile);
     if (status != WL_OK || kinds > MOST_KINDS)
         return status;
-    status = open_profile(path, NULL, REP_PART_HEATS | REP_PART_SOURCES | REP_PART_LISTINGS | REP_PART_NO_ELEMENTS, &profile,
-                          err);
+    status = open_profile(path, NULL,
+                          REP_PART_HEATS | REP_PART_SOURCES | REP_PART_LISTINGS |
+                              REP_PART_NO_ELEMENTS,
+                          &profile, err);
     if (status == WL_OK && digest)
         *digest = cli_profile_digest(&profile);
     cli_profile_close(&profile);

@@ -93,19 +93,19 @@ typedef struct shared_entry { /* an array of a kernel's shared memory, or its lo
 } shared_entry;
 
 typedef struct code_place { /* of an instruction */
-    uint32_t ptx_line;   /* 0: not known */
-    uint32_t file, line; /* where it counts; 0: not known */
+    uint32_t ptx_line;      /* 0: not known */
+    uint32_t file, line;    /* where it counts; 0: not known */
 } code_place;
 
 typedef struct kernel {
     const char *key; /* module's hash and name */
     uint32_t id;
     const char *short_name;
-    uint32_t file, line; /* where its code begins */
-    uint32_t ncode;      /* static instructions; 0 where there is no code */
-    uint32_t *blocks;    /* [ncode]: basic blocks, by pc */
+    uint32_t file, line;      /* where its code begins */
+    uint32_t ncode;           /* static instructions; 0 where there is no code */
+    uint32_t *blocks;         /* [ncode]: basic blocks, by pc */
     const code_place *places; /* [ncode]; while the kernel is being written, else NULL */
-    uint32_t registers;  /* of machine code for the device; 0: not known */
+    uint32_t registers;       /* of machine code for the device; 0: not known */
     shared_entry *shared;
     UT_hash_handle hh;
 } kernel;
@@ -274,7 +274,7 @@ struct prof_builder {
     uint32_t nranges, nrange_lists;
     uint32_t nprocesses, nlaunches, nlaunch_kinds, nobjects, ncalls, nkernels, nmodules, nstacks,
         nlocs, ncontents, nspans, nsequences, nwarp_groups, ngraphs, ntrials;
-    bool nomem; /* a hash had no room */
+    bool nomem;          /* a hash had no room */
     size_t listed_bytes; /* of listings, compressed */
     blob packed, compressed;
 };

@@ -178,7 +178,7 @@ typedef struct body {
     ir_kernel code;
     const char **functions; /* demangled, by index in code */
     uint32_t nblocks;
-    uint32_t *blocks; /* by pc */
+    uint32_t *blocks;   /* by pc */
     code_place *places; /* likewise */
 } body;
 

@@ -11,10 +11,10 @@
 #include <string.h>
 
 enum {
-    MOST_INSNS = 100000,     /* of a kernel */
-    MOST_BYTES = 32 << 20,   /* of all kernels of a profile, compressed */
-    MAX_LISTED_TEXT = 512,   /* of an instruction */
-    COLUMNS = 3,             /* of numbers, before the texts */
+    MOST_INSNS = 100000,   /* of a kernel */
+    MOST_BYTES = 32 << 20, /* of all kernels of a profile, compressed */
+    MAX_LISTED_TEXT = 512, /* of an instruction */
+    COLUMNS = 3,           /* of numbers, before the texts */
     WORD = sizeof(uint32_t),
 };
 
@@ -73,12 +73,13 @@ static wl_status write_packed(prof_builder *b, const prof_listing *l, const char
     if (blob_compress(data, size, &b->compressed) != WL_OK)
         return NOMEM(err);
     if (b->compressed.size > MOST_BYTES - b->listed_bytes)
-        return write_missing(b, l,
-                             wl_arena_printf(b->arena,
-                                             "the listings of the kernels before it take the %d MiB "
-                                             "that a profile has for them",
-                                             MOST_BYTES >> 20),
-                             err);
+        return write_missing(
+            b, l,
+            wl_arena_printf(b->arena,
+                            "the listings of the kernels before it take the %d MiB "
+                            "that a profile has for them",
+                            MOST_BYTES >> 20),
+            err);
     b->listed_bytes += b->compressed.size;
     const row_listing row = {*l, size, {b->compressed.data, b->compressed.size}};
     return insert_listing(b, &row, err);

@@ -26,7 +26,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 23,
+enum {
+    PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */,
+    PROF_VERSION = 23,
     PROF_OLDEST_VERSION = 22 /* without listings; read, too */
 };
 
@@ -162,9 +164,9 @@ typedef struct prof_code {
     const char *text;     /* PTX without a newline, guard included */
     const char *op;       /* "ld.global.nc.f32": opcode and suffixes */
     const char *function; /* demangled name of the kernel or function that it stands in */
-    uint32_t ptx_line;    /* in the module's text; of machine code in the PTX that it keeps, 0: none */
-    uint32_t block;       /* basic block, 0 .. */
-    uint32_t loc;         /* innermost prof_loc; 0: none */
+    uint32_t ptx_line; /* in the module's text; of machine code in the PTX that it keeps, 0: none */
+    uint32_t block;    /* basic block, 0 .. */
+    uint32_t loc;      /* innermost prof_loc; 0: none */
     /* Where it counts: the innermost place of the chain that is no system header. */
     uint32_t file, line, column;
 } prof_code;

@@ -43,9 +43,9 @@ static bool take_measured(const rep_terminal *t, uint32_t kernel, code_list *out
     for (uint32_t i = 0; out->items && i < out->count; i++) {
         const prof_code *c = &d->code.rows[first + i];
         const prof_block *block = rep_block_at(d, &at, kernel, c->pc);
-        out->items[i] = (code_item){
-            c->pc,   c->ptx_line, c->file, c->line, c->text, block ? block->executions : 0,
-            block != NULL};
+        out->items[i] = (code_item){c->pc,        c->ptx_line, c->file,
+                                    c->line,      c->text,     block ? block->executions : 0,
+                                    block != NULL};
     }
     return out->items != NULL;
 }
@@ -177,7 +177,7 @@ static uint32_t add_places(const code_list *list, source_place *out, uint32_t n)
     return n;
 }
 
-static void put_lines(listed_kernel *k)
+static void put_source_lines(listed_kernel *k)
 {
     size_t most = (size_t)k->ptx.count + k->sass.count + 1;
     source_place *places = wl_new_array(k->t->arena, source_place, most);
@@ -200,9 +200,9 @@ static const char *machine_words(const listed_kernel *k)
         return wl_arena_printf(k->t->arena, "There is no SASS to show: %s.",
                                l && l->missing[0] ? l->missing : "the profile has none");
     if (l && l->device_sm && l->device_sm != sm)
-        return wl_arena_printf(
-            k->t->arena, "SASS is for sm_%u: the program has none for the device's sm_%u.", sm,
-            l->device_sm);
+        return wl_arena_printf(k->t->arena,
+                               "SASS is for sm_%u: the program has none for the device's sm_%u.",
+                               sm, l->device_sm);
     return sm ? wl_arena_printf(k->t->arena, "SASS is for sm_%u.", sm) : "";
 }
 
@@ -228,12 +228,11 @@ static const char *count_words(const listed_kernel *k)
 
 static void draw_listed(const rep_terminal *t, const prof_kernel *kernel)
 {
-    static const rep_column columns[] = {
-        {.head = "PTX", .flexible = true},
-        {.head = "executed", .right = true},
-        {.head = "at"},
-        {.head = "SASS", .flexible = true},
-        {.head = "executed", .right = true}};
+    static const rep_column columns[] = {{.head = "PTX", .flexible = true},
+                                         {.head = "executed", .right = true},
+                                         {.head = "at"},
+                                         {.head = "SASS", .flexible = true},
+                                         {.head = "executed", .right = true}};
     listed_kernel k = {.t = t, .kernel = kernel};
     rep_title(t, "Code of", rep_fit_name(t, kernel->short_name, 8));
     k.grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
@@ -241,9 +240,10 @@ static void draw_listed(const rep_terminal *t, const prof_kernel *kernel)
         return;
     const char *words[] = {machine_words(&k), relation_words(&k), count_words(&k)};
     fputs("  ", t->out);
-    rep_wrap_at(t, 2, 2, wl_arena_printf(t->arena, "%s %s %s", words[0] ? words[0] : "",
-                                   words[1] ? words[1] : "", words[2]));
-    put_lines(&k);
+    rep_wrap_at(t, 2, 2,
+                wl_arena_printf(t->arena, "%s %s %s", words[0] ? words[0] : "",
+                                words[1] ? words[1] : "", words[2]));
+    put_source_lines(&k);
     if (k.ptx.known || k.sass.known)
         rep_grid_draw(k.grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
 }

@@ -68,9 +68,9 @@ typedef struct rep_data {
     prof_instruction_rows instructions; /* a row a launch; empty without REP_PART_LAUNCH_ROWS */
     prof_instruction_rows totals;       /* over all launches of a kernel */
     prof_code_rows code;                /* of all kernels */
-    prof_listing_rows listings;         /* likewise; this and the next: none without REP_PART_LISTINGS */
-    prof_block_rows blocks;             /* over all launches of a kernel, by its first instruction */
-    rep_source *sources;                /* files.count of them, in the order of `files`; or NULL */
+    prof_listing_rows listings; /* likewise; this and the next: none without REP_PART_LISTINGS */
+    prof_block_rows blocks;     /* over all launches of a kernel, by its first instruction */
+    rep_source *sources;        /* files.count of them, in the order of `files`; or NULL */
     uint32_t nfailures;
     rep_failure *failures; /* what failed or was cut off: it is shown first */
     prof_gap_rows gaps;

@@ -215,7 +215,7 @@ static void kept_ptx_that_cannot_be_read_is_left_out(void **state)
 {
     told *t = *state;
     static const char damaged[] = ".version\0{", other[] = ".version 8.0\0.target sm_80\0"
-                                                         ".address_size 64";
+                                                           ".address_size 64";
     prof_listing_rows rows;
     keep(t, damaged, sizeof damaged);
     keep(t, other, sizeof other); /* without the kernel */

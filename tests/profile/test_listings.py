@@ -1,6 +1,6 @@
-"""test_listings.py WARPLENS CUDA_HOME NVCC FOLDER ROOT: what a report and `stats --code` say of a program's machine code
-and PTX, against what nvdisasm says of the same cubin: each instruction's text, its source line and the line of the PTX
-that it was made from."""
+"""test_listings.py WARPLENS CUDA_HOME NVCC FOLDER ROOT: what a report and `stats --code` say of a
+program's machine code and PTX, against what nvdisasm says of the same cubin: each instruction's
+text, its source line and the line of the PTX that it was made from."""
 
 import base64
 import gzip
@@ -144,7 +144,7 @@ def both_forms():
 
 
 def as_machine_code(program):
-    """The same program, run from its machine code: now that is counted, and PTX stands beside it."""
+    """The same program, run from its machine code: that is counted, and PTX stands beside it."""
     report = Report(profiled(program, "--device", "a100", "--code", "machine"))
     expect("what is measured", report.kernel["code_form"], "sass")
     sass, ptx = report.code("sass"), report.code("ptx")

@@ -17,9 +17,24 @@ static rep_source source = {FILE_ID, source_text, sizeof source_text - 1};
 
 /* PTX: a multiplication and an addition of line 2, a store of line 3, an end of no line. */
 static prof_code ptx[] = {
-    {.kernel = KERNEL, .pc = 0, .text = "mul.f32 %f3, %f1, %f2;", .ptx_line = 10, .file = FILE_ID, .line = 2},
-    {.kernel = KERNEL, .pc = 1, .text = "add.f32 %f4, %f3, %f5;", .ptx_line = 11, .file = FILE_ID, .line = 2},
-    {.kernel = KERNEL, .pc = 2, .text = "st.global.f32 [%rd1], %f4;", .ptx_line = 13, .file = FILE_ID, .line = 3},
+    {.kernel = KERNEL,
+     .pc = 0,
+     .text = "mul.f32 %f3, %f1, %f2;",
+     .ptx_line = 10,
+     .file = FILE_ID,
+     .line = 2},
+    {.kernel = KERNEL,
+     .pc = 1,
+     .text = "add.f32 %f4, %f3, %f5;",
+     .ptx_line = 11,
+     .file = FILE_ID,
+     .line = 2},
+    {.kernel = KERNEL,
+     .pc = 2,
+     .text = "st.global.f32 [%rd1], %f4;",
+     .ptx_line = 13,
+     .file = FILE_ID,
+     .line = 3},
     {.kernel = KERNEL, .pc = 3, .text = "ret;", .ptx_line = 14},
 };
 
@@ -46,11 +61,23 @@ typedef struct made {
 
 static void make_kernel(made *m)
 {
-    *m = (made){.kernel = {.id = KERNEL, .name = "k()", .short_name = "k", .mangled = "k", .ncode = 4,
-                           .module = "", .missing = "", .machine_missing = ""},
+    *m = (made){.kernel = {.id = KERNEL,
+                           .name = "k()",
+                           .short_name = "k",
+                           .mangled = "k",
+                           .ncode = 4,
+                           .module = "",
+                           .missing = "",
+                           .machine_missing = ""},
                 .row = {.kernel = KERNEL, .launches = 1},
-                .listing = {.kernel = KERNEL, .kind = CAP_MODULE_CUBIN, .sm = 80, .device_sm = 90,
-                            .ninsns = 5, .missing = "", .apart = "", .insns = sass}};
+                .listing = {.kernel = KERNEL,
+                            .kind = CAP_MODULE_CUBIN,
+                            .sm = 80,
+                            .device_sm = 90,
+                            .ninsns = 5,
+                            .missing = "",
+                            .apart = "",
+                            .insns = sass}};
     m->data = (rep_data){.files = {1, &file},
                          .sources = &source,
                          .kernels = {1, &m->kernel},
@@ -79,19 +106,21 @@ static void beside_ptx_stands_what_was_made_from_it(void **state)
     (void)state;
     made m;
     make_kernel(&m);
-    expect_code(&m, "\nCode of  k\n"
-                    "  SASS is for sm_80: the program has none for the device's sm_90. Beside PTX stands what\n"
-                    "  was made from it. Counts are of PTX.\n"
-                    "  PTX                         executed  at    SASS\n"
-                    "  k.cu:2  x = a * b + c;\n"
-                    "  mul.f32 %f3, %f1, %f2;            64\n"
-                    "  add.f32 %f4, %f3, %f5;            64  0000  FFMA R4, R1, R2, R5\n"
-                    "  k.cu:3  store(x);\n"
-                    "  st.global.f32 [%rd1], %f4;            0010  IMAD R6, R7, 0x4, R8\n"
-                    "                                        0030  STG.E [R6], R4\n"
-                    "                                        0020  NOP\n"
-                    "  no line is known\n"
-                    "  ret;                               0  0040  EXIT\n");
+    expect_code(
+        &m,
+        "\nCode of  k\n"
+        "  SASS is for sm_80: the program has none for the device's sm_90. Beside PTX stands what\n"
+        "  was made from it. Counts are of PTX.\n"
+        "  PTX                         executed  at    SASS\n"
+        "  k.cu:2  x = a * b + c;\n"
+        "  mul.f32 %f3, %f1, %f2;            64\n"
+        "  add.f32 %f4, %f3, %f5;            64  0000  FFMA R4, R1, R2, R5\n"
+        "  k.cu:3  store(x);\n"
+        "  st.global.f32 [%rd1], %f4;            0010  IMAD R6, R7, 0x4, R8\n"
+        "                                        0030  STG.E [R6], R4\n"
+        "                                        0020  NOP\n"
+        "  no line is known\n"
+        "  ret;                               0  0040  EXIT\n");
 }
 
 static void without_lines_of_ptx_only_source_lines_are_shared(void **state)
@@ -105,38 +134,50 @@ static void without_lines_of_ptx_only_source_lines_are_shared(void **state)
     m.listing.ninsns = 2;
     m.listing.device_sm = 80;
     m.listing.apart = "its machine code was made from other PTX";
-    expect_code(&m, "\nCode of  k\n"
-                    "  SASS is for sm_80. PTX and SASS have only source lines in common: its machine code was\n"
-                    "  made from other PTX. Counts are of PTX.\n"
-                    "  PTX                         executed  at    SASS\n"
-                    "  k.cu:2  x = a * b + c;\n"
-                    "  mul.f32 %f3, %f1, %f2;            64\n"
-                    "  add.f32 %f4, %f3, %f5;            64\n"
-                    "                                        0000  FFMA R4, R1, R2, R5\n"
-                    "  k.cu:3  store(x);\n"
-                    "  st.global.f32 [%rd1], %f4;\n"
-                    "                                        0010  STG.E [R6], R4\n"
-                    "  no line is known\n"
-                    "  ret;                               0\n");
+    expect_code(
+        &m,
+        "\nCode of  k\n"
+        "  SASS is for sm_80. PTX and SASS have only source lines in common: its machine code was\n"
+        "  made from other PTX. Counts are of PTX.\n"
+        "  PTX                         executed  at    SASS\n"
+        "  k.cu:2  x = a * b + c;\n"
+        "  mul.f32 %f3, %f1, %f2;            64\n"
+        "  add.f32 %f4, %f3, %f5;            64\n"
+        "                                        0000  FFMA R4, R1, R2, R5\n"
+        "  k.cu:3  store(x);\n"
+        "  st.global.f32 [%rd1], %f4;\n"
+        "                                        0010  STG.E [R6], R4\n"
+        "  no line is known\n"
+        "  ret;                               0\n");
 }
 
 static void counts_stand_where_they_were_made(void **state)
 {
     (void)state;
     made m;
-    static prof_code measured[] = {
-        {.kernel = KERNEL, .pc = 0, .text = "FFMA R4, R1, R2, R5", .ptx_line = 11, .file = FILE_ID, .line = 2}};
+    static prof_code measured[] = {{.kernel = KERNEL,
+                                    .pc = 0,
+                                    .text = "FFMA R4, R1, R2, R5",
+                                    .ptx_line = 11,
+                                    .file = FILE_ID,
+                                    .line = 2}};
     static prof_listed kept[] = {{"add.f32 %f4, %f3, %f5;", 11, FILE_ID, 2}};
     make_kernel(&m);
     m.kernel.module_kind = CAP_MODULE_CUBIN;
-    m.listing = (prof_listing){.kernel = KERNEL, .kind = CAP_MODULE_PTX, .sm = 90, .ninsns = 1,
-                               .missing = "", .apart = "", .insns = kept};
+    m.listing = (prof_listing){.kernel = KERNEL,
+                               .kind = CAP_MODULE_PTX,
+                               .sm = 90,
+                               .ninsns = 1,
+                               .missing = "",
+                               .apart = "",
+                               .insns = kept};
     m.data.code = (prof_code_rows){1, measured};
-    expect_code(&m, "\nCode of  k\n"
-                    "  SASS is for sm_90. Beside PTX stands what was made from it. Counts are of SASS.\n"
-                    "  PTX                     at    SASS                 executed\n"
-                    "  k.cu:2  x = a * b + c;\n"
-                    "  add.f32 %f4, %f3, %f5;  0000  FFMA R4, R1, R2, R5        64\n");
+    expect_code(
+        &m, "\nCode of  k\n"
+            "  SASS is for sm_90. Beside PTX stands what was made from it. Counts are of SASS.\n"
+            "  PTX                     at    SASS                 executed\n"
+            "  k.cu:2  x = a * b + c;\n"
+            "  add.f32 %f4, %f3, %f5;  0000  FFMA R4, R1, R2, R5        64\n");
 }
 
 static void what_is_missing_is_said(void **state)
@@ -144,15 +185,19 @@ static void what_is_missing_is_said(void **state)
     (void)state;
     made m;
     make_kernel(&m);
-    m.listing = (prof_listing){.kernel = KERNEL, .kind = CAP_MODULE_CUBIN, .apart = "",
+    m.listing = (prof_listing){.kernel = KERNEL,
+                               .kind = CAP_MODULE_CUBIN,
+                               .apart = "",
                                .missing = "the program has no machine code of it"};
     m.data.code.count = 1;
     m.data.blocks.count = 0;
-    expect_code(&m, "\nCode of  k\n"
-                    "  There is no SASS to show: the program has no machine code of it. Counts are of PTX.\n"
-                    "  PTX\n"
-                    "  k.cu:2  x = a * b + c;\n"
-                    "  mul.f32 %f3, %f1, %f2;\n");
+    expect_code(
+        &m,
+        "\nCode of  k\n"
+        "  There is no SASS to show: the program has no machine code of it. Counts are of PTX.\n"
+        "  PTX\n"
+        "  k.cu:2  x = a * b + c;\n"
+        "  mul.f32 %f3, %f1, %f2;\n");
     m.data.code.count = m.data.listings.count = m.kernel.ncode = 0;
     expect_code(&m, "\nCode of  k\n"
                     "  There is no SASS to show: the profile has none. It was not measured.\n");
@@ -184,9 +229,10 @@ static void the_page_has_both_forms(void **state)
     json_t *code = code_part(&parts, row);
     json_t *expected = json_pack("[{s:i,s:s,s:i,s:i,s:i,s:i},{s:i,s:s,s:i,s:i,s:i,s:i},"
                                  "{s:i,s:s,s:i,s:i,s:i},{s:i,s:s,s:i,s:i}]",
-                                 "pc", 0, "text", ptx[0].text, "file", FILE_ID, "line", 2, "ptx_line", 10, "executions", 64,
-                                 "pc", 1, "text", ptx[1].text, "file", FILE_ID, "line", 2, "ptx_line", 11, "executions", 64,
-                                 "pc", 2, "text", ptx[2].text, "file", FILE_ID, "line", 3, "ptx_line", 13,
+                                 "pc", 0, "text", ptx[0].text, "file", FILE_ID, "line", 2,
+                                 "ptx_line", 10, "executions", 64, "pc", 1, "text", ptx[1].text,
+                                 "file", FILE_ID, "line", 2, "ptx_line", 11, "executions", 64, "pc",
+                                 2, "text", ptx[2].text, "file", FILE_ID, "line", 3, "ptx_line", 13,
                                  "pc", 3, "text", "ret;", "ptx_line", 14, "executions", 0);
     assert_true(json_equal(code, expected));
     json_decref(code);
