@@ -132,11 +132,12 @@ static void report(prof_db *db, wl_arena *arena)
     ana_thresholds thresholds = ana_thresholds_default();
     ana_findings findings;
     rep_data data;
-    unsigned parts = REP_PART_LAUNCH_ROWS | REP_PART_HEATS | REP_PART_SOURCES;
+    unsigned parts = REP_PART_LAUNCH_ROWS | REP_PART_HEATS | REP_PART_SOURCES | REP_PART_LISTINGS;
     if (ana_find(db, &thresholds, arena, &findings, &err) != WL_OK ||
         rep_load(db, &findings, parts, arena, &data, &err) != WL_OK)
         return;
     (void)rep_text(&data, NULL, nowhere, &err);
+    (void)rep_code(&data, NULL, nowhere, &err);
     (void)rep_json(&data, nowhere, &err);
     (void)rep_sarif(&data, nowhere, &err);
     (void)write_payload(&data, nowhere, &err);

@@ -140,6 +140,9 @@ def both_forms():
     said = run(WARPLENS, "stats", "--code", profile)
     for words in ("SASS is for sm_80: the program has none for the device's sm_90.", "Counts are of PTX.", "LDG.E"):
         expect(f"'{words}' in stats --code", words in " ".join(said.split()), True)
+    for wrong in (["--objects"], ["--format", "json"], ["--all"], ["--by", "kernel"]):
+        done = subprocess.run([WARPLENS, "stats", "--code", *wrong, profile], capture_output=True, text=True, check=False)
+        expect(f"status of --code {wrong}", (done.returncode, "only -k and --width" in done.stderr), (2, True))
     return program, seen
 
 
