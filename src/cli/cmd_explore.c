@@ -98,7 +98,7 @@ static int load_all_steps(explored_profiles *p, const explore_options *o, wl_are
 static int open_profiles(explored_profiles *p, const explore_options *o)
 {
     for (uint32_t i = 0; i < p->count; i++) {
-        if (!cli_profile_open(p->paths[i], NULL, REP_PART_SOURCES, &p->rows[i]))
+        if (!cli_profile_open(p->paths[i], NULL, REP_PART_SOURCES | REP_PART_LISTINGS, &p->rows[i]))
             return CLI_FAILED;
         p->data[i] = &p->rows[i].data;
         if (o->kernel)
