@@ -12,8 +12,12 @@ typedef struct kind_key {
     uint32_t capture, module, grid[3], block[3], cluster[3], dynamic_shared;
 } kind_key;
 
+/* What reading and proving a kernel's code costs besides, in threads. */
+enum { THREADS_OF_KIND = 1 << 14 };
+
 struct expected_kind {
     kind_key key;
+    double weight;
     bool met;
     UT_hash_handle hh;
 };
@@ -39,6 +43,16 @@ static expected_kind *find_expected_kind(const replay_expected *e, const kind_ke
     return found;
 }
 
+static double weight_of(const kind_key *key)
+{
+    double threads = THREADS_OF_KIND, block = 1, grid = 1;
+    for (int i = 0; i < 3; i++) {
+        block *= key->block[i];
+        grid *= key->grid[i];
+    }
+    return threads + grid * block;
+}
+
 wl_status replay_expected_count(replay_expected *e, uint32_t capture, const cap_note *note)
 {
     kind_key key = key_of_note(capture, note);
@@ -53,18 +67,23 @@ wl_status replay_expected_count(replay_expected *e, uint32_t capture, const cap_
         free(made);
         return WL_NOMEM;
     }
+    made->weight = weight_of(&key);
     e->left++;
+    e->weight += made->weight;
     return WL_OK;
 }
 
-uint64_t replay_expected_meet(replay_expected *e, uint32_t capture, const cap_note *note)
+double replay_expected_meet(replay_expected *e, uint32_t capture, const cap_note *note)
 {
     kind_key key = key_of_note(capture, note);
     expected_kind *kind = find_expected_kind(e, &key);
     if (!kind || kind->met)
         return 0;
+    double part = e->left > 1 ? kind->weight / e->weight : 1;
     kind->met = true;
-    return e->left--;
+    e->left--;
+    e->weight -= kind->weight;
+    return part < 1 ? part : 1;
 }
 
 void replay_expected_free(replay_expected *e)
@@ -74,5 +93,5 @@ void replay_expected_free(replay_expected *e)
         HASH_DEL(e->kinds, kind);
         free(kind);
     }
-    e->left = 0;
+    *e = (replay_expected){0};
 }

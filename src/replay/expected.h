@@ -13,15 +13,16 @@ typedef struct expected_kind expected_kind;
 typedef struct replay_expected {
     expected_kind *kinds; /* of all captures */
     uint64_t left;        /* kinds that no launch was met of */
+    double weight;        /* of these */
 } replay_expected;
 
 /* Notes come twice: first all are counted, then they are met one after another. `capture`: tells apart
  * captures, whose modules have numbers of their own. */
 wl_status replay_expected_count(replay_expected *expected, uint32_t capture, const cap_note *note);
 
-/* How many kinds share the time when this note is met, its own among them; 0: it is of a kind that was
- * met before. */
-uint64_t replay_expected_meet(replay_expected *expected, uint32_t capture, const cap_note *note);
+/* The note's part of the time that is left for kinds that are still to come, 0 to 1: by its threads, since a
+ * large launch takes longer than a small one. 0: it is of a kind that was met before, or not counted. */
+double replay_expected_meet(replay_expected *expected, uint32_t capture, const cap_note *note);
 
 void replay_expected_free(replay_expected *expected);
 

@@ -134,13 +134,25 @@ static wl_status try_completed(run *r, const cap_note *note, const replay_outcom
     return write_trials(r, &tried, err);
 }
 
+/* Launches of kinds that were met before mostly repeat what is known, and share evenly what the last of them
+ * leave. */
+static replay_turn turn_of(run *r, const cap_note *note)
+{
+    enum { FEW = 4 };
+    double part = replay_expected_meet(&r->expected, r->capture, note);
+    uint64_t left = r->total - r->launches;
+    if (part > 0)
+        return (replay_turn){.part = part};
+    return (replay_turn){.part = 1.0 / (double)(left && left < FEW ? left : FEW),
+                         .again = r->expected.left > 0};
+}
+
 /* Writing it counts towards the budget, too, and so does what comes of it. */
 static wl_status complete(run *r, const cap_note *note, wl_error *err)
 {
     replay_outcome outcome = {
         .way = {.note = note->id, .reason = "computing accesses was interrupted"}};
-    uint64_t kinds = replay_expected_meet(&r->expected, r->capture, note);
-    replay_expect(r->session, kinds ? kinds : r->total - r->launches);
+    replay_expect(r->session, turn_of(r, note));
     wl_status status = r->stopped ? WL_OK : replay_note(r->session, note, &outcome, err);
     if (status != WL_OK && status != WL_NOMEM)
         return status;

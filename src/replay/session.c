@@ -16,8 +16,11 @@
 #include <xxhash.h>
 
 enum {
-    SHARE = 4, /* a launch takes at most this part of the time that is left, but the last ones */
-    OF_TRIALS = 2, /* trials take at most this part of all of it */
+    OF_LEFT =
+        4, /* of the time that is left, a launch of which nothing is said takes at most this part */
+    OF_AGAIN =
+        4, /* while kinds of launches are to come, others of known kinds take at most this part of all of it */
+    OF_TRIALS = 2, /* and trials this one */
 };
 
 /* What a launch may take at least before it is stopped: about as long as to see that. */
@@ -33,7 +36,8 @@ struct replay_session {
     replay_memo *likely; /* launches that recorded, for those of the same kernels that did not */
     double seconds;      /* taken so far */
     double trials;       /* of them for trials */
-    uint64_t expected;   /* launches that share the time; 0: not known */
+    double again;        /* of them for launches of kinds that were met before */
+    replay_turn turn;
     /* Of the last outcome. */
     replay_watch watch;
     replay_maps_asked asked;
@@ -67,6 +71,7 @@ wl_status replay_session_new(const replay_settings *settings, bool (*go_on)(void
     replay_session *s = calloc(1, sizeof *s);
     if (s) {
         s->settings = *settings;
+        s->turn.part = 1.0 / OF_LEFT;
         s->go_on = go_on;
         s->ctx = ctx;
         s->memo = replay_memo_new();
@@ -123,10 +128,17 @@ static uint64_t resident_bytes(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+/* What is left of the time for launches like the next one. */
+static double seconds_left(const replay_session *s)
+{
+    double all = s->settings.budget.seconds, left = all - s->seconds;
+    return s->turn.again ? fmin(left, all / OF_AGAIN - s->again) : left;
+}
+
 static const char *beyond_limits(const replay_session *s)
 {
     const prog_budget *budget = &s->settings.budget;
-    if (budget->seconds > 0 && s->seconds >= budget->seconds)
+    if (budget->seconds > 0 && seconds_left(s) <= 0)
         return "the time for computing accesses after the run was used up (--replay-budget gives "
                "more)";
     if (budget->bytes && resident_bytes() > budget->bytes)
@@ -135,19 +147,15 @@ static const char *beyond_limits(const replay_session *s)
     return NULL;
 }
 
-void replay_expect(replay_session *s, uint64_t launches)
+void replay_expect(replay_session *s, replay_turn turn)
 {
-    s->expected = launches;
+    s->turn = turn;
 }
 
 void replay_spend(replay_session *s, double seconds)
 {
     s->seconds += seconds;
-}
-
-static double share_of_launch(const replay_session *s)
-{
-    return s->expected && s->expected < SHARE ? (double)s->expected : SHARE;
+    s->again += s->turn.again ? seconds : 0;
 }
 
 /* ---- outcomes ---- */
@@ -229,8 +237,8 @@ static replay_run replay_run_of(const work *w)
 {
     const replay_session *s = w->s;
     const cap_note *n = w->note;
-    double all = s->settings.budget.seconds, left = all - s->seconds,
-           most = fmax(left, least_seconds);
+    double left = seconds_left(s), most = fmax(left, least_seconds);
+    bool limited = s->settings.budget.seconds > 0;
     return (replay_run){.machine = s->world.machine,
                         .slice = w->kernel->slice,
                         .launch = {.grid = w->grid,
@@ -244,8 +252,8 @@ static replay_run replay_run_of(const work *w)
                                    .tensor_ctx = (void *)(uintptr_t)&s->asked},
                         .sampled = s->watch.sampled,
                         .nsampled = s->watch.nsampled,
-                        .seconds = all > 0 ? left / share_of_launch(s) : 0,
-                        .end = all > 0 ? wl_seconds() + most : 0,
+                        .seconds = limited ? left * s->turn.part : 0,
+                        .end = limited ? wl_seconds() + most : 0,
                         .go_on = s->go_on,
                         .ctx = s->ctx};
 }
@@ -426,7 +434,7 @@ static wl_status work_out(work *w, replay_outcome *out)
     if (status == WL_OK)
         status = summarise_launch(w, &result, share, out);
     emu_result_clear(&result);
-    w->s->seconds += wl_seconds() - started;
+    replay_spend(w->s, wl_seconds() - started);
     if (status == WL_OK || status == WL_NOMEM)
         return status;
     bool late = status == WL_LIMIT && beyond_limits(w->s);
@@ -493,7 +501,7 @@ static bool is_recorded_known(work *w, const replay_key *key, replay_outcome *ou
     replay_key recorded;
     double started = wl_seconds();
     bool keyed = key_with_recorded(w, key, &recorded);
-    s->seconds += wl_seconds() - started;
+    replay_spend(s, wl_seconds() - started);
     if (!keyed || !replay_memo_get(s->memo, &recorded, replay_world_find, &s->world, &s->known))
         return false;
     replay_memo_copy(s->memo, &recorded, s->likely, key);
@@ -621,7 +629,7 @@ wl_status replay_note(replay_session *s, const cap_note *note, replay_outcome *o
               .cluster = emu_dim_of(note->cluster),
               .params = note->params};
     wl_status status = s->arena ? take_up(&w, out) : WL_NOMEM;
-    s->seconds += w.finding;
+    replay_spend(s, w.finding);
     return status == WL_OK ? status
                            : wl_fail(err, status, "out of memory while computing accesses");
 }
@@ -678,7 +686,7 @@ wl_status replay_trials(replay_session *s, const cap_launch *l, cap_trials *out,
     s->tried = wl_arena_new();
     status = s->tried ? replay_try(&tried, s->tried, &out->count, &out->trials) : WL_NOMEM;
     started = wl_seconds() - started;
-    s->seconds += started;
+    replay_spend(s, started);
     s->trials += started;
     return status == WL_OK ? WL_OK : wl_fail(err, status, "out of memory while computing accesses");
 }

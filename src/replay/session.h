@@ -40,8 +40,14 @@ typedef struct replay_outcome {
     cap_repeat repeat;     /* of REPEAT */
 } replay_outcome;
 
-/* How many launches share the time, the next note's among them. Where nobody says it there are many. */
-void replay_expect(replay_session *session, uint64_t launches);
+/* What of the time the next note's launch may take; where nobody says it, a quarter of what is left. */
+typedef struct replay_turn {
+    double part; /* of what is left, more than 0 */
+    bool again; /* its kind was met before, and others are still to come: all such launches together
+                    leave most of the time to those */
+} replay_turn;
+
+void replay_expect(replay_session *session, replay_turn turn);
 
 /* Takes as much from the budget: what others take for the last outcome. */
 void replay_spend(replay_session *session, double seconds);
