@@ -97,6 +97,10 @@ typedef struct flow_proof {
     flow_class class_;
     /* Static memory instructions, and those proven. */
     uint32_t memory, proven;
+    /* Words of 8 bytes of the parameters that go into one comparison of the slice, word w as bit
+     * w % 64: where they point to two objects, it may matter which lies first. */
+    const uint64_t *compared;
+    uint32_t ncompared;
     uint32_t slice;   /* instructions in the slice */
     uint32_t unknown; /* unknown branches */
 } flow_proof;

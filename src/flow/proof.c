@@ -1,6 +1,9 @@
 /* From taint to what replay may rely on. */
+#include "flow/compared.h"
 #include "flow/parted.h"
 #include "flow/slice.h"
+
+#include <string.h>
 
 typedef struct state {
     flow_kernel *k;
@@ -208,6 +211,7 @@ static void prove_kernel(void *ctx)
     for (uint32_t pc = 0; pc < s->proof->npcs; pc++)
         s->proof->slice += s->proof->flags[pc] >> 2 & 1;
     s->proof->class_ = class_of(s->proof);
+    flow_find_compared(s->k, s->proof->flags, &s->proof->compared, &s->proof->ncompared);
 }
 
 static wl_status allocate_proof(const ir_kernel *code, wl_arena *arena, flow_proof *out)
@@ -226,13 +230,23 @@ static wl_status allocate_proof(const ir_kernel *code, wl_arena *arena, flow_pro
     return WL_OK;
 }
 
+static wl_status keep_compared(wl_arena *arena, flow_proof *out)
+{
+    uint64_t *kept = wl_new_array(arena, uint64_t, out->ncompared + 1);
+    if (kept && out->ncompared)
+        memcpy(kept, out->compared, out->ncompared * sizeof *kept);
+    out->compared = kept;
+    return kept ? WL_OK : WL_NOMEM;
+}
+
 wl_status flow_prove_kernel(flow_kernel *kernel, wl_arena *arena, flow_proof *out)
 {
     wl_status status = allocate_proof(kernel->code, arena, out);
     if (status == WL_OK)
         status = flow_run(kernel, FLOW_PASS_taint);
     state s = {.k = kernel, .proof = out};
-    return status == WL_OK ? flow_guard(&kernel->mem, prove_kernel, &s) : status;
+    status = status == WL_OK ? flow_guard(&kernel->mem, prove_kernel, &s) : status;
+    return status == WL_OK ? keep_compared(arena, out) : status;
 }
 
 wl_status flow_prove(const ir_kernel *code, wl_arena *arena, flow_proof *out)

@@ -67,3 +67,16 @@ uint32_t ir_var_align(const ir_var *var)
                                        (uint32_t)(var->vector ? var->vector : 1);
     return bytes ? bytes : 1;
 }
+
+bool ir_param_place(const ir_func *kernel, const ir_var *var, uint32_t *from, uint32_t *to)
+{
+    *from = *to = 0;
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        uint32_t align = ir_var_align(kernel->params[i]);
+        *from = align > 1 ? (*to + align - 1) & ~(align - 1) : *to;
+        *to = *from + (uint32_t)ir_var_size(kernel->params[i]);
+        if (kernel->params[i] == var)
+            return true;
+    }
+    return !var;
+}

@@ -85,6 +85,9 @@ typedef struct ir_var {
 uint64_t ir_var_size(const ir_var *var);
 /* Natural or stated alignment in bytes. */
 uint32_t ir_var_align(const ir_var *var);
+/* Where the parameter lies among the launch's bytes (PTX ISA, "Parameter state space"): each at its
+ * own alignment, in order. All of them where `var` is NULL. False: the kernel has no such one. */
+bool ir_param_place(const struct ir_func *kernel, const ir_var *var, uint32_t *from, uint32_t *to);
 
 typedef struct ir_label {
     const char *name;

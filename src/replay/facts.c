@@ -20,23 +20,10 @@ static const ir_insn *insn_at(const replay_facts *facts, uint32_t pc)
 
 /* ---- parameters and constants ---- */
 
-bool replay_param_place(const ir_func *kernel, const ir_var *var, uint32_t *from, uint32_t *to)
-{
-    *from = *to = 0;
-    for (uint32_t i = 0; i < kernel->nparams; i++) {
-        uint32_t align = ir_var_align(kernel->params[i]);
-        *from = align > 1 ? (*to + align - 1) & ~(align - 1) : *to;
-        *to = *from + (uint32_t)ir_var_size(kernel->params[i]);
-        if (kernel->params[i] == var)
-            return true;
-    }
-    return !var;
-}
-
 static void use_param(state *s, const ir_insn *insn, const ir_operand *o)
 {
     uint32_t from, to;
-    if (!replay_param_place(s->kernel, o->sym.var, &from, &to))
+    if (!ir_param_place(s->kernel, o->sym.var, &from, &to))
         return; /* of a device function */
     const ir_type_info *type = ir_type_get(insn->types[0]);
     bool reads_part = insn->op == IR_ld && o->kind == IR_OPD_ADDR && (int64_t)o->imm >= 0;
@@ -111,7 +98,7 @@ wl_status replay_facts_of(const ir_module *ptx, const ir_func *kernel, const uin
     uint32_t from;
     *out = (replay_facts){.whole = true};
     state s = {.facts = out, .kernel = kernel, .room = ptx->nvars};
-    replay_param_place(kernel, NULL, &from, &out->param_bytes);
+    ir_param_place(kernel, NULL, &from, &out->param_bytes);
     out->param_used = wl_new_array(arena, uint8_t, out->param_bytes + 1);
     out->constants = wl_new_array(arena, const ir_var *, ptx->nvars + 1);
     if (!out->param_used || !out->constants ||

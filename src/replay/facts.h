@@ -27,10 +27,6 @@ typedef struct replay_facts {
 wl_status replay_facts_of(const ir_module *ptx, const ir_func *kernel, const uint8_t *decided,
                           wl_arena *arena, replay_facts *out);
 
-/* Where the parameter lies among the launch's bytes (PTX ISA, "Parameter state space"): each at its
- * own alignment, in order. All of them where `var` is NULL. False: the kernel has no such one. */
-bool replay_param_place(const ir_func *kernel, const ir_var *var, uint32_t *from, uint32_t *to);
-
 /* Why the accesses of the instruction are not replayed, as a sentence's end, in `arena`: "its
  * address depends on data loaded from memory"; NULL where there is nothing to say: no access, or
  * one that `slice` shows. `machine`: what the code was lifted from, else NULL. */

@@ -65,11 +65,15 @@ uint64_t replay_memo_bytes(const replay_memo *memo)
 
 /* ---- keys ---- */
 
+enum { WORDS = 64 }; /* flow_proof.compared tells so many apart */
+
 typedef struct maker {
     XXH3_state_t *state;
     replay_find find;
     void *ctx;
     replay_key *key;
+    uint64_t
+        pointed[WORDS]; /* objects of the key that words of the parameters point to, a bit each */
 } maker;
 
 static void add_to_key(maker *m, uint64_t value)
@@ -96,7 +100,7 @@ static uint32_t ordinal_of(replay_key *key, const emu_alloc *alloc)
 }
 
 /* A pointer to an object, or to the byte after its last. */
-static bool add_pointer_to_key(maker *m, uint64_t value)
+static bool add_pointer_to_key(maker *m, uint32_t word, uint64_t value)
 {
     emu_alloc alloc;
     bool found = m->find(m->ctx, value, &alloc) || (value && m->find(m->ctx, value - 1, &alloc));
@@ -104,6 +108,7 @@ static bool add_pointer_to_key(maker *m, uint64_t value)
     if (ordinal == REPLAY_OBJECTS)
         return false;
     m->key->divided |= alloc.divided;
+    m->pointed[word % WORDS] |= UINT64_C(1) << ordinal;
     add_to_key(m, 1);
     add_to_key(m, ordinal | (uint64_t)alloc.kind << 32);
     add_to_key(m, value - alloc.base);
@@ -124,15 +129,36 @@ static void add_word(maker *m, const replay_launch *l, uint32_t at)
         value |= counts ? byte : 0;
         used += counts;
     }
-    if ((used == WORD || (l->pointers && bytes == WORD)) && add_pointer_to_key(m, whole))
+    if ((used == WORD || (l->pointers && bytes == WORD)) && add_pointer_to_key(m, at / WORD, whole))
         return;
     add_to_key(m, 0);
     add_to_key(m, value);
 }
 
-/* Which of the objects lies before which. */
-static void add_order(maker *m)
+/* Of the objects that the words of one comparison point to. */
+static uint64_t compared_objects(const maker *m, uint64_t words)
 {
+    uint64_t objects = 0;
+    for (uint32_t w = 0; w < WORDS; w++)
+        objects |= words >> w & 1 ? m->pointed[w] : 0;
+    return objects;
+}
+
+static bool order_matters(const maker *m, const flow_proof *proof)
+{
+    for (uint32_t i = 0; i < proof->ncompared; i++) {
+        uint64_t objects = compared_objects(m, proof->compared[i]);
+        if (objects & (objects - 1))
+            return true;
+    }
+    return false;
+}
+
+/* Which of the objects lies before which, where the kernel may ask. */
+static void add_order(maker *m, const flow_proof *proof)
+{
+    if (!order_matters(m, proof))
+        return;
     for (uint32_t i = 0; i < m->key->nobjects; i++) {
         uint64_t below = 0;
         for (uint32_t k = 0; k < m->key->nobjects; k++)
@@ -144,7 +170,7 @@ static void add_order(maker *m)
 void replay_key_of(const replay_launch *l, replay_find find, void *ctx, replay_key *key)
 {
     XXH3_state_t state;
-    maker m = {&state, find, ctx, key};
+    maker m = {.state = &state, .find = find, .ctx = ctx, .key = key};
     key->nobjects = 0;
     key->divided = false;
     XXH3_128bits_reset(&state);
@@ -157,7 +183,7 @@ void replay_key_of(const replay_launch *l, replay_find find, void *ctx, replay_k
     add_to_key(&m, l->constants);
     for (uint32_t at = 0; at < l->facts->param_bytes; at += WORD)
         add_word(&m, l, at);
-    add_order(&m);
+    add_order(&m, &l->facts->proof);
     XXH128_hash_t hash = XXH3_128bits_digest(&state);
     key->hash[0] = hash.low64;
     key->hash[1] = hash.high64;

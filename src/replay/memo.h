@@ -2,7 +2,8 @@
  * accesses depend on, with pointers taken relative to the objects that they lead to.
  *
  * Assumed beyond the proof: a kernel's accesses do not depend on how far two objects lie apart
- * (their order counts), nor on an object's address beyond its place in 256 bytes. */
+ * (their order counts where
+ * the kernel compares pointers to them), nor on an object's address beyond its place in 256 bytes. */
 #ifndef WL_REPLAY_MEMO_H
 #define WL_REPLAY_MEMO_H
 

@@ -534,27 +534,69 @@ static void remember_outcome(const work *w, const replay_key *key, const replay_
                         replay_world_find_object, &s->world);
 }
 
+static bool make_key(const work *w, replay_key *key, const char **unknown)
+{
+    replay_launch launch = key_parts(w);
+    replay_world *world = &w->s->world;
+    if (!replay_world_constants(world, w->note->module, w->kernel, &launch.constants, unknown))
+        return false;
+    replay_key_of(&launch, replay_world_find, world, key);
+    return true;
+}
+
+static flow_launch flow_launch_of(const work *w)
+{
+    const cap_note *n = w->note;
+    return (flow_launch){.params = w->params,
+                         .nparams = n->nparams,
+                         .grid = {n->grid[0], n->grid[1], n->grid[2]},
+                         .block = {n->block[0], n->block[1], n->block[2]},
+                         .clusters = n->cluster[0] > 1 || n->cluster[1] > 1 || n->cluster[2] > 1};
+}
+
+/* The kernel as this launch decides it, where that depends on less; its key. True: there is such a one. */
+static bool narrow(work *w, replay_key *key)
+{
+    replay_world_kernel *k = w->kernel;
+    const char *unknown;
+    flow_launch launch = flow_launch_of(w);
+    double started = wl_seconds();
+    if (w->completed || !w->s->settings.memo ||
+        replay_recorded_kernel(w->s->recorded, w->note->kernel))
+        return false;
+    wl_status status = replay_world_narrow(&w->s->world, w->note->module, &launch, &w->kernel);
+    w->finding += wl_seconds() - started;
+    if (status == WL_OK && w->kernel != k && make_key(w, key, &unknown))
+        return true;
+    w->kernel = k;
+    return false;
+}
+
+static wl_status work_out_within_limits(work *w, replay_outcome *out)
+{
+    const char *reason = nothing_to_show(w);
+    reason = reason ? reason : beyond_limits(w->s);
+    return reason ? say_nothing_known(w, reason, out) : work_out(w, out);
+}
+
 static wl_status known_or_new(work *w, replay_outcome *out)
 {
-    replay_session *s = w->s;
-    replay_launch launch = key_parts(w);
     const char *unknown;
-    replay_key key;
-    if (!replay_world_constants(&s->world, w->note->module, w->kernel, &launch.constants,
-                                &unknown)) {
+    replay_key key, less;
+    if (!make_key(w, &key, &unknown)) {
         char text[600];
         snprintf(text, sizeof text, "it depends on the constant %s, whose content is not known",
                  unknown);
         return say_nothing_known(w, text, out);
     }
-    replay_key_of(&launch, replay_world_find, &s->world, &key);
     if (is_outcome_known(w, &key, out))
         return WL_OK;
-    const char *reason = nothing_to_show(w);
-    reason = reason ? reason : beyond_limits(s);
-    if (reason)
-        return say_nothing_known(w, reason, out);
-    wl_status status = work_out(w, out);
+    bool narrowed = narrow(w, &less);
+    if (narrowed && is_outcome_known(w, &less, out))
+        return WL_OK;
+    wl_status status = work_out_within_limits(w, out);
+    if (status == WL_OK && narrowed)
+        remember_outcome(w, &less, out);
     if (status == WL_OK)
         remember_outcome(w, &key, out);
     return status;
@@ -571,11 +613,7 @@ static wl_status decide_guards(work *w)
 {
     const cap_note *n = w->note;
     replay_world_kernel *k = w->kernel;
-    flow_launch launch = {.params = w->params,
-                          .nparams = n->nparams,
-                          .grid = {n->grid[0], n->grid[1], n->grid[2]},
-                          .block = {n->block[0], n->block[1], n->block[2]},
-                          .clusters = n->cluster[0] > 1 || n->cluster[1] > 1 || n->cluster[2] > 1};
+    flow_launch launch = flow_launch_of(w);
     if (w->completed)
         return WL_OK;
     wl_status status = replay_world_decide(&w->s->world, n->module, &launch, &k);

@@ -333,25 +333,51 @@ static replay_world_kernel *variant_of(replay_world *w, replay_world_module *m,
     return v;
 }
 
-wl_status replay_world_decide(replay_world *w, uint32_t module, const flow_launch *launch,
-                              replay_world_kernel **kernel)
+/* NULL: the launch decides nothing, or there are too many that decide otherwise. */
+static wl_status find_variant(replay_world *w, uint32_t module, const flow_launch *launch,
+                              replay_world_kernel *k, replay_world_kernel **variant)
 {
     replay_world_module *m = NULL;
-    replay_world_kernel *k = *kernel;
     uint32_t npcs = k->facts.code.npcs;
+    *variant = NULL;
     HASH_FIND(hh, w->modules, &module, sizeof module, m);
-    if (!m || !k->ngaps)
+    if (!m)
         return WL_OK;
     if (!k->asked)
         k->asked = flow_kernel_new(&k->facts.code, k->arena);
     uint8_t *decided = malloc(npcs + 1);
     wl_status status = k->asked && decided ? flow_decide(k->asked, launch, decided) : WL_NOMEM;
-    if (status == WL_OK && decides_anything(decided, npcs)) {
-        replay_world_kernel *v = variant_of(w, m, k, decided);
-        if (v && v->status == WL_OK && v->ngaps < k->ngaps)
-            *kernel = v;
-    }
+    if (status == WL_OK && decides_anything(decided, npcs))
+        *variant = variant_of(w, m, k, decided);
     free(decided);
+    return status;
+}
+
+wl_status replay_world_decide(replay_world *w, uint32_t module, const flow_launch *launch,
+                              replay_world_kernel **kernel)
+{
+    replay_world_kernel *k = *kernel, *v = NULL;
+    wl_status status = k->ngaps ? find_variant(w, module, launch, k, &v) : WL_OK;
+    if (v && v->status == WL_OK && v->ngaps < k->ngaps)
+        *kernel = v;
+    return status;
+}
+
+static uint32_t bytes_used(const replay_world_kernel *k)
+{
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < k->facts.param_bytes; i++)
+        used += k->facts.param_used[i];
+    return used;
+}
+
+wl_status replay_world_narrow(replay_world *w, uint32_t module, const flow_launch *launch,
+                              replay_world_kernel **kernel)
+{
+    replay_world_kernel *k = *kernel, *v = NULL;
+    wl_status status = k->decided ? WL_OK : find_variant(w, module, launch, k, &v);
+    if (v && v->status == WL_OK && v->ngaps <= k->ngaps && bytes_used(v) < bytes_used(k))
+        *kernel = v;
     return status;
 }
 

@@ -95,6 +95,10 @@ bool replay_world_has_kernel(const replay_world *w, uint32_t module, const char 
  * apart from others. Leaves it where there is no such thing. WL_NOMEM is the only failure. */
 wl_status replay_world_decide(replay_world *w, uint32_t module, const flow_launch *launch,
                               replay_world_kernel **kernel);
+/* The same for less than a kernel depends on by itself: parameters that the launch does not get to, such as
+ * the unused rest of an array, are none of its facts. A kernel that was decided stays. */
+wl_status replay_world_narrow(replay_world *world, uint32_t module, const flow_launch *launch,
+                              replay_world_kernel **kernel);
 /* Hash of what the kernel's constants hold; false, with the name of the first one, where one of
  * them is not known. */
 bool replay_world_constants(replay_world *w, uint32_t module, const replay_world_kernel *kernel,

@@ -48,6 +48,21 @@ static const char ptx[] =
     "  mov.u32 %r3, 0; ld.param.u32 %r4, [turns];\n"
     "NEXT: st.global.u32 [%d6], 0; add.u32 %r3, %r3, 1; setp.le.u32 %p2, %r3, %r4;\n"
     "  @%p2 bra NEXT; ret; }\n"
+    /* out[tid] = 0 where that lies before `in` */
+    ".visible .entry ordered(.param .u64 out, .param .u64 in)\n"
+    "{ .reg .b32 %r<3>; .reg .b64 %d<6>; .reg .pred %p;\n"
+    "  ld.param.u64 %d1, [out]; ld.param.u64 %d2, [in]; mov.u32 %r1, %tid.x;\n"
+    "  mul.wide.u32 %d3, %r1, 4; add.u64 %d4, %d1, %d3; setp.lt.u64 %p, %d4, %d2;\n"
+    "  @!%p bra END; st.global.u32 [%d4], 0;\n"
+    "END: ret; }\n"
+    /* data[tid * first] = 0 with one dimension, data[tid * first * second] = 0 with more */
+    ".visible .entry dimensions(.param .u64 data, .param .u32 count, .param .u32 first, .param "
+    ".u32 second)\n"
+    "{ .reg .b32 %r<5>; .reg .b64 %d<4>; .reg .pred %p;\n"
+    "  ld.param.u64 %d1, [data]; ld.param.u32 %r1, [count]; ld.param.u32 %r2, [first];\n"
+    "  mov.u32 %r3, %tid.x; mul.lo.u32 %r3, %r3, %r2; setp.eq.u32 %p, %r1, 1; @%p bra DONE;\n"
+    "  ld.param.u32 %r4, [second]; mul.lo.u32 %r3, %r3, %r4;\n"
+    "DONE: mul.wide.u32 %d2, %r3, 4; add.u64 %d3, %d1, %d2; st.global.u32 [%d3], 0; ret; }\n"
     /* data[tid] = 0, and a box of 8 rows at row 8 * block */
     ".visible .entry boxes(.param .align 64 .b8 map[128], .param .u64 data)\n"
     "{ .shared .align 128 .b8 box[1024]; .reg .b32 %r<5>; .reg .b64 %d<5>; .reg .pred %p;\n"
@@ -224,13 +239,64 @@ static void repeats_with_other_objects(void **state)
     assert_int_equal(f.out.repeat.moves[0].to, B);
     assert_int_equal(f.out.repeat.moves[1].from, B);
     assert_int_equal(f.out.repeat.moves[1].to, C);
-    assert_int_equal(scale(&f, base_b, base_a, 2, 1000), REPLAY_LAUNCH); /* the other way round */
+    assert_int_equal(scale(&f, base_b, base_a, 2, 1000), REPLAY_REPEAT); /* the other way round */
+    assert_int_equal(f.out.repeat.count, 2);
+    assert_int_equal(f.out.repeat.moves[0].to, B);
+    assert_int_equal(f.out.repeat.moves[1].to, A);
     see(&f, &(cap_record){.type = CAP_FREE, .free = {.object = A}});
     object(&f, 10, CAP_OBJECT_DEVICE, base_a, BYTES / 2, ""); /* smaller, at the same place */
     assert_int_equal(scale(&f, base_a, base_b, 2, 1000), REPLAY_LAUNCH);
     assert_int_equal(row(&f, 10, ACC_STORE)->requests, 32);
     object(&f, 11, CAP_OBJECT_DEVICE, base_a + (1 << 20) + 32, BYTES, ""); /* otherwise aligned */
     assert_int_equal(scale(&f, base_b, base_a + (1 << 20) + 32, 2, 1000), REPLAY_LAUNCH);
+    end(&f);
+}
+
+/* Which object lies first counts where the kernel asks. */
+static void repeats_in_order(void **state)
+{
+    (void)state;
+    fixture f;
+    const uint64_t up[] = {base_a, base_b}, further[] = {base_b, base_c}, down[] = {base_b, base_a};
+    begin(&f, 0);
+    assert_int_equal(launch(&f, "ordered", 1, 32, up, sizeof up), REPLAY_LAUNCH);
+    assert_int_equal(row(&f, A, ACC_STORE)->sectors, 4);
+    assert_int_equal(launch(&f, "ordered", 1, 32, further, sizeof further), REPLAY_REPEAT);
+    assert_int_equal(launch(&f, "ordered", 1, 32, down, sizeof down), REPLAY_LAUNCH);
+    for (uint32_t i = 0; i < f.out.launch.summary.ninsns; i++)
+        assert_int_equal(f.out.launch.summary.insns[i].requests, 0);
+    end(&f);
+}
+
+typedef struct dimensions_params {
+    uint64_t data;
+    uint32_t count, first, second;
+} dimensions_params;
+
+static replay_kind dimensions(fixture *f, uint64_t data, uint32_t count, uint32_t first,
+                              uint32_t second)
+{
+    dimensions_params p = {data, count, first, second};
+    return launch(f, "dimensions", 1, 32, &p, 20);
+}
+
+/* What a launch does not get to makes no other launch of it. */
+static void repeats_with_unused_parameters(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, 0);
+    assert_int_equal(dimensions(&f, base_a, 1, 2, 7), REPLAY_LAUNCH);
+    assert_int_equal(row(&f, A, ACC_STORE)->sectors, 8);
+    assert_int_equal(dimensions(&f, base_a, 1, 2, 7), REPLAY_REPEAT);
+    assert_int_equal(dimensions(&f, base_c, 1, 2, 9), REPLAY_REPEAT);
+    assert_int_equal(f.out.repeat.same_as, 1);
+    assert_int_equal(dimensions(&f, base_a, 1, 3, 7), REPLAY_LAUNCH);
+    assert_int_equal(dimensions(&f, base_a, 2, 2, 7), REPLAY_LAUNCH);
+    assert_int_equal(row(&f, A, ACC_STORE)->sectors, 32);
+    assert_int_equal(dimensions(&f, base_a, 2, 2, 9), REPLAY_LAUNCH);
+    assert_int_equal(dimensions(&f, base_b, 3, 2, 9), REPLAY_LAUNCH);
+    assert_int_equal(dimensions(&f, base_b, 2, 2, 9), REPLAY_REPEAT);
     end(&f);
 }
 
@@ -602,6 +668,8 @@ int main(void)
         cmocka_unit_test(a_launch),
         cmocka_unit_test(repeats),
         cmocka_unit_test(repeats_with_other_objects),
+        cmocka_unit_test(repeats_in_order),
+        cmocka_unit_test(repeats_with_unused_parameters),
         cmocka_unit_test(constants),
         cmocka_unit_test(decided_by_parameters),
         cmocka_unit_test(gaps),

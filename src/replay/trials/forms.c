@@ -15,7 +15,7 @@ static bool parameter_value(const trial_work *t, flow_symbol s, int64_t *out)
     const replay_tried *l = t->launch;
     const ir_func *kernel = l->facts->code.funcs[0];
     uint32_t from, to;
-    if (s.b || !replay_param_place(kernel, kernel->params[s.a], &from, &to))
+    if (s.b || !ir_param_place(kernel, kernel->params[s.a], &from, &to))
         return false;
     int32_t narrow = 0;
     bool wide = to - from == sizeof *out;
