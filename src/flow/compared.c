@@ -15,7 +15,7 @@ typedef struct state {
     bool changed;
 } state;
 
-static flow_words_set *words_of(const state *s, uint32_t value)
+static flow_words_set *value_words(const state *s, uint32_t value)
 {
     return &s->values[s->f->index][value];
 }
@@ -74,7 +74,7 @@ static flow_words_set words_used(const state *s, const ir_insn *insn, flow_role 
 {
     flow_words_set words = 0;
     for (uint32_t u = s->f->use_first[insn->pc]; u < s->f->use_first[insn->pc + 1]; u++)
-        words |= s->f->uses[u].role == role ? *words_of(s, s->f->uses[u].value) : 0;
+        words |= s->f->uses[u].role == role ? *value_words(s, s->f->uses[u].value) : 0;
     return words;
 }
 
@@ -95,7 +95,7 @@ static void compute_words(state *s, const ir_insn *insn)
         uint32_t v = s->f->defs[d], old = s->f->values[v].old;
         if (is_predicate(s, v))
             continue;
-        add_words(s, words_of(s, v), words | (old != FLOW_NONE ? *words_of(s, old) : 0));
+        add_words(s, value_words(s, v), words | (old != FLOW_NONE ? *value_words(s, old) : 0));
     }
 }
 
@@ -119,8 +119,8 @@ static void merge_words(state *s, uint32_t block)
     uint32_t edges = f->graph.pred_first[block + 1] - f->graph.pred_first[block];
     for (uint32_t i = f->phi_first[block]; i < f->phi_first[block + 1]; i++)
         for (uint32_t p = 0; p < edges; p++)
-            add_words(s, words_of(s, f->phis[i]),
-                      *words_of(s, f->args[f->values[f->phis[i]].first_arg + p]));
+            add_words(s, value_words(s, f->phis[i]),
+                      *value_words(s, f->args[f->values[f->phis[i]].first_arg + p]));
 }
 
 static void visit_function(state *s)
