@@ -18,7 +18,7 @@ import sys
 
 ROOMS = ["base", "access", "ir", "ptx", "sass", "flow", "rewrite", "cuda", "emu", "observe", "capture", "program", "inject", "record", "replay",
          "device", "api/both", "api/driver", "api/runtime",
-         "shim/driver", "shim/probe", "shim/hooks", "nvtx",
+         "shim/driver", "shim/probe", "shim/patch", "shim/hooks", "nvtx",
          "profile", "analysis", "report", "cli"]
 # Folders whose folders are rooms.
 HOUSES = {room.split("/")[0] for room in ROOMS if "/" in room}

@@ -297,7 +297,8 @@ enum { /* cap_note's `flags` */
        CAP_NOTE_COOPERATIVE = 1,
        CAP_NOTE_GRAPH = 2,     /* a node of a graph that was launched */
        CAP_NOTE_NO_PARAMS = 4, /* the driver could not tell how the parameters lie */
-       CAP_NOTE_PROBED = 8     /* probes recorded what it did: its device time holds their cost */
+       CAP_NOTE_PROBED = 8 /* probes or patches recorded what it did: its device time holds their
+                              cost */
 };
 
 /* A launch as a GPU ran it. What it did to memory is worked out after the run, or never. */
@@ -380,7 +381,8 @@ typedef enum cap_way_kind {
     CAP_WAY_NONE,    /* it was not worked out: `reason` */
     CAP_WAY_EMULATE, /* all of it was run by the emulator */
     CAP_WAY_REPLAY,  /* the slice of it */
-    CAP_WAY_PROBE    /* the device recorded it, at least in part */
+    CAP_WAY_PROBE,   /* the device recorded it, at least in part */
+    CAP_WAY_PATCH    /* patches of its machine code counted it, at least in part */
 } cap_way_kind;
 
 /* How it is known what a note's launch did to memory. Before the LAUNCH or REPEAT that completes
@@ -430,6 +432,22 @@ typedef struct cap_tables {
 typedef struct cap_same_tables {
     uint32_t note, same_as;
 } cap_same_tables;
+
+/* What one instruction of a patched launch did, over all of its blocks. The row is as in a launch's
+ * summary, but for what nobody counted: its object and turns are 0, and its stride is that of one of the
+ * strided requests. Lanes took bytes from `low` on, and none from `high` on. */
+typedef struct cap_patched_insn {
+    obs_insn row;
+    uint64_t low, high;
+} cap_patched_insn;
+
+/* What patches counted in an earlier NOTE's launch, whose machine code they had been put into. */
+typedef struct cap_patched {
+    uint32_t note;
+    uint64_t elsewhere; /* requests of instructions that are not in the kernel's own code */
+    uint32_t count;
+    cap_patched_insn *insns; /* ascend by pc: byte offset in the kernel's section / 16 */
+} cap_patched;
 
 /* How often the elements of objects were accessed in a launch. Behind its LAUNCH, where anything is
  * known of that; what a REPEAT repeats has the same. Members as in obs_summary. */

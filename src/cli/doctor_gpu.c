@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "program/driver_path.h"
+#include "program/sanitizer_path.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -107,6 +108,23 @@ static int check_inline(void)
     return doctor_tell(DOCTOR_GOOD, "library for GPUs", "%s is there", path);
 }
 
+/* What counts accesses of kernels without PTX. */
+static int check_sanitizer(void)
+{
+    char path[PATH_MAX];
+    if (prog_find_sanitizer(path, sizeof path))
+        return doctor_tell(DOCTOR_GOOD, "Compute Sanitizer",
+                           "%s: counts what kernels without PTX access where that depends on data",
+                           path);
+    if (prog_sanitizer_off())
+        return doctor_tell(DOCTOR_NOTE, "Compute Sanitizer", "not wanted (WARPLENS_SANITIZER)");
+    return doctor_tell(
+        DOCTOR_NOTE, "Compute Sanitizer",
+        "none: of kernels without PTX (PyTorch's, say) is not known what they access where that "
+        "depends on data. It comes with CUDA's toolkit, and as the Python package "
+        "nvidia-cuda-sanitizer-api");
+}
+
 static int check_version(const doctor_gpu *gpu)
 {
     if (gpu->cuda >= PARAMETERS)
@@ -138,5 +156,5 @@ int doctor_check_gpu(doctor_gpu *gpu)
                 gpu->cuda % 1000 / 10);
     doctor_tell(DOCTOR_GOOD, "GPU", "%d, the first is %s (sm_%u); programs are profiled there",
                 gpu->count, gpu->name, gpu->sm);
-    return check_version(gpu) + check_inline();
+    return check_version(gpu) + check_inline() + check_sanitizer();
 }

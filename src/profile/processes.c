@@ -479,6 +479,7 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_GRAPH_RUN: return builder_graph_run(b, &record->graph_run, err);
     case CAP_SYMBOL: /* for the replay of notes */
     case CAP_TENSOR:
+    case CAP_PATCHED:
     case CAP_PROBE:
     case CAP_TABLES:
     case CAP_SAME_TABLES: return WL_OK;

@@ -369,7 +369,7 @@ const char *prof_object_kind_text(uint32_t kind); /* "device", "pinned", "shared
 const char *prof_freed_text(
     uint32_t how); /* of cap_freed_how, save UNTOLD: "program", "exit", ... */
 const char *prof_space_text(uint32_t space); /* "global", "shared", "local", "const" */
-const char *prof_way_text(uint32_t way);     /* "emulate", "replay", "probe", "none" */
+const char *prof_way_text(uint32_t way);     /* "emulate", "replay", "probe", "patch", "none" */
 const char *prof_access_text(uint32_t op);   /* "load", "store", "atomic", "reduction" */
 const char *prof_class_text(uint32_t class); /* of obs_mix: "fp32", "memory", ... */
 

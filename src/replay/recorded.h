@@ -25,6 +25,8 @@ wl_status replay_recorded_read(const char *path, uint64_t size, uint64_t most,
                                replay_recorded **out, wl_error *err);
 void replay_recorded_free(replay_recorded *r); /* NULL is allowed */
 bool replay_recorded_has(const replay_recorded *r, uint32_t note);
+/* What patches counted in the launch; NULL: nothing. Lives as long as `r`, which may be NULL. */
+const cap_patched *replay_recorded_patched(const replay_recorded *r, uint32_t note);
 /* Whether any launch of a kernel of this name recorded. */
 bool replay_recorded_kernel(const replay_recorded *r, const char *kernel);
 

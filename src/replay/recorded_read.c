@@ -17,9 +17,17 @@ typedef struct named { /* a kernel that recorded */
     UT_hash_handle hh;
 } named;
 
+typedef struct patched { /* a PATCHED record */
+    uint32_t note;
+    cap_patched counted; /* its array in the arena */
+    XXH128_hash_t hash;  /* of that */
+    UT_hash_handle hh;
+} patched;
+
 struct replay_recorded {
     wl_arena *arena;
     replay_taken *notes;
+    patched *patches;
     named *kernels;
     planned *plans;
     uint32_t probes;          /* of all records */
@@ -83,6 +91,36 @@ static bool keep_kernel(replay_recorded *r, const cap_note *note)
     return true;
 }
 
+static patched *patched_of(const replay_recorded *r, uint32_t note)
+{
+    patched *found = NULL;
+    if (r)
+        HASH_FIND(hh, r->patches, &note, sizeof note, found);
+    return found;
+}
+
+const cap_patched *replay_recorded_patched(const replay_recorded *r, uint32_t note)
+{
+    const patched *found = patched_of(r, note);
+    return found ? &found->counted : NULL;
+}
+
+static bool keep_patched(replay_recorded *r, const cap_patched *record)
+{
+    patched *p = wl_new(r->arena, patched);
+    size_t bytes = record->count * sizeof *record->insns;
+    if (!p)
+        return false;
+    p->note = record->note;
+    p->counted = *record;
+    p->counted.insns = wl_arena_copy(r->arena, record->insns, bytes);
+    if (!p->counted.insns)
+        return false;
+    p->hash = XXH3_128bits(p->counted.insns, bytes);
+    HASH_ADD(hh, r->patches, note, sizeof p->note, p);
+    return true;
+}
+
 static bool fits_memory(const replay_recorded *r, uint64_t length)
 {
     return !r->most || wl_arena_used(r->arena) + length <= r->most;
@@ -119,6 +157,10 @@ static wl_status read_records(replay_recorded *r, cap_reader *reader, uint64_t s
             return WL_NOMEM;
         if (status == WL_OK && record.type == CAP_SAME_TABLES)
             note_same_tables(r, &record.same_tables);
+        if (status == WL_OK && record.type == CAP_PATCHED && !patched_of(r, record.patched.note) &&
+            fits_memory(r, record.patched.count * sizeof *record.patched.insns) &&
+            !keep_patched(r, &record.patched))
+            return WL_NOMEM;
         if (status == WL_OK && record.type == CAP_PROBE && !taken_of(r, record.probe.note) &&
             fits_memory(r, record.probe.length) && !keep_probe(r, &record.probe))
             return WL_NOMEM;
@@ -137,7 +179,8 @@ wl_status replay_recorded_read(const char *path, uint64_t size, uint64_t most,
     r->most = most;
     wl_status status = cap_open(path, &reader, err);
     if (status == WL_OK) {
-        cap_skip(reader, ~(CAP_BIT(CAP_NOTE) | CAP_BIT(CAP_PROBE) | CAP_BIT(CAP_SAME_TABLES)));
+        cap_skip(reader, ~(CAP_BIT(CAP_NOTE) | CAP_BIT(CAP_PROBE) | CAP_BIT(CAP_SAME_TABLES) |
+                           CAP_BIT(CAP_PATCHED)));
         status = read_records(r, reader, size);
     }
     if (status == WL_OK)
@@ -165,6 +208,7 @@ void replay_recorded_free(replay_recorded *r)
         wl_vec_free(&t->tables);
     cap_reader_free(r->reader);
     free(r->joined);
+    HASH_CLEAR(hh, r->patches);
     HASH_CLEAR(hh, r->notes);
     HASH_CLEAR(hh, r->kernels);
     wl_arena_free(r->arena);
@@ -295,6 +339,12 @@ static XXH128_hash_t hash_of_probe(const cap_probe *p)
 
 wl_status replay_recorded_hash(replay_recorded *r, uint32_t note, bool may_read, uint64_t hash[2])
 {
+    const patched *counted = patched_of(r, note);
+    if (counted) {
+        hash[0] = counted->hash.low64;
+        hash[1] = counted->hash.high64;
+        return WL_OK;
+    }
     replay_taken *t = r ? taken_of(r, note) : NULL;
     replay_taken *owner = t && t->same ? t->same : t;
     wl_status status = t ? hash_tables(r, owner, may_read) : WL_NOENT;

@@ -246,7 +246,8 @@ static wl_status measure_capture(run *r, const char *path, measure *out, wl_erro
 /* Of a process that the emulator ran: all that its trials need. */
 static const uint64_t of_emulated = CAP_BIT(CAP_DEVICE) | CAP_BIT(CAP_MODULE) |
                                     CAP_BIT(CAP_OBJECT) | CAP_BIT(CAP_FREE) | CAP_BIT(CAP_LAUNCH);
-static const uint64_t read_elsewhere = CAP_BIT(CAP_PROBE) | CAP_BIT(CAP_TABLES); /* recorded.c */
+static const uint64_t read_elsewhere = CAP_BIT(CAP_PROBE) | CAP_BIT(CAP_TABLES) |
+                                       CAP_BIT(CAP_PATCHED); /* recorded_read.c */
 
 static wl_status replay_one(run *r, const char *path, uint64_t size, double seconds, wl_error *err)
 {

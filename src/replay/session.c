@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "replay/elements.h"
 #include "replay/memo.h"
+#include "replay/patched.h"
 #include "replay/run.h"
 #include "replay/trials/trials.h"
 #include "replay/world.h"
@@ -54,9 +55,10 @@ typedef struct work {
     replay_world_kernel *kernel;
     emu_dim grid, block, cluster;
     const void *params;
-    bool completed; /* probes recorded something of it */
-    bool mapped;    /* its blocks may get heat maps */
-    bool outdated;  /* what it recorded is of another version */
+    bool completed;             /* probes recorded something of it */
+    bool mapped;                /* its blocks may get heat maps */
+    bool outdated;              /* what it recorded is of another version */
+    const cap_patched *counted; /* by patches; NULL: they counted nothing */
     replay_recorded_launch device;
     double finding;       /* seconds that its kernel took to be read and proven */
     replay_ranges ranges; /* of arrays of which some accesses were counted on the device */
@@ -198,16 +200,37 @@ static const char *why_not_recorded(const work *w)
                : NULL;
 }
 
-/* The kernel's gaps without those that recorded accesses have filled. Machine code records none. */
+static replay_patched counted_part(const work *w)
+{
+    return (replay_patched){.counted = w->counted,
+                            .machine = w->s->world.machine,
+                            .code = w->kernel && w->kernel->code ? w->kernel->code->machine : NULL,
+                            .note = w->note};
+}
+
+/* With why nothing fills them: only where other launches of the kernel recorded. */
+static wl_status list_gaps_of_machine(const work *w, const char *why, cap_way *way)
+{
+    const replay_world_kernel *k = w->kernel;
+    cap_gap *gaps = wl_new_array(w->s->arena, cap_gap, k->ntold + 1);
+    if (!gaps)
+        return WL_NOMEM;
+    for (uint32_t i = 0; i < k->ntold; i++) {
+        gaps[i] = k->told[i];
+        gaps[i].reason = why && !w->counted ? why : gaps[i].reason;
+    }
+    way->count = k->ntold;
+    way->gaps = gaps;
+    return WL_OK;
+}
+
+/* The kernel's gaps without those that recorded accesses have filled. */
 static wl_status list_unfilled_gaps(const work *w, const uint8_t *covered, cap_way *way)
 {
     const replay_world_kernel *k = w->kernel;
     const char *why = why_not_recorded(w);
-    if (k->code->machine) {
-        way->count = k->ntold;
-        way->gaps = k->told;
-        return WL_OK;
-    }
+    if (k->code->machine)
+        return list_gaps_of_machine(w, why, way);
     way->gaps = wl_new_array(w->s->arena, cap_gap, w->ngaps + 1);
     if (!way->gaps)
         return WL_NOMEM;
@@ -222,12 +245,18 @@ static wl_status list_unfilled_gaps(const work *w, const uint8_t *covered, cap_w
     return WL_OK;
 }
 
+/* Of PTX probes record, of machine code patches. */
+static uint32_t way_of_recorded(const work *w)
+{
+    return w->kernel->code->machine ? CAP_WAY_PATCH : CAP_WAY_PROBE;
+}
+
 /* What depends on data is taken from the last launch that recorded it and was the same in
  * everything else. */
 static wl_status say_estimate(const work *w, replay_outcome *out)
 {
     out->way = (cap_way){
-        .note = w->note->id, .way = CAP_WAY_PROBE, .estimated = true, .reason = ""};
+        .note = w->note->id, .way = way_of_recorded(w), .estimated = true, .reason = ""};
     return say_repeat(w, out);
 }
 
@@ -377,10 +406,16 @@ static wl_status summarise_launch(work *w, const emu_result *result, double shar
         status = replay_elements_finish(&part, w->s->arena, summary);
     out->kind = REPLAY_LAUNCH;
     out->way = (cap_way){.note = w->note->id,
-                         .way = w->completed ? CAP_WAY_PROBE : CAP_WAY_REPLAY,
+                         .way = w->completed || w->counted ? way_of_recorded(w) : CAP_WAY_REPLAY,
                          .estimated = share < 1 || w->device.estimated,
                          .reason = ""};
-    return status == WL_OK ? list_unfilled_gaps(w, covered, &out->way) : status;
+    if (status == WL_OK)
+        status = list_unfilled_gaps(w, covered, &out->way);
+    replay_patched part_counted = counted_part(w);
+    return status == WL_OK && w->counted
+               ? replay_patched_join(&part_counted, w->kernel->told, w->kernel->ntold, w->s->arena,
+                                     summary, &out->way)
+               : status;
 }
 
 static wl_status begin_gaps(work *w)
@@ -420,6 +455,16 @@ static wl_status run_without_maps(work *w, emu_result *result, double *share, wl
     return run_watched(w, result, share, err);
 }
 
+/* Where nothing else can be known: the code is not understood, or there is no time. */
+static wl_status say_counts_alone(const work *w, replay_outcome *out)
+{
+    replay_patched part = counted_part(w);
+    out->kind = REPLAY_LAUNCH;
+    out->launch = cap_launch_of_note(w->note);
+    out->way = (cap_way){.note = w->note->id, .way = CAP_WAY_PATCH, .reason = ""};
+    return replay_patched_alone(&part, w->s->arena, &out->launch.summary);
+}
+
 static wl_status work_out(work *w, replay_outcome *out)
 {
     emu_result result = {0};
@@ -437,6 +482,8 @@ static wl_status work_out(work *w, replay_outcome *out)
     replay_spend(w->s, wl_seconds() - started);
     if (status == WL_OK || status == WL_NOMEM)
         return status;
+    if (w->counted)
+        return say_counts_alone(w, out);
     bool late = status == WL_LIMIT && beyond_limits(w->s);
     return say_nothing_known(w,
                              late                 ? beyond_limits(w->s)
@@ -458,7 +505,7 @@ static const char *not_replayable(const work *w)
 
 static const char *nothing_to_show(const work *w)
 {
-    if (w->kernel->shown || !w->kernel->facts.proof.memory || w->completed)
+    if (w->kernel->shown || !w->kernel->facts.proof.memory || w->completed || w->counted)
         return NULL;
     return replay_recorded_kernel(w->s->recorded, w->note->kernel)
                ? "what it accessed depends on data, and no similar launch recorded it"
@@ -484,7 +531,7 @@ static replay_launch key_parts(const work *w)
 static bool key_with_recorded(const work *w, const replay_key *key, replay_key *out)
 {
     uint64_t parts[4] = {key->hash[0], key->hash[1]};
-    if (!w->completed || !w->s->settings.memo ||
+    if (!(w->completed || w->counted) || !w->s->settings.memo ||
         replay_recorded_hash(w->s->recorded, w->note->id, !beyond_limits(w->s), &parts[2]) != WL_OK)
         return false;
     XXH128_hash_t hash = XXH3_128bits(parts, sizeof parts);
@@ -511,7 +558,7 @@ static bool is_recorded_known(work *w, const replay_key *key, replay_outcome *ou
 static bool is_outcome_known(work *w, const replay_key *key, replay_outcome *out)
 {
     replay_session *s = w->s;
-    if (w->completed)
+    if (w->completed || w->counted)
         return is_recorded_known(w, key, out);
     if (replay_memo_get(s->likely, key, replay_world_find, &s->world, &s->known))
         return say_estimate(w, out) == WL_OK;
@@ -523,14 +570,15 @@ static bool is_outcome_known(work *w, const replay_key *key, replay_outcome *out
 static void remember_outcome(const work *w, const replay_key *key, const replay_outcome *out)
 {
     replay_session *s = w->s;
-    replay_key recorded;
+    replay_key with_recorded;
     if (out->kind != REPLAY_LAUNCH || asked_unknown_maps(w))
         return;
-    if (w->completed || s->settings.memo)
-        replay_memo_put(w->completed ? s->likely : s->memo, key, w->note->id, &out->launch.summary,
+    bool recorded = w->completed || w->counted;
+    if (recorded || s->settings.memo)
+        replay_memo_put(recorded ? s->likely : s->memo, key, w->note->id, &out->launch.summary,
                         replay_world_find_object, &s->world);
-    if (key_with_recorded(w, key, &recorded))
-        replay_memo_put(s->memo, &recorded, w->note->id, &out->launch.summary,
+    if (key_with_recorded(w, key, &with_recorded))
+        replay_memo_put(s->memo, &with_recorded, w->note->id, &out->launch.summary,
                         replay_world_find_object, &s->world);
 }
 
@@ -576,6 +624,8 @@ static wl_status work_out_within_limits(work *w, replay_outcome *out)
 {
     const char *reason = nothing_to_show(w);
     reason = reason ? reason : beyond_limits(w->s);
+    if (reason && w->counted)
+        return say_counts_alone(w, out);
     return reason ? say_nothing_known(w, reason, out) : work_out(w, out);
 }
 
@@ -617,7 +667,7 @@ static wl_status decide_guards(work *w)
     if (w->completed)
         return WL_OK;
     wl_status status = replay_world_decide(&w->s->world, n->module, &launch, &k);
-    if (k->ngaps == 0 || !replay_recorded_kernel(w->s->recorded, n->kernel))
+    if (k->ngaps == 0 || k->code->machine || !replay_recorded_kernel(w->s->recorded, n->kernel))
         w->kernel = k;
     return status;
 }
@@ -643,12 +693,17 @@ static wl_status take_up(work *w, replay_outcome *out)
     if (!s->world.machine)
         return say_nothing_known(w, "its device is not known", out);
     wl_status status = find_noted_kernel(w, &why);
+    w->counted = replay_recorded_patched(s->recorded, w->note->id);
+    if (status != WL_OK && status != WL_NOMEM && w->counted)
+        return say_counts_alone(w, out);
     if (status != WL_OK)
         return status == WL_NOMEM ? status : say_nothing_known(w, why.text, out);
     w->completed = replay_recorded_has(s->recorded, w->note->id);
     const replay_shape shape = {w->grid, w->block, w->cluster, w->note->dynamic_shared};
     w->mapped = replay_shape_mapped(&w->kernel->shapes, &shape, &s->settings) || w->completed;
     const char *reason = not_replayable(w);
+    if (reason && w->counted)
+        return say_counts_alone(w, out);
     if (reason)
         return say_nothing_known(w, reason, out);
     status = decide_guards(w);

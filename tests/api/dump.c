@@ -255,6 +255,10 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
     case CAP_SAME_TABLES:
         fprintf(out, "note %u same as %u\n", r->same_tables.note, r->same_tables.same_as);
         break;
+    case CAP_PATCHED:
+        fprintf(out, "note %u instructions %u elsewhere %" PRIu64 "\n", r->patched.note,
+                r->patched.count, r->patched.elsewhere);
+        break;
     case CAP_TENSOR:
         fprintf(out, "rank %u element %u swizzle %u box %u x %u of %" PRIu64 " x %" PRIu64 "\n",
                 r->tensor.rank, r->tensor.element, r->tensor.swizzle, r->tensor.box[0],

@@ -60,7 +60,7 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
         {"cap_stream", "kind", CAP_STREAM_CREATED + 1},
         {"cap_fault", "in_memory", 2},
         {"cap_message", "level", WL_LOG_DEBUG + 1},
-        {"cap_way", "way", CAP_WAY_PROBE + 1},
+        {"cap_way", "way", CAP_WAY_PATCH + 1},
         {"cap_way", "estimated", 2},
         {"obs_use", "space", ACC_SPACE_COUNT},
         {"obs_use", "known", OBS_KNOWN_COUNT},

@@ -23,7 +23,8 @@ enum { KERNELS = 64, NAME = 128 };
 static struct CUctx_st *const the_context = (void *)0x1000;
 static __thread CUcontext current;
 static char names[KERNELS][NAME];
-static bool few[KERNELS]; /* threads a block */
+static CUmodule modules[KERNELS]; /* of the kernels */
+static bool few[KERNELS];         /* threads a block */
 static bool barred[KERNELS];
 static bool limited; /* the latest image's registers */
 static unsigned count;
@@ -181,11 +182,20 @@ API CUresult cuCtxSynchronize(void)
     return CUDA_SUCCESS;
 }
 
-/* ---- memory ---- */
+/* ---- memory: addresses only, but where NULL_DRIVER_MEMORY asks for memory of the host's ---- */
+
+static bool has_memory(void)
+{
+    return getenv("NULL_DRIVER_MEMORY") != NULL;
+}
 
 API CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes);
 API CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 {
+    if (has_memory()) {
+        *out = (CUdeviceptr)(uintptr_t)aligned_alloc(512, (bytes + 511) & ~(size_t)511);
+        return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    }
     *out = __atomic_fetch_add(&next, (bytes + 511) & ~(size_t)511, __ATOMIC_RELAXED);
     return CUDA_SUCCESS;
 }
@@ -193,7 +203,8 @@ API CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 API CUresult cuMemFree_v2(CUdeviceptr address);
 API CUresult cuMemFree_v2(CUdeviceptr address)
 {
-    (void)address;
+    if (has_memory())
+        free((void *)(uintptr_t)address);
     return CUDA_SUCCESS;
 }
 
@@ -247,7 +258,15 @@ API CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char *n
     few[count] = large && strstr((const char *)module, large) &&
                  (!limited || getenv("NULL_DRIVER_STUBBORN"));
     barred[count] = bars && strstr((const char *)module, bars);
+    modules[count] = module;
     *out = (CUfunction)names[count++];
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuFuncGetModule(CUmodule *out, CUfunction f);
+API CUresult cuFuncGetModule(CUmodule *out, CUfunction f)
+{
+    *out = modules[((char *)f - names[0]) / NAME];
     return CUDA_SUCCESS;
 }
 
@@ -393,7 +412,8 @@ API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 API CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream);
 API CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream)
 {
-    (void)to, (void)value, (void)bytes;
+    if (has_memory())
+        memset((void *)(uintptr_t)to, value, bytes);
     null_driver_tell("set", stream);
     return CUDA_SUCCESS;
 }
@@ -401,7 +421,8 @@ API CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, 
 API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream);
 API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
-    (void)to, (void)from, (void)bytes;
+    if (has_memory())
+        memcpy((void *)(uintptr_t)to, from, bytes);
     null_driver_tell("write", stream);
     return CUDA_SUCCESS;
 }
@@ -409,8 +430,10 @@ API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes
 API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream);
 API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-    (void)from;
-    memset(to, 0, bytes);
+    if (has_memory())
+        memcpy(to, (const void *)(uintptr_t)from, bytes);
+    else
+        memset(to, 0, bytes);
     null_driver_tell("read", stream);
     return CUDA_SUCCESS;
 }

@@ -38,7 +38,8 @@ static wl_status load_facts(prof_db *db, const prof_launch *l, wl_arena *arena, 
     memcpy(f->block, l->block, sizeof f->block);
     /* What probes counted is in the mix, but not among the entries of warps: the longest warp is known
      * where replay itself saw all basic blocks. */
-    f->mix_whole = l->mix_whole && (l->way != CAP_WAY_PROBE || l->longest_warp);
+    bool recorded = l->way == CAP_WAY_PROBE || l->way == CAP_WAY_PATCH;
+    f->mix_whole = l->mix_whole && (!recorded || l->longest_warp);
     f->arch = arch_of_launch(&devices, l);
     return status == WL_OK && !explore_prepare(f, arena) ? fail_explore(err) : status;
 }

@@ -162,6 +162,12 @@ void drv_library_has_module(drv_module *library, void *handle); /* cuLibraryGetM
 uint32_t drv_module_use(drv_module *m);
 /* From now on the PTX of a module that is used stays until it is taken. */
 void drv_keep_texts(void);
+/* From now on the machine code of a module that came without PTX stays, too. */
+void drv_keep_cubins(void);
+/* Uses the module. Whether it came without PTX, and its machine code is known. */
+bool drv_module_has_cubin(drv_module *m);
+/* That code; NULL where it has none, or it is not kept. */
+const void *drv_module_cubin(const drv_module *m, size_t *bytes);
 /* Uses the module. Its PTX, malloc'ed, becomes the caller's; NULL where it has none, or it was
  * taken before. */
 char *drv_module_take_text(drv_module *m, size_t *length);
@@ -198,7 +204,8 @@ typedef struct drv_function {
     uint64_t serial; /* tells it from another one with its handle */
     /* What others keep with it, NULL at first: they look after it themselves. */
     struct probe_kernel *probe;
-    bool looked_for_probe;
+    struct patch_kernel *patch;
+    bool looked_for_probe, looked_for_patch;
     struct hook_kind *kinds;
     UT_hash_handle hh;
 } drv_function;

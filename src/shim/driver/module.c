@@ -55,7 +55,7 @@ typedef struct alias { /* cuLibraryGetModule */
 } alias;
 
 static alias *aliases;
-static bool keeps_texts;
+static bool keeps_texts, keeps_cubins;
 
 /* ---- images ---- */
 
@@ -207,6 +207,8 @@ static void write_cubin(drv_module *m)
                            m->cubin_bytes);
     cuda_cubin_layouts(m->cubin, m->cubin_bytes, &m->layouts);
     list_cubin_variables(m);
+    if (keeps_cubins)
+        return;
     free(m->cubin);
     m->cubin = NULL;
 }
@@ -231,6 +233,24 @@ static void begin_module_use(drv_module *m)
 void drv_keep_texts(void)
 {
     keeps_texts = true;
+}
+
+void drv_keep_cubins(void)
+{
+    keeps_cubins = true;
+}
+
+bool drv_module_has_cubin(drv_module *m)
+{
+    if (!m->used)
+        begin_module_use(m);
+    return m->cubin_bytes != 0;
+}
+
+const void *drv_module_cubin(const drv_module *m, size_t *bytes)
+{
+    *bytes = m->cubin_bytes;
+    return m->cubin;
 }
 
 char *drv_module_take_text(drv_module *m, size_t *length)

@@ -7,6 +7,7 @@ static void streams_gone(CUcontext handle)
 {
     hook_times_gone(handle);
     probe_context_gone(handle);
+    patch_context_gone(handle);
     hook_events_unknown(handle);
     drv_context_gone(handle);
 }
@@ -31,6 +32,8 @@ static void check_primary(CUdevice device)
 
 HOOK(cuInit, (unsigned int flags), (flags))
 {
+    if (!__atomic_load_n(&rec_g.started, __ATOMIC_ACQUIRE))
+        patch_start();
     CUresult result = real_cuInit(flags);
     if (result == CUDA_SUCCESS && !__atomic_load_n(&rec_g.started, __ATOMIC_ACQUIRE))
         hook_start();

@@ -20,6 +20,7 @@
 
 #include "program/options.h"
 #include "record/record.h"
+#include "shim/patch/patch.h"
 #include "shim/probe/probe.h"
 
 #include <pthread.h>

@@ -15,6 +15,7 @@ typedef struct launch {
     drv_shape shape;
     void **params, **extra; /* of the application */
     probe_launch probe;     /* with what we add */
+    patch_launch patch;     /* of a kernel without PTX */
 } launch;
 
 /* ---- arguments ---- */
@@ -94,6 +95,11 @@ static void ask_launch(launch *l, void *function, const drv_shape *shape, void *
     l->extra = extra;
 }
 
+static bool records(const launch *l)
+{
+    return probe_launch_records(&l->probe) || patch_launch_records(&l->patch);
+}
+
 /* `timed`: nothing speaks against work of ours before and after the launch. */
 static void begin_launch(launch *l, const char *api, CUstream stream, bool per_thread, bool timed)
 {
@@ -106,21 +112,24 @@ static void begin_launch(launch *l, const char *api, CUstream stream, bool per_t
                                           .stream = l->call.stream,
                                           .record = l->call.rec.active && timed},
                        l->params, l->extra);
-    if (probe_launch_records(&l->probe))
+    l->patch = (patch_launch){0};
+    if (l->call.rec.active && timed && !probe_launch_records(&l->probe))
+        patch_launch_begin(&l->patch, &(patch_candidate){l->function, &l->shape, l->call.stream});
+    if (records(l))
         l->shape.flags |= CAP_NOTE_PROBED;
     if (l->call.rec.active && timed)
-        hook_time_begin(&l->time, l->function, &l->shape, l->call.stream,
-                        probe_launch_records(&l->probe));
+        hook_time_begin(&l->time, l->function, &l->shape, l->call.stream, records(l));
 }
 
 static CUresult after(launch *l, CUresult result)
 {
     probe_launch_free(&l->probe);
-    if (!probe_launch_records(&l->probe))
+    if (!records(l))
         l->shape.flags &= ~(uint32_t)CAP_NOTE_PROBED;
     if (!l->call.rec.active)
         return hook_end(&l->call, result);
     hook_time_end(&l->time, result);
+    patch_launch_end(&l->patch, l->call.stream);
     hook_stack(&l->call);
     bool captured = result == CUDA_SUCCESS && !l->time.taken && drv_in_capture(l->call.stream);
     pthread_mutex_lock(&rec_g.lock);
@@ -138,6 +147,7 @@ static CUresult after(launch *l, CUresult result)
     }
     hook_time_keep(&l->time, note);
     probe_launch_keep(&l->probe, note, result);
+    patch_launch_keep(&l->patch, note);
     pthread_mutex_unlock(&rec_g.lock);
     return hook_end(&l->call, result);
 }
@@ -146,12 +156,13 @@ static CUresult after(launch *l, CUresult result)
 
 /* Makes the launch l with `call`, which goes by l.probe; if what we put in the place of the
  * program's is refused, with `plain`. */
-#define LAUNCH(l, call, plain)                         \
-    ({                                                 \
-        CUresult result_ = (call);                     \
-        if (probe_launch_refused(&(l).probe, result_)) \
-            result_ = (plain);                         \
-        after(&(l), result_);                          \
+#define LAUNCH(l, call, plain)                           \
+    ({                                                   \
+        CUresult result_ = (call);                       \
+        if (probe_launch_refused(&(l).probe, result_) || \
+            patch_launch_refused(&(l).patch, result_))   \
+            result_ = (plain);                           \
+        after(&(l), result_);                            \
     })
 
 #define PLAIN(symbol, per_thread, of_flags)                                                        \

@@ -63,6 +63,7 @@ LOAD(cuLibraryLoadFromFile, true, NULL, name, jit, jit_values, njit,
 /* With the lock held. Returns what its kernels recorded with. */
 static probe_own *forget_module(drv_module *m)
 {
+    patch_module_gone(m);
     probe_own *own = probe_module_gone(m);
     drv_module_forget(m);
     return own;

@@ -99,6 +99,7 @@ static void finish_times_and_probes(void)
 {
     hook_times_finish();
     probe_finish();
+    patch_finish();
 }
 
 void hook_start(void)

@@ -63,8 +63,6 @@ probe_resources probe_resources_of(CUfunction f);
  * this takes the lock away for as long as that takes. NULL: the launch cannot record. *later: but another one may. */
 probe_own *probe_own_get(probe_kernel *kernel, const drv_function *f, const drv_shape *shape,
                          bool *later);
-/* Whether nothing runs in the context, or only for a moment: the driver loads modules only then. */
-bool probe_context_idle(CUcontext context);
 /* The function to launch. */
 CUfunction probe_own_function(const probe_own *own);
 /* Makes it as the program's: whether the launch can be made with it. */

@@ -90,8 +90,7 @@ static bool new_event(CUevent *event)
                   CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS;
 }
 
-/* Without the lock. Drivers before CUDA 12.5 cannot tell: there it is taken to be. */
-static bool is_context_idle(CUcontext context)
+bool probe_wait_idle(CUcontext context)
 {
     CUevent event;
     if (!new_event(&event))
@@ -309,7 +308,7 @@ static probe_own *make_own_module(const probe_kernel *k, const drv_function *f, 
 {
     CUstreamCaptureMode mode;
     bool relaxed = probe_relax(&mode);
-    probe_own *o = is_context_idle(context) ? calloc(1, sizeof *o) : NULL;
+    probe_own *o = probe_wait_idle(context) ? calloc(1, sizeof *o) : NULL;
     if (o) {
         o->context = context;
         o->original = probe_resources_of(drv_function_handle(f));

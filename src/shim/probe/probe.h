@@ -59,6 +59,21 @@ void probe_constants_changed(void);
 /* After a launch with these parameters, one of which may lead to constants. */
 void probe_constants_given(drv_param_bytes params);
 
+/* Without the lock. Waits, for a while, until nothing runs in the context; whether that is so. Before
+ * CUDA 12.5 the driver cannot tell: there it is taken to be. */
+bool probe_wait_idle(CUcontext context);
+/* With the lock: whether nothing runs in the context, or only for a moment. */
+bool probe_context_idle(CUcontext context);
+
+/* ---- recording.c ---- */
+
+/* A stream of our own that waits for no other; NULL: there is none. Without the lock where the context
+ * has one. */
+CUstream probe_own_stream(CUcontext context);
+/* Our calls must not break a graph that any thread captures. Without the lock. */
+bool probe_relax(CUstreamCaptureMode *mode);
+void probe_restore(bool relaxed, CUstreamCaptureMode mode);
+
 /* ---- reading.c: waits ---- */
 
 typedef enum probe_over { PROBE_OVER_NOTHING, PROBE_OVER_STREAM, PROBE_OVER_CONTEXT } probe_over;

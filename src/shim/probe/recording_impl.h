@@ -74,10 +74,6 @@ void probe_recording_renew(probe_recording *r);
  * next kernels; not longer, since a kernel that keeps the device busy may be waiting for the
  * program. */
 void probe_recordings_settle(CUcontext context);
-CUstream probe_own_stream(CUcontext context);
-/* Our calls must not break a graph that any thread captures. */
-bool probe_relax(CUstreamCaptureMode *mode);
-void probe_restore(bool relaxed, CUstreamCaptureMode mode);
 
 /* Takes out of the lists what is ready or idle: in_driver, memory is given back, too. */
 void probe_recordings_gone(CUcontext context);
