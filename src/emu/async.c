@@ -3,7 +3,8 @@
 
 /* ---- mbarrier: what its 64 bits hold ---- */
 
-enum { EXPECTED_AT = 0, PENDING_AT = 20, TX_AT = 40, PHASE_AT = 61 };
+/* The phase's lowest bit is the uppermost one, as it is on a GPU, whose code asks for it there (SYNCS.PHASECHK). */
+enum { EXPECTED_AT = 0, PENDING_AT = 20, TX_AT = 40, PHASE_AT = 61, PARITY_AT = 63 };
 #define FIELD(word, at, bits) ((word) >> (at) & ((UINT64_C(1) << (bits)) - 1))
 
 typedef struct mbarrier {
@@ -15,14 +16,15 @@ static mbarrier unpack_mbarrier(u64 word)
 {
     return (mbarrier){.expected = FIELD(word, EXPECTED_AT, 20),
                       .pending = FIELD(word, PENDING_AT, 20),
-                      .phase = FIELD(word, PHASE_AT, 3),
+                      .phase = FIELD(word, PARITY_AT, 1) | FIELD(word, PHASE_AT, 2) << 1,
                       .tx = (s64)(FIELD(word, TX_AT, 21) << 43) >> 43};
 }
 
 static u64 pack_mbarrier(const mbarrier *b)
 {
     return (b->expected & 0xfffff) << EXPECTED_AT | (b->pending & 0xfffff) << PENDING_AT |
-           ((u64)b->tx & 0x1fffff) << TX_AT | (b->phase & 7) << PHASE_AT;
+           ((u64)b->tx & 0x1fffff) << TX_AT | (b->phase & 1) << PARITY_AT |
+           (b->phase >> 1 & 3) << PHASE_AT;
 }
 
 static void complete_mbarrier_phase(mbarrier *b)

@@ -5,6 +5,14 @@ enum { SECTOR = 32, SHARED_ALIGN = 128, MOST_ROW = 2048 };
 
 /* ---- maps ---- */
 
+/* Where machine code has its parameters they begin in a constant bank, at a multiple of 16 only. */
+static uint64_t map_align(const emu_warp *w, const emu_alloc *holds)
+{
+    const emu_run_state *run = w->worker->run;
+    bool param = holds->base == run->machine->params;
+    return run->kernel->diverges && param ? 16 : ACC_TENSOR_MAP_ALIGN;
+}
+
 /* The 128 bytes of a map in parameters, constant or global memory; NULL where a slice cannot know
  * them, since no more than their address was on the device. */
 static const void *map_bytes(emu_warp *w, const emu_end *end, u32 lane, bool look)
@@ -15,7 +23,7 @@ static const void *map_bytes(emu_warp *w, const emu_end *end, u32 lane, bool loo
                                                 ACC_TENSOR_MAP_BYTES);
     if (look && (!holds || (holds->kind != EMU_ALLOC_CONST && holds->kind != EMU_ALLOC_INTERNAL)))
         return NULL;
-    if (!holds || addr[lane] % ACC_TENSOR_MAP_ALIGN)
+    if (!holds || addr[lane] % map_align(w, holds))
         emu_raise(w, end->insn.pc, holds ? EMU_FAULT_MISALIGNED : EMU_FAULT_ILLEGAL_ADDRESS, lane,
                   addr[lane], ACC_TENSOR_MAP_BYTES,
                   holds ? "a tensor map is not aligned to 64 bytes"

@@ -109,6 +109,13 @@ static flow_level exchange_level(const ir_insn *insn, flow_level operands)
     }
 }
 
+/* A barrier is looked at once for the lanes that name the same one: it has completed the phase for all of them, or for none. */
+static flow_level barrier_level(const ir_insn *insn, flow_level operands)
+{
+    bool asks = ir_has(insn, IR_S_try_wait) || ir_has(insn, IR_S_test_wait);
+    return asks && operands <= FLOW_WARP ? FLOW_WARP : FLOW_VARYING;
+}
+
 static flow_level value_level(const state *s, const ir_insn *insn)
 {
     flow_level operands = uses_level(s->f, insn);
@@ -120,6 +127,7 @@ static flow_level value_level(const state *s, const ir_insn *insn)
     case IR_elect:
     case IR_bget:
     case IR_activemask: return exchange_level(insn, operands);
+    case IR_mbarrier: return barrier_level(insn, operands);
     case IR_call:
     case IR_alloca:
     case IR_stacksave: return FLOW_VARYING;

@@ -216,7 +216,7 @@ static void lift_insn(lifter *l)
 
 static void write_bank(FILE *out, unsigned number, const sass_bank *bank)
 {
-    fprintf(out, ".const .align 16 .b8 __bank%u[%zu] = {", number, bank->size);
+    fprintf(out, ".const .align 128 .b8 __bank%u[%zu] = {", number, bank->size);
     for (size_t i = 0; i < bank->size; i++)
         fprintf(out, "%s%u", i ? "," : "", bank->bytes[i]);
     fputs("};\n", out);

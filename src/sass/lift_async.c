@@ -95,7 +95,7 @@ void lift_qspc(lifter *l)
 /* ---- barriers in shared memory, and copies of whole tiles ---- */
 
 /* A uniform instruction runs once for a warp: for one of the lanes that come here. */
-static void take_one_lane(lifter *l)
+void lift_one_lane(lifter *l)
 {
     lift_text lanes = lift_new(l, LIFT_B32), q = lift_new(l, LIFT_PRED),
               any = lift_new(l, LIFT_B32);
@@ -116,7 +116,7 @@ static void begin_barrier(lifter *l)
         return;
     lift_put(l, "shr.u32 %s, %s, 1", count.at, lift_word(l, 2, 0).at);
     lift_put(l, "sub.u32 %s, 0x100000, %s", count.at, count.at);
-    take_one_lane(l);
+    lift_one_lane(l);
     lift_do(l, "mbarrier.init.shared.b64 %s, %s", address.at, count.at);
 }
 
@@ -130,12 +130,13 @@ static void wait_for_barrier(lifter *l)
             parity.at);
 }
 
-/* d, address, bytes: one arrives, and so many bytes are expected; with .A1T0 none are. */
+/* d, address, bytes: one arrives, and so many bytes are expected; with .A1T0 none are. The uppermost bit of d is the
+ * phase's, which a wait takes for its parity. */
 static void arrive(lifter *l)
 {
     bool plain = lift_has(l, "A1T0") && lift_is_none(lift_operand(l, 2));
     bool expects = l->in.modifiers == 2;
-    l->known &= lift_is_none(lift_operand(l, 0)) && (plain || expects) && !lift_has(l, "RED");
+    l->known &= (plain || expects) && !lift_has(l, "RED");
     if (!l->known)
         return;
     lift_text address = lift_narrow_address(l, 1), d = lift_new(l, LIFT_B64);
@@ -144,6 +145,7 @@ static void arrive(lifter *l)
     else
         lift_do(l, "mbarrier.arrive.expect_tx.shared.b64 %s, %s, %s", d.at, address.at,
                 lift_word(l, 2, 0).at);
+    lift_set_pair(l, 0, d.at);
 }
 
 void lift_syncs(lifter *l)
@@ -156,13 +158,6 @@ void lift_syncs(lifter *l)
         arrive(l);
 }
 
-/* Copies out of the block. */
-void lift_elsewhere(lifter *l)
-{
-    l->known = false;
-    l->elsewhere = true;
-}
-
 /* Whether there are registers to be had is a matter of time. */
 void lift_usetmaxreg(lifter *l)
 {
@@ -171,7 +166,8 @@ void lift_usetmaxreg(lifter *l)
     lift_text q = lift_new(l, LIFT_PRED);
     lift_put(l, "setp.eq.u32 %s, %s, 0", q.at, lift_unknown(l).at);
     lift_set_pred(l, 0, q.at);
-    lift_elsewhere(l);
+    l->known = false;
+    l->elsewhere = true;
 }
 
 void lift_ucgabar_arv(lifter *l)

@@ -58,6 +58,18 @@ static void join_lanes(lifter *l, unsigned i)
     lift_do(l, "vote.sync.any.pred %s, %%pt, %s", q.at, lanes.at);
 }
 
+/* All of the lanes go where one of them would. */
+static void go_with_any(lifter *l, uint32_t target)
+{
+    lift_text own = lift_pred(l, 0), q = lift_new(l, LIFT_PRED), any = lift_new(l, LIFT_PRED);
+    lift_put(l, "mov.pred %s, %s", q.at, own.at);
+    if (l->guarded)
+        lift_put(l, "and.pred %s, %s, %s%s", q.at, q.at, l->in.guard_negated ? "!" : "",
+                 l->guard_pred.at);
+    lift_put(l, "vote.any.pred %s, %s", any.at, q.at);
+    lift_put(l, "@%s bra %s", any.at, lift_place(l->copy, target).at);
+}
+
 /* With .ANY lanes decide for each other, which a condition that is the same for all of them does not need. */
 void lift_bra(lifter *l)
 {
@@ -70,7 +82,9 @@ void lift_bra(lifter *l)
     bool own = !lift_is_none(lift_operand(l, 0));
     if (way->goes == LIFT_ENDS)
         lift_do(l, "trap"); /* fills up the code */
-    else if ((lift_has(l, "ANY") && (own || l->guarded || !uniform)) || (uniform && own))
+    else if (lift_has(l, "ANY") && !uniform)
+        go_with_any(l, way->target);
+    else if ((lift_has(l, "ANY") && (own || l->guarded)) || (uniform && own))
         go_perhaps(l, way->target);
     else
         go_to(l, uniform ? 1 : 0, l->copy, way->target);

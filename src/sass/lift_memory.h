@@ -14,4 +14,7 @@ register_list lift_list(lifter *l, unsigned i, unsigned words, bool written);
 lift_text lift_wide_address(lifter *l, unsigned i);
 lift_text lift_narrow_address(lifter *l, unsigned i);
 
+/* What is lifted behind this runs for one of the lanes that come here, as a uniform instruction does. */
+void lift_one_lane(lifter *l);
+
 #endif

@@ -177,12 +177,43 @@ void lift_elect(lifter *l)
     lift_do(l, "elect.sync %s|%s, %s", lift_to(l, 1, 0).at, lift_to_pred(l, 0).at, lanes.at);
 }
 
-/* P, d, a: all lanes have the same value, or each its own. P is not known. */
+/* The guard of the instruction as a predicate of the lifter's own. */
+static lift_text guard_of(lifter *l)
+{
+    lift_text q = lift_new(l, LIFT_PRED);
+    lift_put(l, "%s.pred %s, %s", l->guarded && l->in.guard_negated ? "not" : "mov", q.at,
+             l->guarded ? l->guard_pred.at : "%pt");
+    return q;
+}
+
+/* All lanes get what the lowest of those has for which the instruction runs. P tells these whether they have another value;
+ * with .OR, or had another one before. So lanes with different values take turns. */
+static void choose_lane(lifter *l)
+{
+    lift_text lanes = lift_new(l, LIFT_B32), lane = lift_new(l, LIFT_B32),
+              value = lift_new(l, LIFT_B32), a = lift_word(l, 2, 0);
+    lift_text there = lift_new(l, LIFT_PRED), any = lift_new(l, LIFT_PRED),
+              other = lift_new(l, LIFT_PRED);
+    lift_put(l, "vote.ballot.b32 %s, %s", lanes.at, guard_of(l).at);
+    lift_put(l, "setp.ne.u32 %s, %s, 0", any.at, lanes.at);
+    lift_put(l, "brev.b32 %s, %s", lane.at, lanes.at);
+    lift_put(l, "clz.b32 %s, %s", lane.at, lane.at);
+    lift_put(l, "shfl.idx.b32 %s|%s, %s, %s, 31", value.at, there.at, a.at, lane.at);
+    lift_put(l, "setp.ne.u32 %s, %s, %s", other.at, a.at, value.at);
+    if (lift_has(l, "OR"))
+        lift_put(l, "or.pred %s, %s, %s", other.at, other.at, lift_to_pred(l, 0).at);
+    lift_set_pred(l, 0, other.at);
+    if (!lift_is_none(lift_operand(l, 1)))
+        lift_put(l, "@%s mov.b32 %s, %s", any.at, lift_to(l, 1, 0).at, value.at);
+}
+
+/* P, d, a: without P all lanes have the same value, or each its own. */
 void lift_r2ur(lifter *l)
 {
-    l->known = lift_is_none(lift_operand(l, 0)) && !lift_has(l, "OR");
-    if (l->known)
+    if (lift_is_none(lift_operand(l, 0)) && !lift_has(l, "BROADCAST"))
         lift_set(l, 1, 0, lift_word(l, 2, 0).at);
+    else
+        choose_lane(l);
 }
 
 void lift_warpsync(lifter *l)

@@ -128,6 +128,7 @@ static const struct {
     {100, 999, 0x368, "%ntid.z"},   {100, 999, 0x370, "%nctaid.x"}, {100, 999, 0x374, "%nctaid.y"},
     {100, 999, 0x378, "%nctaid.z"}, {100, 999, 0x37c, "%stack"}};
 
+enum { CONSTANTS = 3 }; /* the bank of the program's own */
 enum { FORMS_CLUSTERS_90 = 0x140 }; /* 1 where the launch's blocks form clusters, on sm_90 */
 
 /* Where shared and local memory begin among generic addresses: lower and upper half. */
@@ -145,6 +146,52 @@ lift_text lift_window(lifter *l, bool local, bool upper)
     lift_put(l, "cvta.%s.u64 %s, %s", local ? "local" : "shared", d.at, d.at);
     lift_put(l, "mov.b64 {%s, %s}, %s", low.at, high.at, d.at);
     return upper ? high : low;
+}
+
+/* Generic addresses of constant banks, in bank 0: of all of bank 0, of its parameters, of bank 3. */
+typedef enum base_kind { BASE_NONE, BASE_BANK, BASE_PARAMS, BASE_CONSTANTS } base_kind;
+
+static const struct {
+    uint16_t since, before, offset;
+    base_kind kind;
+} bases[] = {{90, 100, 0xc0, BASE_BANK},        {90, 100, 0x198, BASE_PARAMS},
+             {90, 100, 0xd0, BASE_CONSTANTS},   {100, 999, 0x348, BASE_PARAMS},
+             {100, 999, 0x120, BASE_CONSTANTS}};
+
+static base_kind base_at(const lifter *l, int64_t offset)
+{
+    const sass_places *p = &l->code->places;
+    base_kind kind = BASE_NONE;
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
+        if (l->code->sm >= bases[i].since && l->code->sm < bases[i].before &&
+            offset == bases[i].offset)
+            kind = bases[i].kind;
+    bool there = kind == BASE_CONSTANTS ? p->banks[CONSTANTS].bytes != NULL : p->param_bytes != 0;
+    return there ? kind : BASE_NONE;
+}
+
+static lift_text base_address(lifter *l, base_kind kind)
+{
+    lift_text d = lift_new(l, LIFT_B64);
+    bool constants = kind == BASE_CONSTANTS;
+    l->banks |= constants ? UINT32_C(1) << CONSTANTS : 0;
+    lift_put(l, "mov.u64 %s, %s", d.at, constants ? "__bank3" : "__params");
+    lift_put(l, "cvta.%s.u64 %s, %s", constants ? "const" : "param", d.at, d.at);
+    if (kind == BASE_BANK)
+        lift_put(l, "sub.u64 %s, %s, %" PRIu32, d.at, d.at, l->code->places.param_base);
+    return d;
+}
+
+/* An empty text: there is none. */
+static lift_text base_half(lifter *l, int64_t offset)
+{
+    base_kind first = base_at(l, offset), second = base_at(l, offset - 4);
+    if (first == BASE_NONE && second == BASE_NONE)
+        return (lift_text){""};
+    lift_text d = base_address(l, first != BASE_NONE ? first : second),
+              low = lift_new(l, LIFT_B32), high = lift_new(l, LIFT_B32);
+    lift_put(l, "mov.b64 {%s, %s}, %s", low.at, high.at, d.at);
+    return first != BASE_NONE ? low : high;
 }
 
 static lift_text launch_word(lifter *l, int64_t offset)
@@ -166,7 +213,8 @@ static lift_text launch_word(lifter *l, int64_t offset)
     for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
         if (sm >= windows[i].since && sm < windows[i].before && offset == windows[i].offset)
             return lift_window(l, windows[i].local, windows[i].upper);
-    return lift_unknown(l);
+    lift_text half = base_half(l, offset);
+    return *half.at ? half : lift_unknown(l);
 }
 
 static bool is_param(const lifter *l, int64_t offset)
@@ -333,10 +381,12 @@ lift_text lift_pair(lifter *l, unsigned i)
                      wide.at);
         return wide;
     }
-    uint32_t link = op->kind == SASS_CONSTANT &&
-                            !(op->flags & (SASS_WITH_REGISTER | SASS_WITH_UNIFORM))
-                        ? linked_variable(l, op->bank, op->value)
-                        : SASS_NOWHERE;
+    bool plain = op->kind == SASS_CONSTANT &&
+                 !(op->flags & (SASS_WITH_REGISTER | SASS_WITH_UNIFORM));
+    uint32_t link = plain ? linked_variable(l, op->bank, op->value) : SASS_NOWHERE;
+    base_kind base = plain && op->bank == 0 ? base_at(l, op->value) : BASE_NONE;
+    if (base != BASE_NONE && !(op->flags & (SASS_NEGATED | SASS_INVERTED)))
+        return base_address(l, base);
     if (link != SASS_NOWHERE && !(op->flags & (SASS_NEGATED | SASS_INVERTED)))
         return variable_address(l, link);
     lift_text low = lift_word(l, i, 0), high = lift_word(l, i, 1), d = lift_new(l, LIFT_B64);

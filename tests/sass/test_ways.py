@@ -133,6 +133,21 @@ class Ways(unittest.TestCase):
         blocks, warps, bins = 64, 8, 16
         self.assertEqual(sorted(found), [("reduction", blocks, blocks * bins), ("reduction", blocks * warps, blocks * warps)])
 
+    def test_boxes_of_tensors(self):
+        """Maps in parameters and in constants; loads, stores and reductions by them. A box has the
+        same rows either way, as many requests with as many sectors."""
+        program, counts = compile_program(os.path.join(ROOT, "tests/api/programs/tensors.cu")), {}
+        for code in "ptx", "machine":
+            done, out = profile(program, code)
+            self.assertEqual((done.returncode, done.stdout), (0, "ok\n"))
+            self.assertEqual(set(kinds_of_code(out).values()), {"ptx" if code == "ptx" else "cubin"})
+            counts[code] = sorted((i["kernel"], i["op"], i["requests"], i["sectors"]) for i in instructions(out)
+                                  if i["space"] == "global" and i["sectors"])
+            self.assertTrue({"transpose", "multiply"} <= {kernel.split("(")[0] for kernel, *_ in counts[code]})
+        totals = {code: {key: sum(s for k, o, _, s in rows if (k, o) == key) for key in {(k, o) for k, o, *_ in rows}}
+                  for code, rows in counts.items()}
+        self.assertEqual(totals["ptx"], totals["machine"])
+
     def test_what_ncu_counted(self):
         """Sectors, wavefronts, and how often each instruction ran; lanes may come to a BSYNC at
         once or one after the other, so that how often that ran differs."""
