@@ -29,7 +29,8 @@ typedef enum acc_space {
 } acc_space;
 
 /* How the instruction asked. A set; the values stand in captures and profiles. MATRIX, TEXTURE,
- * BARRIER, BOX and GOES_ON change how a request is counted, the others are only kept. */
+ * ASYNC,
+ * BARRIER, BOX, GOES_ON and CACHED change how a request is counted, the others are only kept. */
 enum acc_flag {
     ACC_ASYNC = 1,
     ACC_BULK = 2,
@@ -41,7 +42,8 @@ enum acc_flag {
     ACC_TEXTURE = 64,  /* tex, tld4, suld, sust, sured: a lane's address is its first texel's */
     ACC_BARRIER = 128, /* mbarrier operations: lanes that meet at one are no bank conflict */
     ACC_BOX = 256, /* a tensor's box, which one thread asked for: lanes are rows of it, or pieces */
-    ACC_GOES_ON = 512 /* more rows of the box before, in the same object: no request of its own */
+    ACC_GOES_ON = 512, /* more rows of the box before, in the same object: no request of its own */
+    ACC_CACHED = 1024  /* cp.async.ca, which fills L1 as loads do */
 };
 
 /* A stride where there is none. */

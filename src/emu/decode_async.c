@@ -75,7 +75,8 @@ static void small_copy(emu_decode *d, const ir_insn *i)
             c->size = emu_src(d, &i->operands[k], 32);
     }
     emu_set_end(d, i, &i->operands[0], emu_nth_space(i, 0), ACC_STORE, ACC_ASYNC, &c->to);
-    emu_set_end(d, i, &i->operands[1], emu_nth_space(i, 1), ACC_LOAD, ACC_ASYNC, &c->from);
+    emu_set_end(d, i, &i->operands[1], emu_nth_space(i, 1), ACC_LOAD,
+                ACC_ASYNC | (ir_has(i, IR_S_ca) ? ACC_CACHED : 0), &c->from);
     emu_emit_fn(d, emu_run_copy)->extra = c;
 }
 

@@ -152,28 +152,29 @@ static void count_lane_by_lane(const acc_request *access, const obs_active *acti
         obs_sectors(active, cost);
 }
 
-/* A cp.async of 16 bytes, whose lanes are served eight by eight. */
-static bool is_copied_by_quarters(const acc_request *access)
+/* A cp.async.cg, whose lanes are served pair by pair. */
+static bool is_copied_in_pairs(const acc_request *access)
 {
-    return access->flags & ACC_ASYNC && !(access->flags & ACC_BULK) && access->op == ACC_LOAD &&
-           access->space == ACC_GLOBAL && access->bytes == 16;
+    return access->flags & ACC_ASYNC && !(access->flags & (ACC_BULK | ACC_CACHED)) &&
+           access->op == ACC_LOAD && access->space == ACC_GLOBAL && access->bytes == 16;
 }
 
-/* What several quarters of the warp take counts for each. */
-static uint32_t sectors_by_quarters(const acc_request *access)
+static uint32_t sectors_of_lane(const acc_request *access, uint32_t lane)
+{
+    return access->mask >> lane & 1 ? obs_sectors_of_span(access->addr[lane], access->bytes) : 0;
+}
+
+/* Each lane counts for itself, but for two neighbours that take the halves of one sector. */
+static uint32_t sectors_in_pairs(const acc_request *access)
 {
     uint32_t sectors = 0;
-    for (unsigned first = 0; first < OBS_LANES; first += 8) {
-        uint8_t lane[OBS_LANES];
-        uint64_t addr[OBS_LANES];
-        acc_request quarter = *access;
-        obs_cost cost = {0};
-        quarter.mask &= UINT32_C(0xff) << first;
-        if (!quarter.mask)
-            continue;
-        obs_active active = gather_active_lanes(&quarter, lane, addr);
-        obs_sectors(&active, &cost);
-        sectors += cost.sectors;
+    for (uint32_t lane = 0; lane < OBS_LANES; lane += 2) {
+        uint32_t even = sectors_of_lane(access, lane), odd = sectors_of_lane(access, lane + 1);
+        bool halves = even == 1 && odd == 1 &&
+                      (access->addr[lane] ^ access->addr[lane + 1]) == access->bytes &&
+                      access->addr[lane] / OBS_SECTOR_BYTES ==
+                          access->addr[lane + 1] / OBS_SECTOR_BYTES;
+        sectors += even + odd - halves;
     }
     return sectors;
 }
@@ -208,8 +209,8 @@ obs_cost obs_cost_run(const acc_request *access, const obs_run *run)
         obs_active active = gather_active_lanes(access, lane, addr);
         count_lane_by_lane(access, &active, &cost);
     }
-    if (is_copied_by_quarters(access))
-        cost.sectors = sectors_by_quarters(access);
+    if (is_copied_in_pairs(access))
+        cost.sectors = sectors_in_pairs(access);
     if (obs_is_global_atomic(access))
         cost.turns = cost.sectors + (run->stride ? 0 : run->count - 1);
     count_asked(access, &cost);
@@ -276,8 +277,8 @@ obs_cost obs_cost_irregular(const acc_request *access)
     if (ones & (ones + 1)) /* with gaps; without, another shape would be a run */
         shape_of_active(&active, access->space == ACC_LOCAL, &cost);
     count_lane_by_lane(access, &active, &cost);
-    if (is_copied_by_quarters(access))
-        cost.sectors = sectors_by_quarters(access);
+    if (is_copied_in_pairs(access))
+        cost.sectors = sectors_in_pairs(access);
     if (obs_is_global_atomic(access))
         cost.turns = cost.sectors + obs_further_turns(&active);
     count_asked(access, &cost);

@@ -3,8 +3,8 @@
  *
  * Definitions, for the active lanes of one warp instruction, each of which takes the bytes [addr,
  * addr + bytes):
- *   sectors         distinct aligned 32-byte pieces that hold any of these bytes; of a cp.async of
- *                   16 bytes, those of each eight lanes, which the machine serves by themselves
+ *   sectors         distinct aligned 32-byte pieces that hold any of these bytes; of a cp.async.cg
+ *                   those of each lane, though once for lanes 2k and 2k + 1 that take its halves
  *   sectors_min     distinct bytes / 32, rounded up; bytes that several lanes take count once
  *   wavefronts      passes through shared memory, see banks.c
  *   wavefronts_min  the passes that would be left without bank conflicts: one a group of lanes

@@ -699,6 +699,25 @@ CASE(lanes_stay_together_where_they_agree,
     assert_true(counted(s, pc_of(s, "st.global.u32", 0)));
 }
 
+#define WAITING(barrier)                                                                      \
+    "diverge;\n.shared .align 8 .b64 gates[32];\nmov.u32 %r9, gates;\nmul.lo.u32 %r8, " barrier  \
+    ", 8;\nadd.u32 %r9, %r9, %r8;\nmul.wide.u32 %d3, %r2, 4;\nadd.u64 %d5, %d2, %d3;\n"        \
+    "mbarrier.try_wait.parity.shared.b64 %p1, [%r9], 0;\n@%p1 bra JOIN;\n"                    \
+    "AGAIN: mbarrier.try_wait.parity.shared.b64 %p1, [%r9], 0;\n@!%p1 bra AGAIN;\n"           \
+    "JOIN: st.global.u32 [%d5], %r2;\nret;"
+
+/* A barrier in shared memory has one answer for all lanes that ask it at once. */
+CASE(lanes_stay_together_behind_one_barrier, KERNEL(WAITING("%r1")))
+{
+    assert_true(proven(s, pc_of(s, "st.global.u32", 0)));
+    assert_true(counted(s, pc_of(s, "st.global.u32", 0)));
+}
+
+CASE(lanes_part_behind_barriers_of_their_own, KERNEL(WAITING("%r2")))
+{
+    expect(s, pc_of(s, "st.global.u32", 0), FLOW_TIMING, FLOW_THROUGH_BRANCH);
+}
+
 /* In PTX the sides of a branch join. */
 CASE(lanes_of_ptx_meet_where_sides_join,
      KERNEL(LOADED_PER_THREAD "@%p1 bra JOIN;\nadd.u32 %r4, %r3, 1;\n"
@@ -761,6 +780,8 @@ int main(void)
         cmocka_unit_test(parted_lanes_do_not_meet_otherwise),
         cmocka_unit_test(parted_lanes_set_registers_for_themselves),
         cmocka_unit_test(lanes_stay_together_where_they_agree),
+        cmocka_unit_test(lanes_stay_together_behind_one_barrier),
+        cmocka_unit_test(lanes_part_behind_barriers_of_their_own),
         cmocka_unit_test(lanes_of_ptx_meet_where_sides_join),
         cmocka_unit_test(liveness_of_registers),
         cmocka_unit_test(levels_of_values),

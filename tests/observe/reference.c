@@ -217,17 +217,26 @@ static uint32_t turns(const acc_request *access)
     return all;
 }
 
-/* A cp.async of 16 bytes counts for each eight lanes. */
+/* Whether the two lanes take the two halves of one sector. */
+static bool take_halves(const acc_request *access, int lane)
+{
+    uint64_t a = access->addr[lane], b = access->addr[lane + 1];
+    return a % 16 == 0 && b % 16 == 0 && a / 32 == b / 32 && a != b;
+}
+
+/* A cp.async.cg counts for each pair of lanes that shares a sector by halves, else for each lane. */
 static uint32_t ref_sectors(const acc_request *access)
 {
-    bool apart = access->bytes == 16 && access->op == ACC_LOAD && access->space == ACC_GLOBAL &&
-                 (access->flags & (ACC_ASYNC | ACC_BULK)) == ACC_ASYNC;
     uint32_t sectors = 0;
-    for (int lane = 0; lane < 32; lane += apart ? 8 : 32) {
-        acc_request part = *access;
-        if (apart)
-            part.mask &= 0xffu << lane;
-        sectors += part.mask ? (uint32_t)count_pieces(&part, 32) : 0;
+    if (access->bytes != 16 || access->op != ACC_LOAD || access->space != ACC_GLOBAL ||
+        (access->flags & (ACC_ASYNC | ACC_BULK | ACC_CACHED)) != ACC_ASYNC)
+        return (uint32_t)count_pieces(access, 32);
+    for (int lane = 0; lane < 32; lane++) {
+        acc_request one = *access;
+        one.mask &= 1u << lane;
+        sectors += one.mask ? (uint32_t)count_pieces(&one, 32) : 0;
+        if (lane % 2 == 0 && access->mask >> lane % 32 & 1 && access->mask >> (lane + 1) & 1)
+            sectors -= take_halves(access, lane);
     }
     return sectors;
 }

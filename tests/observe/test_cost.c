@@ -79,6 +79,7 @@ static void random_requests_agree(void **state)
                                           addr);
         access.flags = pattern_below(&rng, 16) ? 0 : ACC_MATRIX;
         access.flags |= pattern_below(&rng, 4) ? 0 : ACC_ASYNC;
+        access.flags |= pattern_below(&rng, 8) ? 0 : ACC_CACHED;
         obs_cost want = ref_cost(&access);
         expect_same(&access, cost_of_request(&access), want);
         if (obs_find_run(&access, &run)) {
@@ -153,34 +154,42 @@ static void global_by_hand(void **state)
     assert_int_equal(load(4, full, 4096, 4).lanes, 32);
 }
 
-/* Eight lanes by eight: all load the same 16 bytes, or each other lane what the next eight begin with. */
-static void copies_by_hand(void **state)
+/* What Nsight Compute counted on an H200 (tools/oracle, requests). */
+static void copies_as_counted(void **state)
 {
+    static const struct {
+        uint32_t mask, sectors, cached; /* of cp.async.cg, and of cp.async.ca */
+        int places[4];                  /* of lane l: first, by l / 8, by l % 8, by l */
+    } cases[] = {
+        {UINT32_MAX, 32, 1, {0, 0, 0, 0}},   /* all lanes the same 16 bytes */
+        {UINT32_MAX, 16, 16, {0, 0, 0, 1}},  /* one behind the other */
+        {UINT32_MAX, 32, 17, {1, 0, 0, 1}},  /* that from half a sector on */
+        {UINT32_MAX, 24, 18, {0, 9, 1, 0}},  /* every other eight lanes so */
+        {UINT32_MAX, 16, 4, {0, 0, 1, 0}},   /* each eight lanes the same */
+        {UINT32_MAX, 32, 32, {0, 0, 0, 9}},  /* apart */
+        {0xaaaaaaaa, 16, 16, {0, 0, 0, 1}},  /* odd lanes alone */
+        {0x001ffff8, 10, 10, {0, 0, 0, 1}},  /* lanes 3 to 20 */
+        {0x1f1f1f1f, 12, 12, {31, 0, 0, -1}} /* five of eight, backwards */
+    };
     uint64_t addr[32];
-    acc_request access = {.space = ACC_GLOBAL,
-                          .op = ACC_LOAD,
-                          .bytes = 16,
-                          .mask = UINT32_MAX,
-                          .addr = addr,
-                          .stride = 0};
     (void)state;
-    for (int i = 0; i < 32; i++)
-        addr[i] = 4096;
-    assert_int_equal(cost_of_request(&access).sectors, 1);
-    access.flags = ACC_ASYNC;
-    assert_int_equal(cost_of_request(&access).sectors, 4);
-    access.mask = 0x10;
-    assert_int_equal(cost_of_request(&access).sectors, 1);
-    access.flags = ACC_ASYNC | ACC_BULK;
-    access.mask = UINT32_MAX;
-    assert_int_equal(cost_of_request(&access).sectors, 1);
-    access.stride = ACC_IRREGULAR;
-    access.flags = ACC_ASYNC;
-    for (int i = 0; i < 32; i++)
-        addr[i] = 4096 + 32 * (i % 8 / 2 + i / 8) + 16 * (i % 2); /* 4 sectors each, 7 in all */
-    assert_int_equal(cost_of_request(&access).sectors, 16);
-    access.flags = 0;
-    assert_int_equal(cost_of_request(&access).sectors, 7);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        acc_request access = {.space = ACC_GLOBAL,
+                              .op = ACC_LOAD,
+                              .bytes = 16,
+                              .mask = cases[c].mask,
+                              .flags = ACC_ASYNC,
+                              .addr = addr,
+                              .stride = ACC_IRREGULAR};
+        const int *p = cases[c].places;
+        for (int l = 0; l < 32; l++)
+            addr[l] = 4096 + 16 * (uint64_t)(p[0] + l / 8 * p[1] + l % 8 * p[2] + l * p[3]);
+        assert_int_equal(cost_of_request(&access).sectors, cases[c].sectors);
+        access.flags |= ACC_CACHED;
+        assert_int_equal(cost_of_request(&access).sectors, cases[c].cached);
+        access.flags = ACC_ASYNC | ACC_BULK;
+        assert_int_equal(cost_of_request(&access).sectors, cases[c].cached);
+    }
 }
 
 /* Rows of a box: 128 bytes each, 400 apart, so that every other one takes a sector more. */
@@ -332,7 +341,7 @@ static void barriers_by_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_by_hand),        cmocka_unit_test(global_by_hand),
+        cmocka_unit_test(copies_as_counted),        cmocka_unit_test(global_by_hand),
         cmocka_unit_test(boxes_are_one_request), cmocka_unit_test(shared_by_hand),
         cmocka_unit_test(local_by_hand),         cmocka_unit_test(barriers_by_hand),
         cmocka_unit_test(turns_by_hand),         cmocka_unit_test(vectors_count_where_they_can),
