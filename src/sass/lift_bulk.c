@@ -29,7 +29,7 @@ static lift_text group_pair(lifter *l, unsigned i)
 }
 
 /* Of the tensor; 0: there is none that is known. */
-static unsigned rank_of(const lifter *l)
+static unsigned rank_of_box(const lifter *l)
 {
     static const char *const ranks[] = {"1D", "2D", "3D", "4D", "5D", NULL};
     return lift_has(l, "IM2COL") ? 0 : (unsigned)(lift_which(l, ranks) + 1);
@@ -53,7 +53,7 @@ static box_text box_of(lifter *l, unsigned rank, unsigned first)
 }
 
 /* The blocks of the cluster that get a copy: the lower half of the third operand, or the upper one. */
-static lift_text blocks_of(lifter *l, bool upper)
+static lift_text receivers_of(lifter *l, bool upper)
 {
     lift_text h = lift_new(l, LIFT_B16), t = lift_new(l, LIFT_B32);
     lift_put(l, "shr.u32 %s, %s, %u", t.at, lift_word(l, 2, 0).at, upper ? 16u : 0u);
@@ -66,13 +66,13 @@ static lift_text blocks_of(lifter *l, bool upper)
 /* Group: to, barrier, coordinates. The map, and the blocks with .MULTICAST. */
 void lift_utmaldg(lifter *l)
 {
-    unsigned rank = rank_of(l);
+    unsigned rank = rank_of_box(l);
     bool many = lift_has(l, "MULTICAST");
     l->known &= rank != 0;
     if (!l->known)
         return;
     box_text box = box_of(l, rank, 2);
-    lift_text blocks = many ? blocks_of(l, false) : (lift_text){""};
+    lift_text blocks = many ? receivers_of(l, false) : (lift_text){""};
     lift_one_lane(l);
     lift_do(l,
             "cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes%s "
@@ -84,7 +84,7 @@ void lift_utmaldg(lifter *l)
 /* Group: from, coordinates. The map. */
 void lift_utmastg(lifter *l)
 {
-    unsigned rank = rank_of(l);
+    unsigned rank = rank_of_box(l);
     l->known &= rank != 0;
     if (!l->known)
         return;
@@ -96,7 +96,7 @@ void lift_utmastg(lifter *l)
 
 void lift_utmaredg(lifter *l)
 {
-    unsigned rank = rank_of(l);
+    unsigned rank = rank_of_box(l);
     int operation = lift_which(l, operations);
     l->known &= rank != 0 && operation >= 0;
     if (!l->known)
@@ -129,7 +129,7 @@ static void fill_shared(lifter *l)
 {
     bool many = lift_has(l, "MULTICAST");
     lift_text from = group_pair(l, 1), bytes = bytes_of(l);
-    lift_text blocks = many ? blocks_of(l, true) : (lift_text){""};
+    lift_text blocks = many ? receivers_of(l, true) : (lift_text){""};
     lift_one_lane(l);
     lift_do(l,
             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes%s [%s], [%s], %s, "

@@ -178,7 +178,7 @@ void lift_elect(lifter *l)
 }
 
 /* The guard of the instruction as a predicate of the lifter's own. */
-static lift_text guard_of(lifter *l)
+static lift_text lifted_guard(lifter *l)
 {
     lift_text q = lift_new(l, LIFT_PRED);
     lift_put(l, "%s.pred %s, %s", l->guarded && l->in.guard_negated ? "not" : "mov", q.at,
@@ -194,7 +194,7 @@ static void choose_lane(lifter *l)
               value = lift_new(l, LIFT_B32), a = lift_word(l, 2, 0);
     lift_text there = lift_new(l, LIFT_PRED), any = lift_new(l, LIFT_PRED),
               other = lift_new(l, LIFT_PRED);
-    lift_put(l, "vote.ballot.b32 %s, %s", lanes.at, guard_of(l).at);
+    lift_put(l, "vote.ballot.b32 %s, %s", lanes.at, lifted_guard(l).at);
     lift_put(l, "setp.ne.u32 %s, %s, 0", any.at, lanes.at);
     lift_put(l, "brev.b32 %s, %s", lane.at, lanes.at);
     lift_put(l, "clz.b32 %s, %s", lane.at, lane.at);

@@ -128,7 +128,7 @@ static const struct {
     {100, 999, 0x368, "%ntid.z"},   {100, 999, 0x370, "%nctaid.x"}, {100, 999, 0x374, "%nctaid.y"},
     {100, 999, 0x378, "%nctaid.z"}, {100, 999, 0x37c, "%stack"}};
 
-enum { CONSTANTS = 3 }; /* the bank of the program's own */
+enum { CONSTANTS = 3 };             /* the bank of the program's own */
 enum { FORMS_CLUSTERS_90 = 0x140 }; /* 1 where the launch's blocks form clusters, on sm_90 */
 
 /* Where shared and local memory begin among generic addresses: lower and upper half. */
@@ -154,8 +154,10 @@ typedef enum base_kind { BASE_NONE, BASE_BANK, BASE_PARAMS, BASE_CONSTANTS } bas
 static const struct {
     uint16_t since, before, offset;
     base_kind kind;
-} bases[] = {{90, 100, 0xc0, BASE_BANK},        {90, 100, 0x198, BASE_PARAMS},
-             {90, 100, 0xd0, BASE_CONSTANTS},   {100, 999, 0x348, BASE_PARAMS},
+} bases[] = {{90, 100, 0xc0, BASE_BANK},
+             {90, 100, 0x198, BASE_PARAMS},
+             {90, 100, 0xd0, BASE_CONSTANTS},
+             {100, 999, 0x348, BASE_PARAMS},
              {100, 999, 0x120, BASE_CONSTANTS}};
 
 static base_kind base_at(const lifter *l, int64_t offset)
@@ -188,8 +190,8 @@ static lift_text base_half(lifter *l, int64_t offset)
     base_kind first = base_at(l, offset), second = base_at(l, offset - 4);
     if (first == BASE_NONE && second == BASE_NONE)
         return (lift_text){""};
-    lift_text d = base_address(l, first != BASE_NONE ? first : second),
-              low = lift_new(l, LIFT_B32), high = lift_new(l, LIFT_B32);
+    lift_text d = base_address(l, first != BASE_NONE ? first : second), low = lift_new(l, LIFT_B32),
+              high = lift_new(l, LIFT_B32);
     lift_put(l, "mov.b64 {%s, %s}, %s", low.at, high.at, d.at);
     return first != BASE_NONE ? low : high;
 }

@@ -699,11 +699,11 @@ CASE(lanes_stay_together_where_they_agree,
     assert_true(counted(s, pc_of(s, "st.global.u32", 0)));
 }
 
-#define WAITING(barrier)                                                                      \
-    "diverge;\n.shared .align 8 .b64 gates[32];\nmov.u32 %r9, gates;\nmul.lo.u32 %r8, " barrier  \
-    ", 8;\nadd.u32 %r9, %r9, %r8;\nmul.wide.u32 %d3, %r2, 4;\nadd.u64 %d5, %d2, %d3;\n"        \
-    "mbarrier.try_wait.parity.shared.b64 %p1, [%r9], 0;\n@%p1 bra JOIN;\n"                    \
-    "AGAIN: mbarrier.try_wait.parity.shared.b64 %p1, [%r9], 0;\n@!%p1 bra AGAIN;\n"           \
+#define WAITING(barrier)                                                                        \
+    "diverge;\n.shared .align 8 .b64 gates[32];\nmov.u32 %r9, gates;\nmul.lo.u32 %r8, " barrier \
+    ", 8;\nadd.u32 %r9, %r9, %r8;\nmul.wide.u32 %d3, %r2, 4;\nadd.u64 %d5, %d2, %d3;\n"         \
+    "mbarrier.try_wait.parity.shared.b64 %p1, [%r9], 0;\n@%p1 bra JOIN;\n"                      \
+    "AGAIN: mbarrier.try_wait.parity.shared.b64 %p1, [%r9], 0;\n@!%p1 bra AGAIN;\n"             \
     "JOIN: st.global.u32 [%d5], %r2;\nret;"
 
 /* A barrier in shared memory has one answer for all lanes that ask it at once. */

@@ -135,8 +135,8 @@ class Ways(unittest.TestCase):
         self.assertEqual(sorted(found), [("reduction", blocks, blocks * bins), ("reduction", blocks * warps, blocks * warps)])
 
     def test_boxes_of_tensors(self):
-        """Copies by maps in constant memory: a box has the same rows either way, so as many sectors.
-        The other kernel has maps as parameters, which lie elsewhere in machine code."""
+        """Copies by maps in constant memory: a box has the same rows either way, so as many
+        sectors. The other kernel has maps as parameters, which lie elsewhere in machine code."""
         program, sectors = compile_program(os.path.join(ROOT, "tests/api/programs/tensors.cu")), {}
         for code in "ptx", "machine":
             done, out = profile(program, code)
