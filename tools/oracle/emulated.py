@@ -28,7 +28,7 @@ ASYNC, BULK, TEXTURE = 1, 2, 64  # access/access.h
 def build(program, folder):
     made = os.path.join(folder, program)
     if not os.path.exists(made):
-        options = [word.replace("code=sm_90", "code=[sm_90,compute_90]") for word in fetch.NVCC_OPTIONS]
+        options = [word.replace("code=sm_90", "code=[sm_90,compute_90]") for word in [*fetch.NVCC_OPTIONS, *fetch.SM_90]]
         done = subprocess.run([fetch.tool("nvcc"), *options, "-o", made, fetch.source_of(program)], cwd=fetch.ROOT, check=False,
                               stdout=sys.stderr)
         if done.returncode:
