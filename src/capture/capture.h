@@ -76,7 +76,7 @@ typedef struct cap_stack { /* innermost first; return addresses, frames of warpl
 
 typedef enum cap_module_kind {
     CAP_MODULE_PTX,  /* `code` is text */
-    CAP_MODULE_CUBIN /* an ELF file with machine code: it came without PTX */
+    CAP_MODULE_CUBIN /* an ELF file with machine code: it came without PTX, or beside it */
 } cap_module_kind;
 enum { CAP_MODULE_KINDS = CAP_MODULE_CUBIN + 1 };
 
@@ -86,6 +86,9 @@ typedef struct cap_module { /* code that kernels come from */
     const char *name; /* file or library that it was loaded from */
     const char *code; /* bytes; without a NUL after them */
     uint64_t length;
+    /* Of a cubin that came beside PTX: the number of that, which notes and variables name. It is what the
+     * driver ran. 0: it came without. */
+    uint32_t beside;
 } cap_module;
 
 typedef enum cap_object_kind {

@@ -4,8 +4,8 @@
 
 #include "cuda/cubin.h"
 #include "cuda/fatbin.h"
+#include "emu/slice.h"
 #include "program/options.h"
-#include "replay/elements.h"
 #include "replay/runnable.h"
 
 #include <stdio.h>
@@ -44,7 +44,8 @@ static uint32_t number_of_cubin(dev_module *module)
     dev_cubin *c = &module->cubin;
     if (c->id)
         return c->id;
-    c->id = rec_module(CAP_MODULE_CUBIN, dev_module_file(module), (const char *)c->bytes, c->size);
+    c->id = rec_module(CAP_MODULE_CUBIN, dev_module_file(module), (const char *)c->bytes, c->size,
+                       0);
     rec_remark(
         "Kernels of %s are counted by its machine code for sm_%u, but for those that are named",
         dev_module_file(module), c->sm);
@@ -154,14 +155,6 @@ static wl_status lift_function(const dev_function *f, const dev_cubin *cubin, de
     return status == WL_OK ? load_lifted_kernel(f, l, err) : status;
 }
 
-/* What only PTX can tell; NULL: nothing of that is asked for. */
-static const char *what_needs_ptx(void)
-{
-    if (replay_elements_of_arrays(dev_g.settings.probes))
-        return "the probe `shared` needs it";
-    return dev_g.settings.probes >> REWRITE_PATH & 1 ? "the probe `path` needs it" : NULL;
-}
-
 static dev_lifted *new_lifted(const dev_function *f)
 {
     dev_lifted *l = calloc(1, sizeof *l);
@@ -176,7 +169,7 @@ static dev_lifted *new_lifted(const dev_function *f)
 
 static wl_status take_machine_code(dev_function *f, wl_error *err)
 {
-    const char *needed = what_needs_ptx();
+    const char *needed = replay_what_needs_ptx(dev_g.settings.probes);
     if (needed)
         return wl_fail(err, WL_UNSUPPORTED, "%s", needed);
     const dev_cubin *cubin = cubin_of(f->module);

@@ -100,7 +100,7 @@ static dev_result add_functions(dev_module *module)
 static dev_result place_module(dev_module *module, wl_error *log)
 {
     module->id = rec_module(CAP_MODULE_PTX, mapped_file(module->image), module->text,
-                            module->length);
+                            module->length, 0);
     wl_status status = emu_module_load(module->context->device->machine, module->ptx,
                                        place_module_variable, module, &module->loaded, log);
     if (status == WL_UNSUPPORTED)

@@ -292,7 +292,8 @@ wl_status prof_end_process(prof_builder *b, const char *cut_off, wl_error *err)
         return wl_fail(err, WL_STATE, "No process has begun.");
     if (!cut_off && !p->ended)
         cut_off = "the program did not exit normally";
-    wl_status status = builder_launches(b, err);
+    wl_status status = builder_settle_left(b, err);
+    status = status == WL_OK ? builder_launches(b, err) : status;
     status = status == WL_OK ? builder_notes_left(b, err) : status;
     status = status == WL_OK ? builder_objects(b, err) : status;
     status = status == WL_OK ? write_skips(b, err) : status;

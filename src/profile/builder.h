@@ -80,6 +80,7 @@ typedef struct module { /* by its code's hash, over all processes */
 
 typedef struct module_entry {
     uint32_t number; /* in the capture */
+    bool beside;     /* machine code stands beside it */
     module *found;
     UT_hash_handle hh;
 } module_entry;
@@ -181,6 +182,9 @@ typedef struct launch_gaps {
 typedef struct launch_facts {
     prof_launch row; /* rows_of 0: the launch itself; without what is of each launch, and a mix */
     kernel *kernel;
+    /* Of a note whose module has machine code beside its PTX: the module's number until it is known by
+     * which of both it was counted, and then 0. Meanwhile there is no kernel. */
+    uint64_t waits;
     const char *name;   /* of the kernel, mangled; of a note */
     const char *reason; /* why it was not worked out, as far as is known */
     const launch_reaches *reaches;
@@ -333,8 +337,9 @@ wl_status builder_objects(prof_builder *b, wl_error *err);
 
 /* kernels.c: the kernel of a launch, written with its code when it is first launched. */
 wl_status builder_kernel(prof_builder *b, const cap_launch *launch, kernel **out, wl_error *err);
-/* The kernel of a module (as the capture numbers it) that was launched; NULL: no such was observed.
- */
+/* Whether machine code stands beside the module's PTX (as the capture numbers it). */
+bool builder_has_code_beside(const prof_builder *b, uint32_t module_number);
+/* The kernel of a module that was launched; NULL: no such was observed. */
 const kernel *builder_launched_kernel(prof_builder *b, uint32_t module_number, const char *mangled);
 /* The profile's object for an array of the kernel's shared memory or for its local memory. */
 wl_status builder_kernel_object(prof_builder *b, kernel *k, uint32_t kind, const obs_shared *array,
@@ -378,9 +383,12 @@ wl_status builder_trials(prof_builder *b, const cap_trials *record, wl_error *er
 
 /* kinds.c: the process's launches. An entry is valid until the next launch is opened. */
 /* The launch that a record announces, with what is known before it runs; WL_CORRUPT where it is
- * there already. */
-wl_status builder_open_launch(prof_builder *b, const cap_launch *launch, launch_entry **out,
-                              wl_error *err);
+ * there already. `waits`: its kernel is settled later. */
+wl_status builder_open_launch(prof_builder *b, const cap_launch *launch, bool waits,
+                              launch_entry **out, wl_error *err);
+/* Sets the kernel of a launch that waits for it, to that of `launch`, and its module. */
+wl_status builder_settle_kernel(prof_builder *b, const cap_launch *launch, launch_facts *facts,
+                                wl_error *err);
 launch_entry *builder_find_launch(const prof_builder *b, uint32_t number);
 /* To be changed, and handed to builder_change_launch: what is known of the launch now is that. */
 launch_facts builder_launch_facts(const launch_entry *e);
@@ -416,6 +424,8 @@ wl_status builder_call_times(prof_builder *b, const cap_call_times *times, wl_er
 wl_status builder_starts(prof_builder *b, const cap_starts *starts, wl_error *err);
 wl_status builder_way(prof_builder *b, const cap_way *way, wl_error *err);
 wl_status builder_repeat(prof_builder *b, const cap_repeat *repeat, wl_error *err);
+/* Notes that were never completed are of their own modules. Before builder_launches(). */
+wl_status builder_settle_left(prof_builder *b, wl_error *err);
 /* Counts the notes that were never completed as skipped. */
 wl_status builder_notes_left(prof_builder *b, wl_error *err);
 

@@ -484,6 +484,13 @@ static char *kernel_map_key(prof_builder *b, const module *m, const char *mangle
                            mangled);
 }
 
+bool builder_has_code_beside(const prof_builder *b, uint32_t module_number)
+{
+    module_entry *entry = NULL;
+    HASH_FIND(hh, b->process.modules, &module_number, sizeof module_number, entry);
+    return entry && entry->beside;
+}
+
 const kernel *builder_launched_kernel(prof_builder *b, uint32_t module_number, const char *mangled)
 {
     kernel *found = NULL;

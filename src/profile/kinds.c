@@ -111,15 +111,16 @@ static void set_facts(prof_builder *b, const cap_launch *l, kernel *k, launch_fa
     memset(facts, 0, sizeof *facts);
     facts->kernel = k;
     row->process = b->process.id;
-    row->kernel = k->id;
+    row->kernel = k ? k->id : 0;
     memcpy(row->grid, l->grid, sizeof row->grid);
     memcpy(row->block, l->block, sizeof row->block);
     memcpy(row->cluster, l->cluster, sizeof row->cluster);
     row->dynamic_shared = l->dynamic_shared;
     row->static_shared = l->static_shared;
     row->local_bytes = l->local_bytes;
-    bool by_ptxas = !b->process.emulated || k->registers;
-    row->registers = b->process.emulated && k->registers ? k->registers : l->registers;
+    uint32_t by_code = k && b->process.emulated ? k->registers : 0;
+    bool by_ptxas = !b->process.emulated || by_code;
+    row->registers = by_code ? by_code : l->registers;
     row->stream = builder_stream(b, l->stream);
     row->device = l->device;
     row->context = l->context;
@@ -129,17 +130,31 @@ static void set_facts(prof_builder *b, const cap_launch *l, kernel *k, launch_fa
     row->way = b->process.emulated ? CAP_WAY_EMULATE : CAP_WAY_NONE;
 }
 
-wl_status builder_open_launch(prof_builder *b, const cap_launch *launch, launch_entry **out,
-                              wl_error *err)
+wl_status builder_settle_kernel(prof_builder *b, const cap_launch *launch, launch_facts *facts,
+                                wl_error *err)
 {
-    if (builder_find_launch(b, launch->id))
-        return wl_fail(err, WL_CORRUPT, "The capture tells of launch %u twice.", launch->id);
     kernel *k;
     wl_status status = builder_kernel(b, launch, &k, err);
     if (status != WL_OK)
         return status;
+    facts->waits = 0;
+    facts->kernel = k;
+    facts->row.kernel = k->id;
+    return WL_OK;
+}
+
+wl_status builder_open_launch(prof_builder *b, const cap_launch *launch, bool waits,
+                              launch_entry **out, wl_error *err)
+{
+    if (builder_find_launch(b, launch->id))
+        return wl_fail(err, WL_CORRUPT, "The capture tells of launch %u twice.", launch->id);
+    kernel *k = NULL;
+    wl_status status = waits ? WL_OK : builder_kernel(b, launch, &k, err);
+    if (status != WL_OK)
+        return status;
     launch_facts facts;
     set_facts(b, launch, k, &facts);
+    facts.waits = waits ? launch->module : 0;
     *out = add_launch_entry(&b->process, (launch_entry){.number = launch->id,
                                                         .id = ++b->nlaunches,
                                                         .call = builder_call(b, launch->call),

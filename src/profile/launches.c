@@ -130,16 +130,28 @@ static wl_status set_launch_results(writer *w, const launch_entry *e, launch_fac
     return row->fault ? builder_reaches(w->b, facts, l->params, l->nparams, w->err) : NOMEM(w->err);
 }
 
+static wl_status settle_launched_kernel(writer *w, launch_facts *facts)
+{
+    if (strcmp(facts->name, w->launch->kernel) != 0)
+        return wl_fail(w->err, WL_CORRUPT, "The capture tells of launch %u as of two kernels.",
+                       w->launch->id);
+    return builder_settle_kernel(w->b, w->launch, facts, w->err);
+}
+
 /* What it did; the launch is a new one, or a note that waits for it. */
 static wl_status complete_launch(writer *w)
 {
     launch_entry *e = builder_find_launch(w->b, w->launch->id);
     wl_status status = WL_OK;
     if (!e || !e->kind->facts.noted || e->kind->facts.done)
-        status = builder_open_launch(w->b, w->launch, &e, w->err);
+        status = builder_open_launch(w->b, w->launch, false, &e, w->err);
     if (status != WL_OK)
         return status;
     launch_facts facts = builder_launch_facts(e);
+    if (facts.waits)
+        status = settle_launched_kernel(w, &facts);
+    if (status != WL_OK)
+        return status;
     status = set_launch_results(w, e, &facts);
     if (status != WL_OK)
         return status;

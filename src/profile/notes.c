@@ -9,7 +9,8 @@ wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
 {
     cap_launch launch = cap_launch_of_note(note);
     launch_entry *entry;
-    wl_status status = builder_open_launch(b, &launch, &entry, err);
+    wl_status status = builder_open_launch(b, &launch, builder_has_code_beside(b, note->module),
+                                           &entry, err);
     if (status != WL_OK)
         return status;
     launch_facts facts = builder_launch_facts(entry);
@@ -179,6 +180,12 @@ static void same_results(prof_launch *to, const prof_launch *from)
     to->warps_dropped = from->warps_dropped;
 }
 
+/* Of a launch that waits for its kernel it is the other's, by the same name. */
+static bool is_of_same_kernel(const launch_facts *repeat, const launch_facts *of)
+{
+    return repeat->waits ? of->name == repeat->name : of->kernel == repeat->kernel;
+}
+
 wl_status builder_repeat(prof_builder *b, const cap_repeat *r, wl_error *err)
 {
     launch_entry *entry = builder_find_launch(b, r->note);
@@ -186,7 +193,7 @@ wl_status builder_repeat(prof_builder *b, const cap_repeat *r, wl_error *err)
     const launch_facts *same = from ? &from->kind->facts : NULL;
     uint32_t moves;
     if (!entry || !entry->kind->facts.noted || entry->kind->facts.done || !same || !same->done ||
-        same->kernel != entry->kind->facts.kernel) {
+        !is_of_same_kernel(&entry->kind->facts, same)) {
         return wl_fail(err, WL_CORRUPT, "The capture repeats launch %u as %u, which cannot be.",
                        r->same_as, r->note);
     }
@@ -195,6 +202,9 @@ wl_status builder_repeat(prof_builder *b, const cap_repeat *r, wl_error *err)
         return status;
     launch_facts facts = builder_launch_facts(entry);
     same_results(&facts.row, &same->row);
+    facts.waits = 0;
+    facts.kernel = same->kernel;
+    facts.row.kernel = same->row.kernel;
     facts.row.rows_of = from->id;
     facts.row.moves = moves;
     facts.done = true;
@@ -202,6 +212,24 @@ wl_status builder_repeat(prof_builder *b, const cap_repeat *r, wl_error *err)
     facts.reaches = NULL;
     entry->host_seconds = r->host_seconds;
     return builder_change_launch(b, entry, &facts, err);
+}
+
+wl_status builder_settle_left(prof_builder *b, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (size_t i = 0; i < b->process.launches.count && status == WL_OK; i++) {
+        launch_entry *e = &b->process.launches.data[i];
+        if (!e->kind->facts.waits)
+            continue;
+        launch_facts facts = builder_launch_facts(e);
+        const cap_launch launch = {.module = (uint32_t)facts.waits,
+                                   .kernel = facts.name,
+                                   .device = facts.row.device};
+        status = builder_settle_kernel(b, &launch, &facts, err);
+        if (status == WL_OK)
+            status = builder_change_launch(b, e, &facts, err);
+    }
+    return status;
 }
 
 wl_status builder_notes_left(prof_builder *b, wl_error *err)

@@ -198,6 +198,9 @@ static wl_status add_module(prof_builder *b, const cap_module *r, wl_error *err)
         HASH_DEL(b->process.modules, old);
     *entry = (module_entry){.number = r->id, .found = m};
     HASH_ADD(hh, b->process.modules, number, sizeof entry->number, entry);
+    HASH_FIND(hh, b->process.modules, &r->beside, sizeof r->beside, old);
+    if (old)
+        old->beside = true;
     return WL_OK;
 }
 

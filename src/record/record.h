@@ -164,8 +164,10 @@ void rec_refused(uint32_t call, uint64_t free_bytes, uint64_t total);
 uint32_t rec_pool(cap_pool_kind kind, uint32_t device);
 /* Writes POOL_STATE where the pool, which has a number, does not hold what was `told` of it last. */
 void rec_pool_state(cap_pool_state *told, const cap_pool_state *now);
-/* Writes MODULE with the code's hash; returns its number. */
-uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, uint64_t length);
+/* Writes MODULE with the code's hash; returns its number. `beside`: of the PTX that a cubin came with,
+ * else 0. */
+uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, uint64_t length,
+                    uint32_t beside);
 
 /* ---- launches (write.c) ---- */
 

@@ -146,7 +146,8 @@ void rec_refused(uint32_t call, uint64_t free_bytes, uint64_t total)
     REC_WRITE(refusal, &record);
 }
 
-uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, uint64_t length)
+uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, uint64_t length,
+                    uint32_t beside)
 {
     cap_module record = {.id = ++rec_g.next_module,
                          .kind = kind,
@@ -154,7 +155,8 @@ uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, ui
                          .hash = length <= CAP_MAX_PAYLOAD ? XXH64(code, length, 0) : 0,
                          .name = name,
                          .code = code,
-                         .length = length};
+                         .length = length,
+                         .beside = beside};
     REC_WRITE(module, &record);
     return record.id;
 }

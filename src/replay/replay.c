@@ -2,6 +2,7 @@
 #include "replay/replay.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/vec.h"
 #include "replay/expected.h"
 #include "replay/session.h"
@@ -51,6 +52,12 @@ static wl_status write_outcome(run *r, const replay_outcome *outcome)
     if (status == WL_OK && outcome->kind == REPLAY_REPEAT)
         status = cap_write_repeat(r->writer, &outcome->repeat);
     return status;
+}
+
+static wl_status write_remark(run *r, const replay_outcome *outcome)
+{
+    const cap_message message = {.level = WL_LOG_INFO, .text = outcome->remark};
+    return outcome->remark ? cap_write_message(r->writer, &message) : WL_OK;
 }
 
 /* A launch that was written, with its parameters. What changes would save is told where the disk and
@@ -158,6 +165,8 @@ static wl_status complete(run *r, const cap_note *note, wl_error *err)
         return status;
     double started = wl_seconds();
     status = write_completed(r, note, status, &outcome);
+    if (status == WL_OK)
+        status = write_remark(r, &outcome);
     replay_spend(r->session, wl_seconds() - started + seconds_of_import(&outcome));
     if (status == WL_OK)
         return try_completed(r, note, &outcome, err);

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "flow/kernel.h"
 #include "flow/taint.h"
+#include "replay/elements.h"
 
 #include <string.h>
 
@@ -130,6 +131,13 @@ static wl_status check_needed(const sass_body *body, const char *kernel, bool *a
         return WL_OK;
     return wl_fail(err, WL_UNSUPPORTED, "its machine code needs a value that is not known, of %s",
                    sass_body_text(body, insn, text, sizeof text));
+}
+
+const char *replay_what_needs_ptx(uint32_t probes)
+{
+    if (replay_elements_of_arrays(probes))
+        return "the probe `shared` needs it";
+    return probes >> REWRITE_PATH & 1 ? "the probe `path` needs it" : NULL;
 }
 
 wl_status replay_runnable(const sass_body *body, const char *kernel, bool *alone, wl_error *err)

@@ -9,4 +9,7 @@
  * blocks form no clusters, and in no others. */
 wl_status replay_runnable(const sass_body *body, const char *kernel, bool *alone, wl_error *err);
 
+/* Which of the probes only PTX can serve, as the end of a sentence; NULL: none of those asked for (bits). */
+const char *replay_what_needs_ptx(uint32_t probes);
+
 #endif

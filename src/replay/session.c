@@ -6,6 +6,7 @@
 #include "replay/memo.h"
 #include "replay/patched.h"
 #include "replay/run.h"
+#include "replay/runnable.h"
 #include "replay/trials/trials.h"
 #include "replay/world.h"
 
@@ -45,7 +46,7 @@ struct replay_session {
     wl_arena *arena;
     wl_arena *tried; /* of the last trials */
     replay_known known;
-    char reason[1100];
+    char reason[1100], remark[2400];
 };
 
 /* A launch that is being worked out. */
@@ -53,6 +54,7 @@ typedef struct work {
     replay_session *s;
     const cap_note *note;
     replay_world_kernel *kernel;
+    uint32_t machine; /* the module of machine code that the kernel is of in the place of the note's; 0: it is not */
     emu_dim grid, block, cluster;
     const void *params;
     bool completed;             /* probes recorded something of it */
@@ -471,6 +473,7 @@ static wl_status work_out(work *w, replay_outcome *out)
     wl_error err = {0};
     double share = 1, started = wl_seconds();
     out->launch = cap_launch_of_note(w->note);
+    out->launch.module = w->machine ? w->machine : w->note->module;
     wl_status status = begin_gaps(w);
     if (status == WL_OK)
         status = run_watched(w, &result, &share, &err);
@@ -657,6 +660,16 @@ static emu_dim emu_dim_of(const uint32_t d[3])
     return (emu_dim){d[0], d[1], d[2]};
 }
 
+static flow_launch flow_launch_of(const work *w)
+{
+    const cap_note *n = w->note;
+    return (flow_launch){.params = w->params,
+                         .nparams = n->nparams,
+                         .grid = {n->grid[0], n->grid[1], n->grid[2]},
+                         .block = {n->block[0], n->block[1], n->block[2]},
+                         .clusters = n->cluster[0] > 1 || n->cluster[1] > 1 || n->cluster[2] > 1};
+}
+
 /* A kernel that carries probes is left as it is, where the launch's own parameters do not decide all
  * that is not proven: what its launches recorded goes by the kernel's own gaps. */
 static wl_status decide_guards(work *w)
@@ -682,32 +695,153 @@ static wl_status find_noted_kernel(work *w, wl_error *why)
     double started = wl_seconds();
     wl_status status = replay_world_find_kernel(&s->world, w->note->module, w->note->kernel,
                                                 &w->kernel, why);
-    w->finding = wl_seconds() - started;
+    w->finding += wl_seconds() - started;
     return status;
 }
 
-static wl_status take_up(work *w, replay_outcome *out)
+static wl_status take_up_kernel(work *w, replay_outcome *out)
 {
-    replay_session *s = w->s;
-    wl_error why = {0};
-    if (!s->world.machine)
-        return say_nothing_known(w, "its device is not known", out);
-    wl_status status = find_noted_kernel(w, &why);
-    w->counted = replay_recorded_patched(s->recorded, w->note->id);
-    if (status != WL_OK && status != WL_NOMEM && w->counted)
-        return say_counts_alone(w, out);
-    if (status != WL_OK)
-        return status == WL_NOMEM ? status : say_nothing_known(w, why.text, out);
-    w->completed = replay_recorded_has(s->recorded, w->note->id);
     const replay_shape shape = {w->grid, w->block, w->cluster, w->note->dynamic_shared};
-    w->mapped = replay_shape_mapped(&w->kernel->shapes, &shape, &s->settings) || w->completed;
+    w->mapped = replay_shape_mapped(&w->kernel->shapes, &shape, &w->s->settings) || w->completed;
     const char *reason = not_replayable(w);
     if (reason && w->counted)
         return say_counts_alone(w, out);
     if (reason)
         return say_nothing_known(w, reason, out);
-    status = decide_guards(w);
+    wl_status status = decide_guards(w);
     return status == WL_OK ? known_or_new(w, out) : status;
+}
+
+static wl_status take_up_ptx(work *w, replay_outcome *out)
+{
+    wl_error why = {0};
+    wl_status status = find_noted_kernel(w, &why);
+    w->counted = replay_recorded_patched(w->s->recorded, w->note->id);
+    if (status != WL_OK && status != WL_NOMEM && w->counted)
+        return say_counts_alone(w, out);
+    if (status != WL_OK)
+        return status == WL_NOMEM ? status : say_nothing_known(w, why.text, out);
+    w->completed = replay_recorded_has(w->s->recorded, w->note->id);
+    return take_up_kernel(w, out);
+}
+
+/* ---- machine code beside PTX ---- */
+
+/* What recorded did so by the kernel's PTX, and other launches are estimated by it. */
+static const char *why_by_ptx(const work *w)
+{
+    const replay_session *s = w->s;
+    if (w->note->flags & CAP_NOTE_PROBED || replay_recorded_kernel(s->recorded, w->note->kernel))
+        return "launches of it recorded what depends on data, by its PTX";
+    return replay_what_needs_ptx(s->settings.probes | replay_recorded_probes(s->recorded));
+}
+
+/* Whether the PTX says more of the launch than machine code that has no gaps: of all basic blocks how often they
+ * ran. */
+static wl_status is_whole_by_ptx(work *w, bool *whole)
+{
+    replay_world_kernel *k = NULL;
+    flow_launch launch = flow_launch_of(w);
+    wl_error ignored;
+    wl_status status = replay_world_find_kernel(&w->s->world, w->note->module, w->note->kernel, &k,
+                                                &ignored);
+    *whole = false;
+    if (status != WL_OK)
+        return status == WL_NOMEM ? status : WL_OK;
+    status = replay_world_decide(&w->s->world, w->note->module, &launch, &k);
+    *whole = k->facts.whole;
+    return status;
+}
+
+/* The part of the machine code that the launch runs becomes the work's kernel. WL_UNSUPPORTED where less follows from the
+ * launch than by its PTX, with the reason. */
+static wl_status prove_machine_code(work *w, replay_world_kernel *k, wl_error *why)
+{
+    flow_launch launch = flow_launch_of(w);
+    bool whole = false;
+    wl_status status = replay_world_decide(&w->s->world, w->note->module, &launch, &k);
+    if (status == WL_OK && k->ngaps)
+        return wl_fail(why, WL_UNSUPPORTED,
+                       "not all that it accesses follows from its launch (%s)", k->gaps[0].reason);
+    if (status == WL_OK && !k->facts.whole)
+        status = is_whole_by_ptx(w, &whole);
+    if (status == WL_OK && whole)
+        return wl_fail(why, WL_UNSUPPORTED,
+                       "how often each of its instructions ran does not follow from its launch");
+    w->kernel = k;
+    return status;
+}
+
+/* WL_NOENT: the module has none beside its PTX, or there is no time to look. Else *base is what the launch's kernel is
+ * by machine code, whatever comes of it. */
+static wl_status find_machine_code(work *w, replay_world_kernel **base, wl_error *why)
+{
+    replay_session *s = w->s;
+    *base = NULL;
+    if (beyond_limits(s))
+        return WL_NOENT;
+    double started = wl_seconds();
+    wl_status status = replay_world_find_machine(&s->world, w->note->module, w->note->kernel, base,
+                                                 &w->machine, why);
+    if (status == WL_OK && why_by_ptx(w))
+        status = wl_fail(why, WL_UNSUPPORTED, "%s", why_by_ptx(w));
+    if (status == WL_OK)
+        status = prove_machine_code(w, *base, why);
+    w->finding += wl_seconds() - started;
+    return status;
+}
+
+/* As if nothing had been tried. */
+static wl_status begin_anew(work *w, replay_outcome *out)
+{
+    replay_session *s = w->s;
+    forget_last(s);
+    s->arena = wl_arena_new();
+    w->kernel = NULL;
+    w->machine = 0;
+    *out = (replay_outcome){0};
+    return s->arena ? WL_OK : WL_NOMEM;
+}
+
+static void remark_ptx(work *w, replay_world_kernel *base, const char *why, replay_outcome *out)
+{
+    replay_session *s = w->s;
+    if (!base || base->remarked)
+        return;
+    base->remarked = true;
+    snprintf(s->remark, sizeof s->remark, "%s is counted by its PTX, not by its machine code: %s",
+             w->note->kernel, why);
+    out->remark = s->remark;
+}
+
+/* *done: the outcome is there. Else it is to be found by the PTX. */
+static wl_status take_up_machine_code(work *w, replay_outcome *out, bool *done)
+{
+    replay_world_kernel *base = NULL;
+    wl_error why = {0};
+    wl_status status = find_machine_code(w, &base, &why);
+    *done = false;
+    if (status == WL_OK) {
+        status = take_up_kernel(w, out);
+        *done = status != WL_OK || out->kind != REPLAY_NOTHING || beyond_limits(w->s);
+        if (*done)
+            return status;
+        wl_fail(&why, WL_UNSUPPORTED, "%s", out->way.reason);
+    }
+    if (status == WL_NOMEM || !w->machine)
+        return status == WL_NOMEM ? status : WL_OK;
+    status = begin_anew(w, out);
+    remark_ptx(w, base, why.text, out);
+    return status;
+}
+
+static wl_status take_up(work *w, replay_outcome *out)
+{
+    bool done = false;
+    if (!w->s->world.machine)
+        return say_nothing_known(w, "its device is not known", out);
+    wl_status status = take_up_machine_code(w, out, &done);
+    return status == WL_OK && !done ? take_up_ptx(w, out) : status;
 }
 
 wl_status replay_note(replay_session *s, const cap_note *note, replay_outcome *out, wl_error *err)

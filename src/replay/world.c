@@ -58,10 +58,12 @@ static wl_status add_constant(replay_world *w, replay_world_object *o)
     return add_ghost(w, o->at, o->bytes, EMU_ALLOC_CONST, o->id);
 }
 
-/* What a constant of machine code holds at first; that of PTX is known when it is loaded. */
-static void fill_constant(replay_world_object *o, const replay_source *source)
+/* What a constant of machine code holds at first; that of PTX is known when it is loaded, but not all of
+ * it may be. */
+static void fill_constant(replay_world_object *o, const replay_world_module *m)
 {
-    const cuda_variable *v = replay_source_constant(source, o->name);
+    const cuda_variable *v = replay_source_constant(m->beside_number ? &m->beside : &m->source,
+                                                    o->name);
     if (v && v->initial && v->bytes == o->bytes)
         memcpy((void *)(uintptr_t)o->at, v->initial, v->bytes);
 }
@@ -107,7 +109,7 @@ static wl_status see_object(replay_world *w, const cap_object *r, wl_error *err)
     if (status == WL_OK && m && r->kind == CAP_OBJECT_CONST)
         status = add_constant(w, o);
     if (status == WL_OK && m && o->memory)
-        fill_constant(o, &m->source);
+        fill_constant(o, m);
     return status == WL_OK ? WL_OK : fail_nomem(err);
 }
 
@@ -124,9 +126,22 @@ bool replay_world_find_object(void *ctx, uint32_t object, emu_alloc *out)
 
 /* ---- modules ---- */
 
+/* Of PTX that nobody has seen it is as good as nothing. */
+static wl_status see_code_beside(replay_world *w, const cap_module *r, wl_error *err)
+{
+    replay_world_module *m = NULL;
+    HASH_FIND(hh, w->modules, &r->beside, sizeof r->beside, m);
+    if (!m || m->beside_number || m->source.kind != CAP_MODULE_PTX)
+        return WL_OK;
+    m->beside_number = r->id;
+    return replay_source_take(r, &m->beside) == WL_OK ? WL_OK : fail_nomem(err);
+}
+
 static wl_status see_module(replay_world *w, const cap_module *r, wl_error *err)
 {
     replay_world_module *m = NULL;
+    if (r->beside)
+        return see_code_beside(w, r, err);
     HASH_FIND(hh, w->modules, &r->id, sizeof r->id, m);
     if (m)
         return WL_OK;
@@ -162,10 +177,11 @@ static uint64_t variable_address_of(void *ctx, const ir_var *var, uint64_t size)
     return !o || o->bytes < size ? 0 : constant ? o->at : o->base;
 }
 
-static replay_code *find_kernel_code(replay_world *w, replay_world_module *m, const char *kernel)
+static replay_code *find_kernel_code(replay_world *w, replay_world_module *m, replay_source *source,
+                                     const char *kernel)
 {
     placing p = {w, m};
-    return replay_code_of(&m->source, kernel, w->machine, variable_address_of, &p);
+    return replay_code_of(source, kernel, w->machine, variable_address_of, &p);
 }
 
 static void kernel_free(replay_world_kernel *k)
@@ -185,15 +201,23 @@ static void kernel_free(replay_world_kernel *k)
     free(k);
 }
 
-static void module_free(replay_world_module *m)
+static void kernels_free(replay_world_kernel **kernels)
 {
     replay_world_kernel *k, *next;
-    replay_source_unload(&m->source); /* its slices use the proofs */
-    HASH_ITER (hh, m->kernels, k, next) {
-        HASH_DEL(m->kernels, k);
+    HASH_ITER (hh, *kernels, k, next) {
+        HASH_DEL(*kernels, k);
         kernel_free(k);
     }
+}
+
+static void module_free(replay_world_module *m)
+{
+    replay_source_unload(&m->source); /* its slices use the proofs */
+    replay_source_unload(&m->beside);
+    kernels_free(&m->kernels);
+    kernels_free(&m->machine);
     replay_source_clear(&m->source);
+    replay_source_clear(&m->beside);
     wl_vec_free(&m->variables);
     free(m);
 }
@@ -231,7 +255,7 @@ static wl_status list_kernel_gaps(replay_world_kernel *k)
 static wl_status prepare_kernel(replay_world *w, replay_world_module *m, replay_world_kernel *k)
 {
     wl_error *err = &k->error;
-    const replay_code *code = k->code = find_kernel_code(w, m, k->name);
+    const replay_code *code = k->code = find_kernel_code(w, m, k->source, k->name);
     if (!code)
         return fail_nomem(err);
     if (code->status != WL_OK)
@@ -248,8 +272,8 @@ static wl_status prepare_kernel(replay_world *w, replay_world_module *m, replay_
 
 /* `decided`: NULL, or `count` bytes, which are copied. */
 static replay_world_kernel *make_world_kernel(replay_world *w, replay_world_module *m,
-                                              const char *name, const uint8_t *decided,
-                                              uint32_t count)
+                                              replay_source *source, const char *name,
+                                              const uint8_t *decided, uint32_t count)
 {
     replay_world_kernel *k = calloc(1, sizeof *k);
     if (!k)
@@ -264,17 +288,24 @@ static replay_world_kernel *make_world_kernel(replay_world *w, replay_world_modu
     if (decided)
         k->decided = memcpy(copy, decided, count);
     k->number = ++w->nkernels;
+    k->source = source;
     k->status = prepare_kernel(w, m, k);
     return k;
 }
 
-static replay_world_kernel *new_world_kernel(replay_world *w, replay_world_module *m,
-                                             const char *name)
+static wl_status find_world_kernel(replay_world *w, replay_world_module *m, bool machine,
+                                   const char *name, replay_world_kernel **out, wl_error *err)
 {
-    replay_world_kernel *k = make_world_kernel(w, m, name, NULL, 0);
-    if (k)
-        HASH_ADD_KEYPTR(hh, m->kernels, k->name, strlen(k->name), k);
-    return k;
+    replay_world_kernel **of = machine ? &m->machine : &m->kernels, *k = NULL;
+    HASH_FIND_STR(*of, name, k);
+    if (!k && (k = make_world_kernel(w, m, machine ? &m->beside : &m->source, name, NULL, 0)))
+        HASH_ADD_KEYPTR(hh, *of, k->name, strlen(k->name), k);
+    *out = k;
+    if (!k)
+        return fail_nomem(err);
+    if (k->status != WL_OK)
+        *err = k->error;
+    return k->status;
 }
 
 wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char *name,
@@ -282,16 +313,19 @@ wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char 
 {
     replay_world_module *m = NULL;
     HASH_FIND(hh, w->modules, &module, sizeof module, m);
-    if (!m)
-        return wl_fail(err, WL_NOENT, "its code is not known");
-    HASH_FIND_STR(m->kernels, name, *out);
-    if (!*out)
-        *out = new_world_kernel(w, m, name);
-    if (!*out)
-        return fail_nomem(err);
-    if ((*out)->status != WL_OK)
-        *err = (*out)->error;
-    return (*out)->status;
+    return m ? find_world_kernel(w, m, false, name, out, err)
+             : wl_fail(err, WL_NOENT, "its code is not known");
+}
+
+wl_status replay_world_find_machine(replay_world *w, uint32_t module, const char *name,
+                                    replay_world_kernel **out, uint32_t *number, wl_error *err)
+{
+    replay_world_module *m = NULL;
+    HASH_FIND(hh, w->modules, &module, sizeof module, m);
+    if (!m || !m->beside_number)
+        return WL_NOENT;
+    *number = m->beside_number;
+    return find_world_kernel(w, m, true, name, out, err);
 }
 
 bool replay_world_has_kernel(const replay_world *w, uint32_t module, const char *name)
@@ -324,7 +358,8 @@ static replay_world_kernel *variant_of(replay_world *w, replay_world_module *m,
     for (replay_world_kernel *v = k->variants; v; v = v->next, count++)
         if (memcmp(v->decided, decided, npcs) == 0)
             return v;
-    replay_world_kernel *v = count < MAX_VARIANTS ? make_world_kernel(w, m, k->name, decided, npcs)
+    replay_world_kernel *v = count < MAX_VARIANTS ? make_world_kernel(w, m, k->source, k->name,
+                                                                      decided, npcs)
                                                   : NULL;
     if (v) {
         v->next = k->variants;
@@ -394,7 +429,7 @@ static wl_status see_symbol(replay_world *w, const cap_symbol *r, wl_error *err)
         bool loads = m->source.kind == CAP_MODULE_PTX && !replay_source_tried(&m->source);
         for (size_t i = 0; i < m->variables.count && loads; i++)
             if (m->variables.data[i] == r->object)
-                (void)find_kernel_code(w, m, "");
+                (void)find_kernel_code(w, m, &m->source, "");
     }
     bool fits = r->length && r->offset <= o->bytes && r->length <= o->bytes - r->offset;
     if (fits)
@@ -406,12 +441,13 @@ static wl_status see_symbol(replay_world *w, const cap_symbol *r, wl_error *err)
 /* Puts what the program's constants hold now where machine code reads them. False, with a name, where
  * that is not known of one. */
 static bool fill_program_bank(const replay_world *w, const replay_world_module *m,
-                              const replay_code *code, uint64_t *hash, const char **unknown)
+                              const replay_world_kernel *k, uint64_t *hash, const char **unknown)
 {
     uint64_t bytes = 0;
-    unsigned char *bank = replay_code_program_bank(code, &bytes);
-    for (size_t i = 0; bank && i < m->source.variables.count; i++) {
-        const cuda_variable *v = &m->source.variables.list[i];
+    const cuda_variables *variables = &k->source->variables;
+    unsigned char *bank = replay_code_program_bank(k->code, &bytes);
+    for (size_t i = 0; bank && i < variables->count; i++) {
+        const cuda_variable *v = &variables->list[i];
         const replay_world_object *o = v->constant ? variable_of(w, m, v->name) : NULL;
         *unknown = v->name;
         if (!v->constant)
@@ -447,7 +483,7 @@ bool replay_world_constants(replay_world *w, uint32_t module, const replay_world
         const ir_var *var = facts->constants[i];
         bool known = replay_code_settled(kernel->code, var) ||
                      (replay_code_is_program_bank(kernel->code, var)
-                          ? fill_program_bank(w, m, kernel->code, hash, unknown)
+                          ? fill_program_bank(w, m, kernel, hash, unknown)
                           : see_constant(w, m, var, hash, unknown));
         if (!known)
             return false;

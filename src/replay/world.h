@@ -36,6 +36,7 @@ typedef struct replay_world_kernel {
     wl_arena *arena;
     wl_status status; /* WL_OK: facts and slice are there; else `error` says why not */
     wl_error error;
+    replay_source *source; /* what its code is of */
     const replay_code *code;
     replay_facts facts;
     replay_fills fills;
@@ -54,6 +55,7 @@ typedef struct replay_world_kernel {
     const uint8_t *decided;
     struct replay_world_kernel *variants, *next; /* those of the kernel as it is */
     flow_kernel *asked;                          /* to find out; NULL before */
+    bool remarked; /* of machine code: the report says why launches are not counted by it */
     UT_hash_handle hh;
 } replay_world_kernel;
 
@@ -62,6 +64,11 @@ typedef struct replay_world_module {
     replay_source source;
     wl_vec(uint32_t) variables; /* objects */
     replay_world_kernel *kernels;
+    /* The machine code that came beside its PTX, which is what ran; its kernels have the module's variables.
+     * Number 0: there is none. */
+    uint32_t beside_number;
+    replay_source beside;
+    replay_world_kernel *machine;
     UT_hash_handle hh;
 } replay_world_module;
 
@@ -88,7 +95,11 @@ bool replay_world_find_object(void *ctx, uint32_t object, emu_alloc *out);
  * says why; *out may be there all the same, with its gaps. */
 wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char *name,
                                    replay_world_kernel **out, wl_error *err);
-/* Whether that was asked for before, so that it takes no time. */
+/* The same of the machine code that the module has beside its PTX, with the number that this has. WL_NOENT without a
+ * text: there is none. */
+wl_status replay_world_find_machine(replay_world *w, uint32_t module, const char *name,
+                                    replay_world_kernel **out, uint32_t *number, wl_error *err);
+/* Whether the first was asked for before, so that it takes no time. */
 bool replay_world_has_kernel(const replay_world *w, uint32_t module, const char *name);
 /* Puts in the place of the kernel what is left of it in launches that decide as this one does, where
  * more of that follows from the launch: with a number of its own, so that its launches are told

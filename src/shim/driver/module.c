@@ -4,6 +4,7 @@
 #include "cuda/fatbin.h"
 #include "ptx/link.h"
 #include "ptx/outline.h"
+#include "program/options.h"
 #include "record/record.h"
 
 #include <dlfcn.h>
@@ -33,8 +34,9 @@ struct drv_module { /* a CUmodule or a CUlibrary */
     const void *image; /* in a mapped file, read when it is needed */
     char *text;        /* PTX; malloc'ed */
     size_t length;
-    unsigned char *cubin; /* what came in place of PTX; malloc'ed */
+    unsigned char *cubin; /* what came in place of PTX, or what runs of it; malloc'ed */
     size_t cubin_bytes;
+    const char *no_cubin; /* why the latter is not known */
     cuda_layouts layouts; /* of its kernels, once it is used */
     char *name;           /* of the file */
     bool used;
@@ -89,11 +91,24 @@ static bool read_module_ptx(drv_module *m, const void *image, size_t size)
     return status == WL_OK && m->text;
 }
 
-/* The image's PTX, or else its machine code. */
+/* CUDA_FORCE_PTX_JIT has the driver compile PTX in any case. */
+static bool compiles_always(void)
+{
+    const char *forced = getenv("CUDA_FORCE_PTX_JIT");
+    return forced && strcmp(forced, "") != 0 && strcmp(forced, "0") != 0;
+}
+
+/* The image's PTX, or else its machine code; both where that is asked for, if it is what runs. */
 static void read_module_code(drv_module *m, const void *image, size_t size)
 {
-    if (!read_module_ptx(m, image, size))
-        (void)cuda_image_cubin(image, size, drv_sm(), &m->cubin, &m->cubin_bytes, NULL);
+    bool ptx = read_module_ptx(m, image, size);
+    if (ptx && strcmp(prog_options_get()->code, "machine") != 0)
+        return;
+    if (ptx && compiles_always())
+        m->no_cubin = "CUDA_FORCE_PTX_JIT has the driver compile it";
+    else if (cuda_image_cubin(image, size, drv_sm(), &m->cubin, &m->cubin_bytes, NULL) != WL_OK)
+        m->no_cubin = "there is no machine code beside it that the device runs, so that the driver "
+                      "compiles it";
 }
 
 /* ---- variables ---- */
@@ -187,6 +202,23 @@ static void list_variables(drv_module *m)
     }
 }
 
+/* Of a module with PTX what its kernels run, where that was asked for. */
+static void write_cubin_beside(drv_module *m)
+{
+    const char *name = m->name ? m->name : "memory";
+    if (m->cubin) {
+        rec_module(CAP_MODULE_CUBIN, name, (const char *)m->cubin, m->cubin_bytes, m->number);
+        rec_remark("Kernels of %s are counted by its machine code for sm_%u where all that they "
+                   "access follows from their launches, but for those that are named",
+                   name, cuda_cubin_sm(m->cubin, m->cubin_bytes));
+    } else if (strcmp(prog_options_get()->code, "machine") == 0) {
+        rec_remark("Kernels of %s are counted by their PTX, not by machine code: %s", name,
+                   m->no_cubin ? m->no_cubin : "how it was loaded was not seen");
+    }
+    free(m->cubin);
+    m->cubin = NULL;
+}
+
 static void list_cubin_variables(drv_module *m)
 {
     cuda_variables found;
@@ -204,7 +236,7 @@ static void write_cubin(drv_module *m)
     if (!m->cubin)
         return;
     m->number = rec_module(CAP_MODULE_CUBIN, m->name ? m->name : "memory", (const char *)m->cubin,
-                           m->cubin_bytes);
+                           m->cubin_bytes, 0);
     cuda_cubin_layouts(m->cubin, m->cubin_bytes, &m->layouts);
     list_cubin_variables(m);
     if (keeps_cubins)
@@ -222,7 +254,8 @@ static void begin_module_use(drv_module *m)
         write_cubin(m);
         return;
     }
-    m->number = rec_module(CAP_MODULE_PTX, m->name ? m->name : "memory", m->text, m->length);
+    m->number = rec_module(CAP_MODULE_PTX, m->name ? m->name : "memory", m->text, m->length, 0);
+    write_cubin_beside(m);
     list_variables(m);
     if (keeps_texts)
         return;
