@@ -135,7 +135,7 @@ bool flow_runs_together(const flow_function *f, uint32_t block)
 bool flow_is_full_barrier(const flow_function *f, const ir_insn *insn)
 {
     return flow_is_barrier(insn) && ir_has(insn, IR_S_sync) && insn->noperands == 1 &&
-           !ir_has(insn, IR_S_warp) && !ir_has(insn, IR_S_cluster) && insn->guard == IR_NONE &&
+           !ir_has(insn, IR_S_cluster) && insn->guard == IR_NONE &&
            flow_runs_together(f, f->block_of[insn->pc]);
 }
 

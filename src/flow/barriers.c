@@ -1,17 +1,9 @@
 /* Barriers, and whether they alone order what a kernel does. */
 #include "flow/barriers.h"
 
+#include "flow/taint.h"
+
 /* ---- instructions ---- */
-
-static bool is_of_block(const ir_insn *insn)
-{
-    return (insn->op == IR_bar || insn->op == IR_barrier) && !ir_has(insn, IR_S_warp);
-}
-
-static bool is_of_warp(const ir_insn *insn)
-{
-    return insn->op == IR_bar && ir_has(insn, IR_S_warp);
-}
 
 static const ir_operand *operand_at(const ir_insn *insn, uint32_t n)
 {
@@ -106,8 +98,8 @@ static const char *why_not_insn(const flow_function *f, const ir_insn *insn)
     case IR_EFFECT_STORE:
         return is_plain_access(insn) ? NULL : "it accesses memory otherwise than by plain loads";
     case IR_EFFECT_BARRIER:
-        return is_of_warp(insn)    ? NULL
-               : is_of_block(insn) ? meets_block(insn) ? NULL : "some threads meet by themselves"
+        return flow_is_warp_barrier(insn)    ? NULL
+               : flow_is_barrier(insn) ? meets_block(insn) ? NULL : "some threads meet by themselves"
                                    : "it waits for more than threads";
     case IR_EFFECT_ATOMIC:
         return is_plain_atomic(insn) ? NULL : "its atomics order memory, or it is not known which";
@@ -159,7 +151,7 @@ static const char *why_not_kernel(const flow_kernel *k)
             continue;
         if (f->unknown[i])
             return "it has instructions that are not known";
-        if (!why && is_of_block(insn) && !comes_together(f, insn, FLOW_BLOCK))
+        if (!why && flow_is_barrier(insn) && !comes_together(f, insn, FLOW_BLOCK))
             why = "not all threads come to the same barriers";
         if (why)
             return why;
@@ -171,8 +163,8 @@ static bool is_known_barrier(const flow_function *f, const ir_insn *insn)
 {
     if (!f->blocks[f->block_of[insn->pc]].reached)
         return false;
-    return is_of_block(insn) ||
-           (is_of_warp(insn) && names_whole_warp(insn) && comes_together(f, insn, FLOW_WARP));
+    return flow_is_barrier(insn) ||
+           (flow_is_warp_barrier(insn) && names_whole_warp(insn) && comes_together(f, insn, FLOW_WARP));
 }
 
 wl_status flow_find_barriers(const flow_kernel *k, wl_arena *arena, flow_barriers *out)
@@ -184,7 +176,7 @@ wl_status flow_find_barriers(const flow_kernel *k, wl_arena *arena, flow_barrier
     out->rows = wl_new_array(arena, flow_barrier, (size_t)f->func->ninsns + 1);
     for (uint32_t i = 0; out->rows && i < f->func->ninsns; i++) {
         const ir_insn *insn = &f->func->insns[i];
-        flow_meets meets = is_of_warp(insn)         ? FLOW_MEETS_WARP
+        flow_meets meets = flow_is_warp_barrier(insn)         ? FLOW_MEETS_WARP
                            : ir_has(insn, IR_S_red) ? FLOW_MEETS_RESULT
                                                     : FLOW_MEETS_BLOCK;
         if (is_known_barrier(f, insn))

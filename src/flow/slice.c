@@ -199,7 +199,7 @@ static bool is_control_insn(const flow_kernel *k, const ir_insn *insn)
     case IR_bget:
     case IR_bput: return true;
     case IR_call: return flow_callee(k, insn) != FLOW_NONE;
-    default: return flow_is_barrier(insn);
+    default: return flow_is_barrier(insn) || flow_is_warp_barrier(insn);
     }
 }
 

@@ -99,7 +99,12 @@ static bool is_volatile(const ir_insn *insn)
 
 bool flow_is_barrier(const ir_insn *insn)
 {
-    return insn->op == IR_bar || insn->op == IR_barrier;
+    return (insn->op == IR_bar || insn->op == IR_barrier) && !ir_has(insn, IR_S_warp);
+}
+
+bool flow_is_warp_barrier(const ir_insn *insn)
+{
+    return insn->op == IR_bar && ir_has(insn, IR_S_warp);
 }
 
 flow_literal flow_clean_where(const flow_function *f, uint32_t value, const flow_place *at)
@@ -562,10 +567,13 @@ static void taint_stored(state *s, const flow_address *a, flow_source control)
 
 /* ---- barriers and exchanges ---- */
 
-/* Where not all threads are known to meet, shared memory may be read before or after it is written.
- */
+/* Where not all threads are known to meet, shared memory may be read before or after it is written. A warp's barrier
+ * orders nothing between warps; where only some data leads to it, what it orders within the warp is what the
+ * same data leads to, and not proven, else lanes would race with other data. */
 static void synchronise(state *s, flow_source control)
 {
+    if (flow_is_warp_barrier(s->insn))
+        return;
     if (!flow_is_barrier(s->insn)) {
         stain(s, &s->k->unordered, here(s, FLOW_UNORDERED));
         return;

@@ -31,7 +31,9 @@ static inline bool flow_keeps_old(const flow_value *v, flow_runs runs)
 
 /* Of the instruction's guard, where its block runs. */
 flow_source flow_guard_source(const flow_function *f, const ir_insn *insn);
-/* bar and barrier, of threads of a block or warp; not mbarrier. */
+/* bar and barrier, of threads of a block or cluster; neither a warp's nor mbarrier. */
 bool flow_is_barrier(const ir_insn *insn);
+/* bar.warp.sync. */
+bool flow_is_warp_barrier(const ir_insn *insn);
 
 #endif

@@ -357,6 +357,41 @@ CASE(a_barrier_under_a_loaded_branch_orders_nothing,
     assert_false(slice(s, pc_of(s, "bar.sync", 0)));
 }
 
+/* What lanes of a warp do together there orders nothing that other warps see, and what the block orders by a barrier of
+ * its own is as known as it was. */
+CASE(a_warps_barrier_is_none_of_the_block,
+     WITH(".shared .align 4 .b8 table[128];\n", "mov.u32 %r5, table;\n"
+                                                "st.shared.u32 [%r5], %r2;\n"
+                                                "bar.sync 0;\n"
+                                                "ld.global.u32 %r3, [%d1];\n"
+                                                "setp.eq.u32 %p1, %r3, 0;\n"
+                                                "@%p1 bra skip;\n"
+                                                "bar.warp.sync 0xffffffff;\n"
+                                                "skip:\n"
+                                                "ld.shared.u32 %r9, [%r5];\n"
+                                                "mad.wide.u32 %d3, %r9, 4, %d2;\n"
+                                                "st.global.u32 [%d3], %r2;\n"
+                                                "ret;"))
+{
+    assert_true(proven(s, pc_of(s, "[%d3]", 0)));
+    assert_false(slice(s, pc_of(s, "bar.warp.sync", 0)));
+    assert_true(slice(s, pc_of(s, "bar.sync", 0)));
+}
+
+/* A warp's barrier that all come to is where its lanes meet in the slice, too. */
+CASE(a_warps_barrier_is_in_the_slice,
+     WITH(".shared .align 4 .b8 table[128];\n", "mov.u32 %r5, table;\n"
+                                                "st.shared.u32 [%r5], %r2;\n"
+                                                "bar.warp.sync 0xffffffff;\n"
+                                                "ld.shared.u32 %r9, [%r5];\n"
+                                                "mad.wide.u32 %d3, %r9, 4, %d2;\n"
+                                                "st.global.u32 [%d3], %r2;\n"
+                                                "ret;"))
+{
+    assert_true(proven(s, pc_of(s, "[%d3]", 0)));
+    assert_true(slice(s, pc_of(s, "bar.warp.sync", 0)));
+}
+
 /* What threads bring into a reduction is in its result: data, or a branch that data decides. */
 static void reductions_of_barriers_depend_on_what_goes_in(void **state)
 {
@@ -773,6 +808,8 @@ int main(void)
         cmocka_unit_test(sources_have_names),
         cmocka_unit_test(shuffles_on_both_sides_of_a_branch_meet),
         cmocka_unit_test(a_barrier_under_a_loaded_branch_orders_nothing),
+        cmocka_unit_test(a_warps_barrier_is_none_of_the_block),
+        cmocka_unit_test(a_warps_barrier_is_in_the_slice),
         cmocka_unit_test(reductions_of_barriers_depend_on_what_goes_in),
         cmocka_unit_test(the_outer_of_two_branches_is_named),
         cmocka_unit_test(calls_through_pointers_are_unknown),
