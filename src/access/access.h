@@ -29,8 +29,8 @@ typedef enum acc_space {
 } acc_space;
 
 /* How the instruction asked. A set; the values stand in captures and profiles. MATRIX, TEXTURE,
- * ASYNC,
- * BARRIER, BOX, GOES_ON and CACHED change how a request is counted, the others are only kept. */
+ * ASYNC, BARRIER, BOX, GOES_ON, CACHED, POPC and SPIN change how a request is counted, the others
+ * are only kept. */
 enum acc_flag {
     ACC_ASYNC = 1,
     ACC_BULK = 2,
@@ -43,7 +43,11 @@ enum acc_flag {
     ACC_BARRIER = 128, /* mbarrier operations: lanes that meet at one are no bank conflict */
     ACC_BOX = 256, /* a tensor's box, which one thread asked for: lanes are rows of it, or pieces */
     ACC_GOES_ON = 512, /* more rows of the box before, in the same object: no request of its own */
-    ACC_CACHED = 1024  /* cp.async.ca, which fills L1 as loads do */
+    ACC_CACHED = 1024, /* cp.async.ca, which fills L1 as loads do */
+    /* Of machine code, in shared memory: lanes of one word are counted, and it is updated once; and a
+     * compare-and-swap of which only the lanes take part that succeed, the others try again. */
+    ACC_POPC = 2048,
+    ACC_SPIN = 4096
 };
 
 /* A stride where there is none. */

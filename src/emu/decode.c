@@ -480,6 +480,8 @@ emu_mem *emu_mem_new(emu_decode *d, const ir_insn *i, ir_space space, acc_op op)
     mem->flags = (uint16_t)((ir_has(i, IR_S_volatile) ? ACC_VOLATILE : 0) |
                             (ir_has(i, IR_S_nc) || i->op == IR_ldu ? ACC_READONLY : 0) |
                             (i->op == IR_mbarrier ? ACC_BARRIER : 0) |
+                            (i->op == IR_red && ir_has(i, IR_S_popc) ? ACC_POPC : 0) |
+                            (ir_has(i, IR_S_spin) ? ACC_SPIN : 0) |
                             (i->op == IR_ldmatrix || i->op == IR_stmatrix ? ACC_MATRIX : 0) |
                             (space == IR_SPACE_GENERIC ? ACC_GENERIC : 0));
     return mem;

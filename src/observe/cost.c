@@ -111,7 +111,7 @@ static bool shared_run(const obs_run *run, uint32_t bytes, acc_op op, uint32_t f
     uint32_t units = (uint32_t)(step / bytes) & (width - 1);
     uint32_t common = units ? units & (0 - units)
                             : width; /* gcd(width, units), both powers of two where it matters */
-    bool atomic = op == ACC_ATOMIC || op == ACC_REDUCTION;
+    bool atomic = obs_takes_turns(op, flags);
     uint32_t ways = (in_group * common + width - 1) / width;
     if (step == 0)
         ways = atomic ? in_group : 1;
@@ -119,6 +119,8 @@ static bool shared_run(const obs_run *run, uint32_t bytes, acc_op op, uint32_t f
         groups /= 2;
     cost->wavefronts = flags & ACC_BARRIER ? groups : groups * ways;
     cost->wavefronts_min = groups;
+    if (flags & ACC_SPIN)
+        obs_count_spin(cost);
     return true;
 }
 

@@ -68,7 +68,22 @@ typedef struct obs_cost {
     obs_shape shape;
     int64_t stride; /* of a strided request, else 0 */
     bool pieces;    /* of rows; the caller's to fill in, by obs_is_pieces */
+    bool unclear;   /* how many wavefronts is not known: it has the fewest */
 } obs_cost;
+
+/* Do lanes of one word in shared memory take turns? */
+static inline bool obs_takes_turns(acc_op op, uint32_t flags)
+{
+    return (op == ACC_ATOMIC || op == ACC_REDUCTION) && !(flags & (ACC_POPC | ACC_SPIN));
+}
+
+/* Of ACC_SPIN, counted as a load of the same words. */
+static inline void obs_count_spin(obs_cost *cost)
+{
+    cost->unclear = cost->wavefronts > cost->wavefronts_min;
+    cost->wavefronts_min *= 2;
+    cost->wavefronts = cost->wavefronts_min;
+}
 
 /* Consecutive active lanes whose addresses differ by a constant: lane + i has first + i * stride,
  * i < count. */

@@ -18,6 +18,7 @@ static void add_cost(obs_row *row, const obs_cost *cost, uint64_t times)
     insn->wavefronts_min += times * cost->wavefronts_min;
     insn->turns += times * cost->turns;
     row->pieces += cost->pieces ? times : 0;
+    insn->flags |= cost->unclear ? OBS_UNCLEAR : 0;
     *shapes[cost->shape] += times * cost->requests;
     if (cost->shape == OBS_SHAPE_STRIDED && cost->requests &&
         !obs_strides_add(&row->strides, cost->stride, times))

@@ -18,8 +18,9 @@
 enum { OBS_LINE_BYTES = 128, OBS_SECTOR_BYTES = 32, OBS_WORD_BYTES = 4, OBS_WORDS_PER_SECTOR = 8 };
 
 /* In an obs_insn's flags, beside those of the requests: most of these are pieces of rows, since the
- * block is less than a warp wide (cost.h). */
-enum { OBS_PIECES = 1 << 16 };
+ * block is less than a warp wide (cost.h); of some it is not known how many wavefronts they take, and they are counted
+ * with the fewest. */
+enum { OBS_PIECES = 1 << 16, OBS_UNCLEAR = 1 << 17 };
 
 /* One static memory instruction on one object. */
 typedef struct obs_insn {
@@ -29,7 +30,7 @@ typedef struct obs_insn {
     uint8_t space;   /* acc_space */
     uint8_t op;      /* acc_op */
     uint16_t bytes;  /* per lane, all elements of a vector */
-    uint32_t flags;  /* acc_flag, OBS_PIECES */
+    uint32_t flags;  /* acc_flag, OBS_PIECES, OBS_UNCLEAR */
     uint64_t requests;
     uint64_t active_lanes; /* summed over requests */
     uint64_t sectors;      /* distinct sectors moved, summed; 0 for shared memory */

@@ -115,8 +115,9 @@ static void instructions(csv *c)
         count_cell(c, row->c.active_lanes);
         known(c, !shared, row->c.sectors);
         known(c, !shared, row->c.sectors_min);
-        known(c, shared, row->c.wavefronts);
-        known(c, shared, row->c.wavefronts_min);
+        bool clear = !(row->c.flags & OBS_UNCLEAR);
+        known(c, shared && clear, row->c.wavefronts);
+        known(c, shared && clear, row->c.wavefronts_min);
         count_cell(c, row->c.uniform);
         count_cell(c, row->c.contiguous);
         count_cell(c, row->c.misaligned);

@@ -163,8 +163,10 @@ static json_t *instruction_json(const rep_data *d, const prof_instruction *i, co
     rep_put_count(row, K(instruction, requests), sum->requests);
     rep_put_count(row, K(instruction, sectors), sum->sectors);
     rep_put_count(row, K(instruction, sectors_min), sum->sectors_min);
-    rep_put_count(row, K(instruction, wavefronts), sum->wavefronts);
-    rep_put_count(row, K(instruction, wavefronts_min), sum->wavefronts_min);
+    if (!(sum->flags & OBS_UNCLEAR)) {
+        rep_put_count(row, K(instruction, wavefronts), sum->wavefronts);
+        rep_put_count(row, K(instruction, wavefronts_min), sum->wavefronts_min);
+    }
     rep_put_count(row, K(instruction, active_lanes), sum->active_lanes);
     return row;
 }
@@ -179,6 +181,7 @@ static bool add_up_instructions(const prof_instruction *first, const prof_instru
         if (i->c.space != space)
             continue;
         *one = *one ? *one : i;
+        sum->flags |= i->c.flags;
         sum->requests += i->c.requests;
         sum->active_lanes += i->c.active_lanes;
         sum->sectors += i->c.sectors;
