@@ -23,6 +23,7 @@ import store
 
 SPACES = {"global": "sectors", "local": "sectors_local", "shared": "wavefronts"}
 ASYNC, BULK, TEXTURE = 1, 2, 64  # access/access.h
+UNCLEAR = 1 << 17  # observe/summary.h
 
 
 def build(program, folder):
@@ -63,7 +64,7 @@ def claims_of(profile, launch):
     for pc, space, flags, sectors, wavefronts in profile.execute(
             "SELECT pc, n.name, flags, sectors, wavefronts FROM launch_instructions i JOIN names n "
             "ON n.kind = 'space' AND n.value = i.space WHERE launch = ?", (launch,)):
-        if space in SPACES and not flags & (TEXTURE | BULK) and not (flags & ASYNC and space == "shared"):
+        if space in SPACES and not flags & (TEXTURE | BULK) and not (flags & (ASYNC | UNCLEAR) and space == "shared"):
             add(pc, SPACES[space], wavefronts if space == "shared" else sectors)
     return claims
 
@@ -72,12 +73,12 @@ def shape_of(launch):
     return launch["kernel"], tuple(launch["grid"]), tuple(launch["block"]), launch["dynamic_shared"]
 
 
-def run(warplens, made, folder):
+def run(warplens, made, folder, *options, **variables):
     """What was counted from machine code, by kernel and shape: each that is unlike the others. One
     thread runs block after block, so that what depends on their order is the same each time."""
     out = os.path.join(folder, "run.wlprof")
-    subprocess.run([warplens, "profile", "-q", "-f", "--code", "machine", "--threads", "1", "-o", out, "--", made], cwd=folder, check=False,
-                   stdin=subprocess.DEVNULL, stdout=sys.stderr, timeout=600)
+    subprocess.run([warplens, "profile", "-q", "-f", "--code", "machine", "--threads", "1", *options, "-o", out, "--", made], cwd=folder,
+                   check=False, stdin=subprocess.DEVNULL, stdout=sys.stderr, timeout=600, env={**os.environ, **variables})
     found, profile = {}, sqlite3.connect(out)
     for launch, kernel, *numbers in profile.execute(
             "SELECT l.id, k.mangled, grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_shared FROM launches l "
@@ -90,11 +91,11 @@ def run(warplens, made, folder):
     return found
 
 
-def replay_program(warplens, program, folder, launches):
+def replay_program(warplens, program, folder, launches, *options, **variables):
     made = build(program, folder)
     if not made:
         return [{"launch": x["id"], "reason": "the program could not be compiled"} for x in launches]
-    codes, found = codes_of(made), run(warplens, made, folder)
+    codes, found = codes_of(made), run(warplens, made, folder, *options, **variables)
     lines = []
     for launch in launches:
         alike = [x for x in launches if shape_of(x) == shape_of(launch)]

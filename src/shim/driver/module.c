@@ -202,19 +202,40 @@ static void list_variables(drv_module *m)
     }
 }
 
+/* Whether the report says it of another module of the same file, with or without machine code. */
+static bool is_code_told(const drv_module *m)
+{
+    for (const drv_module *other = modules; other; other = other->next)
+        if (other != m && other->used && !other->no_cubin == !m->no_cubin &&
+            (m->name ? other->name && strcmp(m->name, other->name) == 0 : !other->name))
+            return true;
+    return false;
+}
+
+static void tell_code(const drv_module *m, const char *name)
+{
+    if (is_code_told(m))
+        return;
+    if (m->no_cubin)
+        rec_remark("Kernels of %s are counted by their PTX, not by machine code: %s", name,
+                   m->no_cubin);
+    else
+        rec_remark("Kernels of %s are counted by its machine code for sm_%u where all that they "
+                   "access follows from their launches, but for those that are named",
+                   name, cuda_cubin_sm(m->cubin, m->cubin_bytes));
+}
+
 /* Of a module with PTX what its kernels run, where that was asked for. */
 static void write_cubin_beside(drv_module *m)
 {
     const char *name = m->name ? m->name : "memory";
-    if (m->cubin) {
+    if (strcmp(prog_options_get()->code, "machine") != 0)
+        return;
+    if (m->cubin)
         rec_module(CAP_MODULE_CUBIN, name, (const char *)m->cubin, m->cubin_bytes, m->number);
-        rec_remark("Kernels of %s are counted by its machine code for sm_%u where all that they "
-                   "access follows from their launches, but for those that are named",
-                   name, cuda_cubin_sm(m->cubin, m->cubin_bytes));
-    } else if (strcmp(prog_options_get()->code, "machine") == 0) {
-        rec_remark("Kernels of %s are counted by their PTX, not by machine code: %s", name,
-                   m->no_cubin ? m->no_cubin : "how it was loaded was not seen");
-    }
+    else if (!m->no_cubin)
+        m->no_cubin = "how it was loaded was not seen";
+    tell_code(m, name);
     free(m->cubin);
     m->cubin = NULL;
 }
