@@ -83,7 +83,8 @@ static uint32_t passes(const acc_request *access, uint32_t from, uint32_t lanes,
     size_t words = (access->bytes + 3) / 4 + 1;
     set s = {malloc(lanes * words * sizeof(uint64_t)), 0};
     uint32_t banks[32] = {0}, most = 0;
-    bool atomic = access->op == ACC_ATOMIC || access->op == ACC_REDUCTION;
+    bool atomic = (access->op == ACC_ATOMIC || access->op == ACC_REDUCTION) &&
+                  (access->flags & (ACC_POPC | ACC_SPIN)) == 0;
     for (uint32_t lane = from; lane < from + lanes; lane++) {
         uint64_t first = access->addr[lane] / 4,
                  last = (access->addr[lane] + access->bytes - 1) / 4;
@@ -108,6 +109,10 @@ static void wavefronts(const acc_request *access, obs_cost *cost)
         uint32_t any, words = (access->bytes + 3) / 4;
         cost->wavefronts += passes(access, from, lanes, &any);
         cost->wavefronts_min += !any ? 0 : access->bytes > 128 ? (words + 31) / 32 : 1;
+    }
+    if (access->flags & ACC_SPIN) { /* read and written, and not known where banks conflict */
+        cost->unclear = cost->wavefronts != cost->wavefronts_min;
+        cost->wavefronts = cost->wavefronts_min = cost->wavefronts_min + cost->wavefronts_min;
     }
 }
 

@@ -22,7 +22,7 @@ static void expect_same(const acc_request *access, obs_cost got, obs_cost want)
     if (got.lanes == want.lanes && got.sectors == want.sectors &&
         got.sectors_min == want.sectors_min && got.wavefronts == want.wavefronts &&
         got.wavefronts_min == want.wavefronts_min && got.turns == want.turns &&
-        got.shape == want.shape && got.stride == want.stride)
+        got.shape == want.shape && got.stride == want.stride && got.unclear == want.unclear)
         return;
     show(access);
     fail_msg("sectors %u/%u want %u/%u, wavefronts %u/%u want %u/%u, turns %u want %u, shape %d "
@@ -80,6 +80,11 @@ static void random_requests_agree(void **state)
         access.flags = pattern_below(&rng, 16) ? 0 : ACC_MATRIX;
         access.flags |= pattern_below(&rng, 4) ? 0 : ACC_ASYNC;
         access.flags |= pattern_below(&rng, 8) ? 0 : ACC_CACHED;
+        if (access.space == ACC_SHARED && access.op == ACC_REDUCTION && access.bytes == 4)
+            access.flags = pattern_below(&rng, 2) ? ACC_POPC : 0;
+        if (access.space == ACC_SHARED && access.op == ACC_ATOMIC &&
+            (access.bytes == 4 || access.bytes == 8))
+            access.flags = pattern_below(&rng, 2) ? ACC_SPIN : 0;
         obs_cost want = ref_cost(&access);
         expect_same(&access, cost_of_request(&access), want);
         if (obs_find_run(&access, &run)) {
@@ -236,6 +241,39 @@ static obs_cost shared(acc_op op, uint32_t bytes, uint32_t mask, int64_t stride)
     return cost_of(ACC_SHARED, op, bytes, mask, 0, stride);
 }
 
+static obs_cost atomic_of_machine_code(uint32_t flag, uint32_t bytes, uint32_t mask, int64_t stride)
+{
+    static uint64_t addr[32];
+    for (int i = 0; i < 32; i++)
+        addr[i] = (uint64_t)(stride * i);
+    acc_request access = {.space = ACC_SHARED,
+                          .op = flag == ACC_POPC ? ACC_REDUCTION : ACC_ATOMIC,
+                          .bytes = bytes,
+                          .flags = flag,
+                          .mask = mask,
+                          .addr = addr,
+                          .stride = mask == UINT32_MAX ? stride : ACC_IRREGULAR};
+    return cost_of_request(&access);
+}
+
+/* Lanes that are counted share a word, as in a load; a compare-and-swap reads and writes, and what it takes where banks
+ * conflict is not known. */
+static void atomics_of_machine_code_by_hand(void **state)
+{
+    const uint32_t full = UINT32_MAX;
+    (void)state;
+    expect_passes(atomic_of_machine_code(ACC_POPC, 4, full, 0), 1, 1);
+    expect_passes(atomic_of_machine_code(ACC_POPC, 4, full, 128), 32, 1);
+    expect_passes(atomic_of_machine_code(ACC_POPC, 4, 0xffff, 8), 1, 1);
+    expect_passes(atomic_of_machine_code(ACC_SPIN, 4, full, 4), 2, 2);
+    expect_passes(atomic_of_machine_code(ACC_SPIN, 4, 1, 0), 2, 2);
+    expect_passes(atomic_of_machine_code(ACC_SPIN, 8, full, 8), 4, 4);
+    assert_false(atomic_of_machine_code(ACC_SPIN, 4, full, 0).unclear);
+    assert_true(atomic_of_machine_code(ACC_SPIN, 4, full, 8).unclear);
+    assert_true(atomic_of_machine_code(ACC_SPIN, 4, 0xf0f, 128).unclear);
+    expect_passes(atomic_of_machine_code(ACC_SPIN, 4, full, 8), 2, 2);
+}
+
 static void shared_by_hand(void **state)
 {
     const uint32_t full = UINT32_MAX;
@@ -343,6 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_as_counted),     cmocka_unit_test(global_by_hand),
         cmocka_unit_test(boxes_are_one_request), cmocka_unit_test(shared_by_hand),
+        cmocka_unit_test(atomics_of_machine_code_by_hand),
         cmocka_unit_test(local_by_hand),         cmocka_unit_test(barriers_by_hand),
         cmocka_unit_test(turns_by_hand),         cmocka_unit_test(vectors_count_where_they_can),
         cmocka_unit_test(random_requests_agree),

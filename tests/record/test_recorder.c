@@ -53,7 +53,7 @@ static void lose_one(void)
 {
     static const char byte = 'x';
     pthread_mutex_lock(&rec_g.lock);
-    rec_module(CAP_MODULE_PTX, "large", &byte, (uint64_t)CAP_MAX_PAYLOAD + 1);
+    rec_module(CAP_MODULE_PTX, "large", &byte, (uint64_t)CAP_MAX_PAYLOAD + 1, 0);
     pthread_mutex_unlock(&rec_g.lock);
 }
 

@@ -63,7 +63,7 @@ static const char ptx[] =
     "{ .reg .u32 %r<3>; .reg .u64 %d<3>; mov.u32 %r2, %tid.x; mul.wide.u32 %d1, %r2, 4;\n"
     "  mov.u64 %d2, table; add.u64 %d2, %d2, %d1; st.global.u32 [%d2], 1; ret; }\n";
 
-enum { A = 1, B, STRIDE, OFFSET, TABLE, MODULE = 1, BYTES = 16384 };
+enum { A = 1, B, STRIDE, OFFSET, TABLE, MODULE = 1, BESIDE = 7, BYTES = 16384 };
 static const uint64_t base_a = 0x7f0000000000, base_b = 0x7f0000010020,
                       base_stride = 0x7f0000020000, base_table = 0x7f0000030010;
 
@@ -106,6 +106,22 @@ static void add_variable(fixture *f, uint32_t id, cap_object_kind kind, uint64_t
                                     .kind = kind,
                                     .module = MODULE,
                                     .name = name}});
+}
+
+/* PTX, and beside it the machine code that the GPU ran. */
+static void begin_both(fixture *f)
+{
+    size_t size;
+    char *cubin = lifting_assemble(ptx, "-arch=sm_90", false, &size);
+    begin(f, CAP_MODULE_PTX, ptx, strlen(ptx));
+    see(f, &(cap_record){.type = CAP_MODULE,
+                         .module = {.id = BESIDE,
+                                    .kind = CAP_MODULE_CUBIN,
+                                    .name = "m",
+                                    .code = cubin,
+                                    .length = size,
+                                    .beside = MODULE}});
+    free(cubin);
 }
 
 static void begin_machine(fixture *f)
@@ -357,6 +373,95 @@ static void variables_are_objects(void **state)
     end(&f);
 }
 
+/* ---- beside PTX ---- */
+
+/* What follows from the launch is counted by what ran, the rest by its PTX, and why is said once. */
+static void what_ran_counts(void **state)
+{
+    (void)state;
+    lifting_need_ptxas();
+    const uint64_t p[] = {base_a, base_b};
+    fixture both, machine;
+    begin_both(&both);
+    begin_machine(&machine);
+    assert_int_equal(copy(&both, base_a, base_b, 1000, 3), REPLAY_LAUNCH);
+    assert_int_equal(copy(&machine, base_a, base_b, 1000, 3), REPLAY_LAUNCH);
+    assert_int_equal(both.out.launch.module, BESIDE);
+    assert_null(both.out.remark);
+    assert_int_equal(both.out.launch.summary.ninsns, machine.out.launch.summary.ninsns);
+    for (uint32_t i = 0; i < machine.out.launch.summary.ninsns; i++)
+        assert_memory_equal(&both.out.launch.summary.insns[i],
+                            &machine.out.launch.summary.insns[i], sizeof(obs_insn));
+    assert_int_equal(copy(&both, base_a, base_b, 1000, 3), REPLAY_REPEAT);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(launch(&both, "scatter", 1, 32, p, sizeof p), i ? REPLAY_REPEAT : REPLAY_LAUNCH);
+        assert_int_equal(both.out.launch.module, i ? 0 : MODULE);
+        assert_int_equal(!both.out.remark, i);
+        if (!i)
+            assert_string_equal(both.out.remark,
+                                "scatter is counted by its PTX, not by its machine code: not all that it "
+                                "accesses follows from its launch (its address depends on data loaded "
+                                "from memory)");
+    }
+    end(&both);
+    end(&machine);
+}
+
+/* Of a launch in clusters its rank is known by the PTX alone. */
+static void launches_choose(void **state)
+{
+    (void)state;
+    lifting_need_ptxas();
+    fixture f;
+    begin_both(&f);
+    assert_int_equal(launch(&f, "ranked", 4, 32, &base_a, sizeof base_a), REPLAY_LAUNCH);
+    assert_int_equal(f.out.launch.module, BESIDE);
+    assert_int_equal(launch_in_clusters(&f, "ranked", 4, 32, 2, &base_a, sizeof base_a),
+                     REPLAY_LAUNCH);
+    assert_int_equal(f.out.launch.module, MODULE);
+    assert_non_null(f.out.remark);
+    assert_int_equal(f.out.way.count, 0);
+    assert_int_equal(sums_of(&f, A, ACC_STORE).requests, 4 + 2);
+    end(&f);
+}
+
+/* The machine code's bank has all constants of the module, whichever the kernel reads. */
+static void constants_beside(void **state)
+{
+    (void)state;
+    lifting_need_ptxas();
+    fixture f;
+    const uint32_t eight = 8;
+    begin_both(&f);
+    add_variable(&f, STRIDE, CAP_OBJECT_CONST, base_stride, 4, "stride");
+    add_variable(&f, OFFSET, CAP_OBJECT_CONST, base_stride + 4, 4, "offset");
+    for (uint32_t value = 2; value <= eight; value += 6) {
+        assert_int_equal(launch(&f, "strided", 1, 32, &base_a, sizeof base_a), REPLAY_LAUNCH);
+        assert_int_equal(f.out.launch.module, BESIDE);
+        assert_int_equal(sums_of(&f, A, ACC_STORE).sectors, 4 * value);
+        write_stride(&f, &eight);
+    }
+    see(&f, &(cap_record){.type = CAP_SYMBOL, .symbol = {.object = OFFSET, .data = ""}});
+    assert_int_equal(launch(&f, "strided", 1, 32, &base_a, sizeof base_a), REPLAY_LAUNCH);
+    assert_int_equal(f.out.launch.module, MODULE); /* OFFSET is not known, and not read */
+    assert_int_equal(sums_of(&f, A, ACC_STORE).sectors, 32);
+    assert_non_null(strstr(f.out.remark, "the constant offset, whose content is not known"));
+    end(&f);
+}
+
+static void variables_beside(void **state)
+{
+    (void)state;
+    lifting_need_ptxas();
+    fixture f;
+    begin_both(&f);
+    add_variable(&f, TABLE, CAP_OBJECT_SYMBOL, base_table, 512, "table");
+    assert_int_equal(launch(&f, "tabled", 1, 32, NULL, 0), REPLAY_LAUNCH);
+    assert_int_equal(f.out.launch.module, BESIDE);
+    assert_int_equal(sums_of(&f, TABLE, ACC_STORE).sectors, 5);
+    end(&f);
+}
+
 static void left_out(void **state)
 {
     (void)state;
@@ -387,6 +492,10 @@ int main(void)
         cmocka_unit_test(constants_hold_what_was_written),
         cmocka_unit_test(constants_are_not_guessed),
         cmocka_unit_test(variables_are_objects),
+        cmocka_unit_test(what_ran_counts),
+        cmocka_unit_test(launches_choose),
+        cmocka_unit_test(constants_beside),
+        cmocka_unit_test(variables_beside),
         cmocka_unit_test(left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
