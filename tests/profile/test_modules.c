@@ -135,12 +135,112 @@ static int tear_down(void **state)
     return unlink(story_path("modules.wlprof"));
 }
 
+/* ---- machine code beside PTX ---- */
+
+static cap_record launch_of(uint32_t id, uint32_t module)
+{
+    cap_record record = story_launch(id, 0, 0x7000);
+    record.launch.module = module;
+    return record;
+}
+
+static prof_builder *begin_beside(const char *name)
+{
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    cap_record beside = module_of(2, CAP_MODULE_CUBIN, "\177ELF\0small", 10);
+    beside.module.beside = 1;
+    const cap_record records[] = {
+        story_process("/src/app"), module_of(1, CAP_MODULE_PTX, story_ptx, strlen(story_ptx)),
+        beside, story_object(1, 0, 0x7000, 4096)};
+    story_expect(prof_create(story_path(name), &options, &builder, &err), &err);
+    story_expect(prof_begin_process(builder, &err), &err);
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        story_expect(prof_add(builder, &records[i], &err), &err);
+    return builder;
+}
+
+static void add_all(prof_builder *builder, const cap_record *records, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        story_expect(prof_add(builder, &records[i], &err), &err);
+}
+
+/* Notes name the PTX; what completes them says by which code they were counted. One that nothing completes is of the
+ * PTX. */
+static void launches_are_of_the_code_that_they_were_counted_by(void **state)
+{
+    (void)state;
+    prof_builder *builder = begin_beside("beside.wlprof");
+    const cap_record records[] = {
+        note_of(1, 1, "_Z5scalePf"),
+        note_of(2, 1, "_Z5scalePf"),
+        note_of(3, 1, "_Z5scalePf"),
+        note_of(4, 1, "_Z5scalePf"),
+        launch_of(1, 2),
+        {.type = CAP_REPEAT, .repeat = {.note = 2, .same_as = 1}},
+        {.type = CAP_WAY, .way = {.note = 3, .reason = "there was no time"}},
+        launch_of(4, 1),
+        story_end(),
+    };
+    add_all(builder, records, sizeof records / sizeof *records);
+    story_expect(prof_finish(builder, &err), &err);
+    sqlite3 *sql;
+    assert_int_equal(
+        sqlite3_open_v2(story_path("beside.wlprof"), &sql, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    rows_expect(sql,
+                "SELECT group_concat(kind, ' ') FROM (SELECT m.kind FROM launches l JOIN kernels k ON k.id = l.kernel "
+                "JOIN modules m ON m.id = k.module ORDER BY l.id)",
+                "1 1 0 0\n");
+    rows_expect(sql, "SELECT count(*) FROM kernels", "2\n");
+    sqlite3_close(sql);
+}
+
+static void only_what_was_counted_is_a_kernel(void **state)
+{
+    (void)state;
+    prof_builder *builder = begin_beside("beside_all.wlprof");
+    const cap_record records[] = {note_of(1, 1, "_Z5scalePf"), launch_of(1, 2), story_end()};
+    add_all(builder, records, sizeof records / sizeof *records);
+    story_expect(prof_finish(builder, &err), &err);
+    sqlite3 *sql;
+    assert_int_equal(
+        sqlite3_open_v2(story_path("beside_all.wlprof"), &sql, SQLITE_OPEN_READONLY, NULL),
+        SQLITE_OK);
+    rows_expect(sql, "SELECT group_concat(m.kind) FROM kernels k JOIN modules m ON m.id = k.module",
+                "1\n");
+    sqlite3_close(sql);
+}
+
+static void captures_that_contradict_themselves(void **state)
+{
+    (void)state;
+    prof_builder *builder = begin_beside("beside_wrong.wlprof");
+    cap_record other = launch_of(1, 2), note = note_of(1, 1, "_Z5scalePf"),
+               second = note_of(2, 1, "another");
+    add_all(builder, &note, 1);
+    other.launch.kernel = "another";
+    assert_int_equal(prof_add(builder, &other, &err), WL_CORRUPT);
+    assert_non_null(strstr(err.text, "of two kernels"));
+    other = launch_of(1, 2);
+    add_all(builder, &other, 1);
+    add_all(builder, &second, 1);
+    assert_int_equal(prof_add(builder,
+                              &(cap_record){.type = CAP_REPEAT, .repeat = {.note = 2, .same_as = 1}},
+                              &err),
+                     WL_CORRUPT);
+    prof_discard(builder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_cubins_leave_hash_and_size),
         cmocka_unit_test(kernels_of_cubins_have_no_ptx),
         cmocka_unit_test(cubins_tell_what_parameters_reach),
+        cmocka_unit_test(launches_are_of_the_code_that_they_were_counted_by),
+        cmocka_unit_test(only_what_was_counted_is_a_kernel),
+        cmocka_unit_test(captures_that_contradict_themselves),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
