@@ -98,9 +98,10 @@ static const char *why_not_insn(const flow_function *f, const ir_insn *insn)
     case IR_EFFECT_STORE:
         return is_plain_access(insn) ? NULL : "it accesses memory otherwise than by plain loads";
     case IR_EFFECT_BARRIER:
-        return flow_is_warp_barrier(insn)    ? NULL
-               : flow_is_barrier(insn) ? meets_block(insn) ? NULL : "some threads meet by themselves"
-                                   : "it waits for more than threads";
+        return flow_is_warp_barrier(insn) ? NULL
+               : flow_is_barrier(insn)
+                   ? meets_block(insn) ? NULL : "some threads meet by themselves"
+                   : "it waits for more than threads";
     case IR_EFFECT_ATOMIC:
         return is_plain_atomic(insn) ? NULL : "its atomics order memory, or it is not known which";
     default: return "it copies or orders memory otherwise";
@@ -163,8 +164,8 @@ static bool is_known_barrier(const flow_function *f, const ir_insn *insn)
 {
     if (!f->blocks[f->block_of[insn->pc]].reached)
         return false;
-    return flow_is_barrier(insn) ||
-           (flow_is_warp_barrier(insn) && names_whole_warp(insn) && comes_together(f, insn, FLOW_WARP));
+    return flow_is_barrier(insn) || (flow_is_warp_barrier(insn) && names_whole_warp(insn) &&
+                                     comes_together(f, insn, FLOW_WARP));
 }
 
 wl_status flow_find_barriers(const flow_kernel *k, wl_arena *arena, flow_barriers *out)
@@ -176,9 +177,9 @@ wl_status flow_find_barriers(const flow_kernel *k, wl_arena *arena, flow_barrier
     out->rows = wl_new_array(arena, flow_barrier, (size_t)f->func->ninsns + 1);
     for (uint32_t i = 0; out->rows && i < f->func->ninsns; i++) {
         const ir_insn *insn = &f->func->insns[i];
-        flow_meets meets = flow_is_warp_barrier(insn)         ? FLOW_MEETS_WARP
-                           : ir_has(insn, IR_S_red) ? FLOW_MEETS_RESULT
-                                                    : FLOW_MEETS_BLOCK;
+        flow_meets meets = flow_is_warp_barrier(insn) ? FLOW_MEETS_WARP
+                           : ir_has(insn, IR_S_red)   ? FLOW_MEETS_RESULT
+                                                      : FLOW_MEETS_BLOCK;
         if (is_known_barrier(f, insn))
             out->rows[out->count++] = (flow_barrier){f->first_pc + i, (uint8_t)meets};
     }

@@ -48,9 +48,8 @@ static uint32_t set_before(const state *s, uint32_t branch)
 
 static bool is_of_all_lanes(const ir_insn *insn)
 {
-    return flow_is_warp_barrier(insn) && insn->guard == IR_NONE &&
-           insn->noperands && insn->operands[0].kind == IR_OPD_INT &&
-           (uint32_t)insn->operands[0].imm == UINT32_MAX;
+    return flow_is_warp_barrier(insn) && insn->guard == IR_NONE && insn->noperands &&
+           insn->operands[0].kind == IR_OPD_INT && (uint32_t)insn->operands[0].imm == UINT32_MAX;
 }
 
 /* `set`: registers that by now say where parted lanes meet with those that they are with. */

@@ -222,9 +222,8 @@ wl_status builder_settle_left(prof_builder *b, wl_error *err)
         if (!e->kind->facts.waits)
             continue;
         launch_facts facts = builder_launch_facts(e);
-        const cap_launch launch = {.module = (uint32_t)facts.waits,
-                                   .kernel = facts.name,
-                                   .device = facts.row.device};
+        const cap_launch launch = {
+            .module = (uint32_t)facts.waits, .kernel = facts.name, .device = facts.row.device};
         status = builder_settle_kernel(b, &launch, &facts, err);
         if (status == WL_OK)
             status = builder_change_launch(b, e, &facts, err);

@@ -54,7 +54,8 @@ typedef struct work {
     replay_session *s;
     const cap_note *note;
     replay_world_kernel *kernel;
-    uint32_t machine; /* the module of machine code that the kernel is of in the place of the note's; 0: it is not */
+    uint32_t
+        machine; /* the module of machine code that the kernel is of in the place of the note's; 0: it is not */
     emu_dim grid, block, cluster;
     const void *params;
     bool completed;             /* probes recorded something of it */
@@ -744,8 +745,8 @@ static wl_status prove_machine_code(work *w, replay_world_kernel *k, wl_error *w
     flow_launch launch = flow_launch_of(w);
     wl_status status = replay_world_decide(&w->s->world, w->note->module, &launch, &k);
     if (status == WL_OK && k->ngaps)
-        return wl_fail(why, WL_UNSUPPORTED,
-                       "not all that it accesses follows from its launch (%s)", k->gaps[0].reason);
+        return wl_fail(why, WL_UNSUPPORTED, "not all that it accesses follows from its launch (%s)",
+                       k->gaps[0].reason);
     w->kernel = k;
     return status;
 }

@@ -38,7 +38,7 @@ typedef struct replay_outcome {
     cap_launch launch;     /* of LAUNCH */
     cap_indirect indirect; /* of LAUNCH; launch 0: nobody looked */
     cap_repeat repeat;     /* of REPEAT */
-    const char *remark;    /* of a kernel what the report shall say; NULL: nothing, or it was said */
+    const char *remark; /* of a kernel what the report shall say; NULL: nothing, or it was said */
 } replay_outcome;
 
 /* What of the time the next note's launch may take; where nobody says it, a quarter of what is left. */

@@ -358,9 +358,9 @@ static replay_world_kernel *variant_of(replay_world *w, replay_world_module *m,
     for (replay_world_kernel *v = k->variants; v; v = v->next, count++)
         if (memcmp(v->decided, decided, npcs) == 0)
             return v;
-    replay_world_kernel *v = count < MAX_VARIANTS ? make_world_kernel(w, m, k->source, k->name,
-                                                                      decided, npcs)
-                                                  : NULL;
+    replay_world_kernel *v = count < MAX_VARIANTS
+                                 ? make_world_kernel(w, m, k->source, k->name, decided, npcs)
+                                 : NULL;
     if (v) {
         v->next = k->variants;
         k->variants = v;

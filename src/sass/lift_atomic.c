@@ -174,7 +174,8 @@ static void swap_and_tell(lifter *l)
               was = lift_new(l, type->words == 2 ? LIFT_B64 : LIFT_B32),
               same = lift_new(l, LIFT_PRED), one = lift_new(l, LIFT_B32);
     register_list is = value_of(l, 2, type), next = value_of(l, 3, type);
-    lift_do(l, "atom.shared.%scas.%s %s, %s, %s, %s", lift_has(l, "CAST.SPIN") ? "spin." : "", bits, was.at, address.at, is.at, next.at);
+    lift_do(l, "atom.shared.%scas.%s %s, %s, %s, %s", lift_has(l, "CAST.SPIN") ? "spin." : "", bits,
+            was.at, address.at, is.at, next.at);
     lift_put(l, "setp.eq.%s %s, %s, %s", bits, same.at, was.at, is.at);
     if (lift_operand(l, 0)->kind == SASS_PREDICATE) {
         lift_set_pred(l, 0, same.at);

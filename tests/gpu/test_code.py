@@ -19,9 +19,9 @@ import sys
 import test_program
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/oracle"))
-import emulated  # noqa: E402
-import fetch  # noqa: E402
-import store  # noqa: E402
+import emulated
+import fetch
+import store
 
 COUNTED = ["merged_loads", "examples.explorer.haar"]
 

@@ -379,11 +379,15 @@ static void barriers_by_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_as_counted),     cmocka_unit_test(global_by_hand),
-        cmocka_unit_test(boxes_are_one_request), cmocka_unit_test(shared_by_hand),
+        cmocka_unit_test(copies_as_counted),
+        cmocka_unit_test(global_by_hand),
+        cmocka_unit_test(boxes_are_one_request),
+        cmocka_unit_test(shared_by_hand),
         cmocka_unit_test(atomics_of_machine_code_by_hand),
-        cmocka_unit_test(local_by_hand),         cmocka_unit_test(barriers_by_hand),
-        cmocka_unit_test(turns_by_hand),         cmocka_unit_test(vectors_count_where_they_can),
+        cmocka_unit_test(local_by_hand),
+        cmocka_unit_test(barriers_by_hand),
+        cmocka_unit_test(turns_by_hand),
+        cmocka_unit_test(vectors_count_where_they_can),
         cmocka_unit_test(random_requests_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

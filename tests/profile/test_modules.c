@@ -150,9 +150,9 @@ static prof_builder *begin_beside(const char *name)
     prof_options options = {.force = true};
     cap_record beside = module_of(2, CAP_MODULE_CUBIN, "\177ELF\0small", 10);
     beside.module.beside = 1;
-    const cap_record records[] = {
-        story_process("/src/app"), module_of(1, CAP_MODULE_PTX, story_ptx, strlen(story_ptx)),
-        beside, story_object(1, 0, 0x7000, 4096)};
+    const cap_record records[] = {story_process("/src/app"),
+                                  module_of(1, CAP_MODULE_PTX, story_ptx, strlen(story_ptx)),
+                                  beside, story_object(1, 0, 0x7000, 4096)};
     story_expect(prof_create(story_path(name), &options, &builder, &err), &err);
     story_expect(prof_begin_process(builder, &err), &err);
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
@@ -186,10 +186,11 @@ static void launches_are_of_the_code_that_they_were_counted_by(void **state)
     add_all(builder, records, sizeof records / sizeof *records);
     story_expect(prof_finish(builder, &err), &err);
     sqlite3 *sql;
-    assert_int_equal(
-        sqlite3_open_v2(story_path("beside.wlprof"), &sql, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_open_v2(story_path("beside.wlprof"), &sql, SQLITE_OPEN_READONLY, NULL),
+                     SQLITE_OK);
     rows_expect(sql,
-                "SELECT group_concat(kind, ' ') FROM (SELECT m.kind FROM launches l JOIN kernels k ON k.id = l.kernel "
+                "SELECT group_concat(kind, ' ') FROM (SELECT m.kind FROM launches l JOIN kernels k "
+                "ON k.id = l.kernel "
                 "JOIN modules m ON m.id = k.module ORDER BY l.id)",
                 "1 1 0 0\n");
     rows_expect(sql, "SELECT count(*) FROM kernels", "2\n");
@@ -204,9 +205,9 @@ static void only_what_was_counted_is_a_kernel(void **state)
     add_all(builder, records, sizeof records / sizeof *records);
     story_expect(prof_finish(builder, &err), &err);
     sqlite3 *sql;
-    assert_int_equal(
-        sqlite3_open_v2(story_path("beside_all.wlprof"), &sql, SQLITE_OPEN_READONLY, NULL),
-        SQLITE_OK);
+    assert_int_equal(sqlite3_open_v2(story_path("beside_all.wlprof"), &sql, SQLITE_OPEN_READONLY,
+                                     NULL),
+                     SQLITE_OK);
     rows_expect(sql, "SELECT group_concat(m.kind) FROM kernels k JOIN modules m ON m.id = k.module",
                 "1\n");
     sqlite3_close(sql);
@@ -225,10 +226,10 @@ static void captures_that_contradict_themselves(void **state)
     other = launch_of(1, 2);
     add_all(builder, &other, 1);
     add_all(builder, &second, 1);
-    assert_int_equal(prof_add(builder,
-                              &(cap_record){.type = CAP_REPEAT, .repeat = {.note = 2, .same_as = 1}},
-                              &err),
-                     WL_CORRUPT);
+    assert_int_equal(
+        prof_add(builder, &(cap_record){.type = CAP_REPEAT, .repeat = {.note = 2, .same_as = 1}},
+                 &err),
+        WL_CORRUPT);
     prof_discard(builder);
 }
 

@@ -390,18 +390,20 @@ static void what_ran_counts(void **state)
     assert_null(both.out.remark);
     assert_int_equal(both.out.launch.summary.ninsns, machine.out.launch.summary.ninsns);
     for (uint32_t i = 0; i < machine.out.launch.summary.ninsns; i++)
-        assert_memory_equal(&both.out.launch.summary.insns[i],
-                            &machine.out.launch.summary.insns[i], sizeof(obs_insn));
+        assert_memory_equal(&both.out.launch.summary.insns[i], &machine.out.launch.summary.insns[i],
+                            sizeof(obs_insn));
     assert_int_equal(copy(&both, base_a, base_b, 1000, 3), REPLAY_REPEAT);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(launch(&both, "scatter", 1, 32, p, sizeof p), i ? REPLAY_REPEAT : REPLAY_LAUNCH);
+        assert_int_equal(launch(&both, "scatter", 1, 32, p, sizeof p),
+                         i ? REPLAY_REPEAT : REPLAY_LAUNCH);
         assert_int_equal(both.out.launch.module, i ? 0 : MODULE);
         assert_int_equal(!both.out.remark, i);
         if (!i)
-            assert_string_equal(both.out.remark,
-                                "scatter is counted by its PTX, not by its machine code: not all that it "
-                                "accesses follows from its launch (its address depends on data loaded "
-                                "from memory)");
+            assert_string_equal(
+                both.out.remark,
+                "scatter is counted by its PTX, not by its machine code: not all that it "
+                "accesses follows from its launch (its address depends on data loaded "
+                "from memory)");
     }
     end(&both);
     end(&machine);

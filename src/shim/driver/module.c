@@ -2,9 +2,9 @@
 #include "shim/driver/impl.h"
 
 #include "cuda/fatbin.h"
+#include "program/options.h"
 #include "ptx/link.h"
 #include "ptx/outline.h"
-#include "program/options.h"
 #include "record/record.h"
 
 #include <dlfcn.h>
@@ -234,7 +234,7 @@ static void write_cubin_beside(drv_module *m)
     if (m->cubin)
         rec_module(CAP_MODULE_CUBIN, name, (const char *)m->cubin, m->cubin_bytes, m->number);
     else if (!m->no_cubin)
-        m->no_cubin = "how it was loaded was not seen";
+        m->no_cubin = "how it was loaded was not observed";
     tell_code(m, name);
     free(m->cubin);
     m->cubin = NULL;
