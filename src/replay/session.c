@@ -661,16 +661,6 @@ static emu_dim emu_dim_of(const uint32_t d[3])
     return (emu_dim){d[0], d[1], d[2]};
 }
 
-static flow_launch flow_launch_of(const work *w)
-{
-    const cap_note *n = w->note;
-    return (flow_launch){.params = w->params,
-                         .nparams = n->nparams,
-                         .grid = {n->grid[0], n->grid[1], n->grid[2]},
-                         .block = {n->block[0], n->block[1], n->block[2]},
-                         .clusters = n->cluster[0] > 1 || n->cluster[1] > 1 || n->cluster[2] > 1};
-}
-
 /* A kernel that carries probes is left as it is, where the launch's own parameters do not decide all
  * that is not proven: what its launches recorded goes by the kernel's own gaps. */
 static wl_status decide_guards(work *w)
