@@ -97,10 +97,17 @@ static bool places_data(remedy_kind kind)
     return kind == REMEDY_SPREAD || kind == REMEDY_ALIGN;
 }
 
+/* Swapping the indices makes lanes run along what they ran across: so does to let them run along rows, and
+ * so does to turn the rows round. */
+static bool turns_rows(remedy_kind kind)
+{
+    return kind == REMEDY_SWAP || kind == REMEDY_TRANSPOSE || kind == REMEDY_ALONG;
+}
+
 /* Does it say by how much what the finding's own remedy says only in words? */
 static bool says_more(remedy_kind tried, remedy_kind own)
 {
-    return tried == own || (places_data(tried) && places_data(own)) ||
+    return tried == own || (tried == REMEDY_SWAP && turns_rows(own)) || (places_data(tried) && places_data(own)) ||
            (lays_out_shared(tried) && lays_out_shared(own));
 }
 
@@ -245,6 +252,34 @@ static void mark_costs(const chooser *c)
     }
 }
 
+/* ---- the same change twice ---- */
+
+static bool same_change(const ana_remedy *a, const ana_remedy *b)
+{
+    return a->kind == b->kind ? !a->counted || !b->counted
+                              : (a->kind == REMEDY_SWAP || b->kind == REMEDY_SWAP) &&
+                                    turns_rows(a->kind) && turns_rows(b->kind);
+}
+
+static bool is_told_before(const ana_finding *f, uint32_t at)
+{
+    for (uint32_t r = 0; r < at; r++)
+        if (same_change(&f->remedies[r], &f->remedies[at]))
+            return true;
+    return false;
+}
+
+/* Of remedies that are one change, seen from two sides, the first is told. */
+static void drop_repeated(ana_finding *f)
+{
+    uint32_t kept = 0;
+    for (uint32_t r = 0; r < f->nremedies; r++) {
+        f->remedies[kept] = f->remedies[r];
+        kept += !is_told_before(f, kept);
+    }
+    f->nremedies = kept;
+}
+
 bool choose_remedies(const gain_input *in, const gain_kernel *k, ana_finding *findings,
                      size_t count)
 {
@@ -255,6 +290,8 @@ bool choose_remedies(const gain_input *in, const gain_kernel *k, ana_finding *fi
     tell_once(&c, REMEDY_WIDEN);
     tell_layouts(&c, false);
     tell_smaller(&c);
+    for (size_t i = 0; i < count; i++)
+        drop_repeated(&findings[i]);
     mark_costs(&c);
     return !k->model || mark_mended(&c);
 }

@@ -223,6 +223,20 @@ static ana_certainty certainty_of(const ana_input *input, const ana_draft *d)
     return less ? ANA_CERTAINTY_ESTIMATED : d->certainty;
 }
 
+static bool append_other(detect_run *run, const ana_draft *d, const ana_other *other,
+                         ana_finding *f)
+{
+    const prof_object *object = prof_find_object(&run->program.objects, d->object);
+    ana_draft instead = *d;
+    ana_remedy remedy;
+    instead.kind = other->kind;
+    if (!remedy_follow(&instead, run->arena, &remedy))
+        return false;
+    remedy.remedy = other->remedy;
+    remedy.advice = group_fill(run->arena, other->remedy, ana_object_text(object));
+    return remedy.advice && remedy_append(run->arena, f, &remedy);
+}
+
 /* The finding's own remedies; others may follow. */
 static bool set_remedy(detect_run *run, const ana_draft *d, ana_finding *f)
 {
@@ -237,6 +251,9 @@ static bool set_remedy(detect_run *run, const ana_draft *d, ana_finding *f)
                                 .remedy = d->smaller_blocks,
                                 .advice = d->smaller_blocks,
                                 .change = {.cut = true}};
+    for (uint32_t i = 0; i < d->nothers; i++)
+        if (!append_other(run, d, &d->others[i], f))
+            return false;
     return !d->smaller_blocks || remedy_append(run->arena, f, &smaller);
 }
 

@@ -150,6 +150,22 @@ static bool judge_change(const gain_input *in, const gain_kernel *k, const gain_
     return true;
 }
 
+/* The least that it takes: while warps wait for what is done in turn, others keep what is busy longest going. */
+static double seconds_if_hidden(const ana_model *m)
+{
+    return m->resources[MODEL_LAUNCH] + m->resources[longest_but_launch(m)];
+}
+
+/* The model adds latency to what is busy longest. Warps hide some of it, how much is not known: so what is saved of
+ * the shorter of the two may be hidden already. */
+static void widen_if_hidden(const ana_model *before, const ana_model *after, double seconds,
+                            ana_worth *w)
+{
+    double hidden = seconds * (1 - seconds_if_hidden(after) / seconds_if_hidden(before));
+    w->low = hidden < w->low ? hidden : w->low;
+    w->high = hidden > w->high ? hidden : w->high;
+}
+
 /* `least` and `most`: where the speed-up is expected of the kernel, which takes `seconds`. A time
  * that was not measured may itself be another than is predicted; both err by themselves. */
 static void set_gain_range(const ana_model *m, bool measured, double least, double most,
@@ -169,13 +185,17 @@ ana_worth gain_worth(const gain_input *in, const gain_kernel *k, const model_cha
     bool measured = k->time_share >= 0;
     double seconds = measured ? k->seconds : seconds_of_all(k->model), least, most;
     ana_worth w = {.known = true, .before = k->model->seconds};
-    w.after = model_try(in->lab, k->model->kernel, change, MODEL_AS_RUN).seconds;
+    ana_model then = model_try(in->lab, k->model->kernel, change, MODEL_AS_RUN);
+    w.after = then.seconds;
+    w.after_low = then.low;
+    w.after_high = then.high;
     model_speedup_range(w.before / w.after, &least, &most);
     w.of_kernel = 1 - w.after / w.before;
     double of_program = share_of_all(seconds, sum_of_kernels(in, seconds_of_all));
     w.of_program = w.of_kernel * (measured ? k->time_share : of_program);
     w.seconds = seconds * w.of_kernel;
     set_gain_range(k->model, measured, least, most, seconds, &w);
+    widen_if_hidden(k->model, &then, seconds, &w);
     return w;
 }
 

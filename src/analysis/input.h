@@ -83,6 +83,11 @@ double ana_alike(const ana_input *input, const prof_heat_info *heat);
  * sample. */
 bool ana_maps_all_blocks(const ana_input *input, const ana_group *group);
 
+typedef struct ana_other { /* a remedy in place of another */
+    remedy_kind kind;
+    const char *remedy; /* ANA_OBJECT in the object's place */
+} ana_other;
+
 /* One pattern, before it is judged and put into a finding. */
 typedef struct ana_draft {
     ana_pattern pattern;
@@ -125,6 +130,8 @@ typedef struct ana_draft {
     remedy_kind kind;   /* of what `remedy` says: its title and condition are told with it */
     const char *remedy; /* ANA_OBJECT in the object's place */
     const char *smaller_blocks; /* advice to start these, beside the remedy; NULL: none */
+    uint32_t nothers;
+    ana_other others[2]; /* what may be done in the remedy's place */
 } ana_draft;
 
 typedef struct ana_drafts {

@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-enum { CAP_VERSION = 13, CAP_MAX_STACK = 32 };
+enum { CAP_VERSION = 14, CAP_MAX_STACK = 32 };
 /* Bytes of a record's payload before compression, and of what a reader makes of it. */
 enum { CAP_MAX_PAYLOAD = 512 << 20, CAP_MAX_DECODED = 1 << 30 };
 

@@ -41,6 +41,11 @@ static int by_turn(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
+static bool same_burst(const place *a, const place *b)
+{
+    return a->burst == b->burst && a->warp == b->warp;
+}
+
 static bool ends_burst(const warp *w, const acc_request *next)
 {
     return next->pc <= w->pc || (w->stored && next->op == ACC_LOAD);
@@ -101,7 +106,7 @@ typedef struct line {
 } line;
 
 typedef struct octave {
-    uint64_t loads, stores, distances;
+    uint64_t loads, stores, distances, waits;
 } octave;
 
 typedef struct tally {
@@ -110,7 +115,14 @@ typedef struct tally {
     octave first, again[OCTAVES];
 } tally;
 
+typedef struct farthest { /* of the loads of a burst so far */
+    bool any;
+    size_t tally; /* index; they move when there are more */
+    int octave;   /* OCTAVES: of a first use */
+} farthest;
+
 typedef struct walk {
+    farthest wait; /* of the burst that goes on */
     wl_vec(line) lines;
     obs_table by_number; /* index in lines + 1 */
     wl_vec(tally) tallies;
@@ -166,14 +178,33 @@ static line *touch_line(walk *w, uint64_t number)
     return l;
 }
 
-static void count_use(tally *t, const use *last, bool store)
+static octave *octave_at(tally *t, int at)
+{
+    return at == OCTAVES ? &t->first : &t->again[at];
+}
+
+static void note_wait(walk *w, const tally *t, int at)
+{
+    if (!w->wait.any || at > w->wait.octave)
+        w->wait = (farthest){true, (size_t)(t - w->tallies.data), at};
+}
+
+static void end_burst(walk *w)
+{
+    if (w->wait.any)
+        octave_at(&w->tallies.data[w->wait.tally], w->wait.octave)->waits++;
+    w->wait.any = false;
+}
+
+static void count_use(walk *w, tally *t, const use *last, bool store)
 {
     uint32_t distance = last->distance;
-    octave *o = &t->first;
-    if (last->request)
-        o = &t->again[distance ? 32 - __builtin_clz(distance) : 0];
+    int at = !last->request ? OCTAVES : distance ? 32 - __builtin_clz(distance) : 0;
+    octave *o = octave_at(t, at);
     *(store ? &o->stores : &o->loads) += 1;
     o->distances += distance;
+    if (!store)
+        note_wait(w, t, at);
 }
 
 /* By a hash of its place, which does not depend on where the object lies (Waldspurger et al. 2015:
@@ -199,7 +230,7 @@ static bool use_sector(walk *w, tally *t, uint64_t sector, bool store)
     use *load = &l->load[sector % LINE_SECTORS], *any = &l->any[sector % LINE_SECTORS];
     if (any->request == w->request)
         return true;
-    count_use(t, store ? any : load, store);
+    count_use(w, t, store ? any : load, store);
     *any = (use){w->request, 0};
     if (!store)
         *load = *any;
@@ -246,6 +277,7 @@ static bool put_octave(const walk *w, obs_reuses *out, obs_reuse row, const octa
         row.distance = (uint32_t)((of_all(w, o->distances) + uses / 2) / uses);
     row.loads = of_all(w, o->loads);
     row.stores = of_all(w, o->stores);
+    row.waits = o->waits;
     return wl_push(out, row);
 }
 
@@ -285,8 +317,11 @@ static bool walk_log(const obs_log *log, const places *order, uint64_t block, ob
         all = obs_log_next(log, &at, &request, addr);
         if (all && lines_of_request(&request) > w->ntimes - w->now)
             break; /* those that are followed are touched more often than others */
+        if (i > 0 && !same_burst(&order->data[i - 1], &order->data[i]))
+            end_burst(w);
         all = all && take_request(w, &request);
     }
+    end_burst(w);
     all = all && put_tallies(w, block, out);
     wl_vec_free(&w->lines);
     obs_table_free(&w->by_number);

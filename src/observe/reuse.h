@@ -11,7 +11,8 @@ typedef wl_vec(obs_reuse) obs_reuses;
  * count. The warps of the block are taken to run in turn, a burst of requests each (reuse.c): the log has
  * them in the order in which the emulator ran them, which no GPU does. Atomics do not go through L1 and are
  * left out. Of a long log some lines are followed, by a hash of their places in the objects, as many
- * as it takes: counts and distances are then estimates. False (and nothing
+ * as it takes: counts and distances are then estimates, and bursts are counted that loaded any of these
+ * lines, by the farthest of them. False (and nothing
  * appended) when memory is exhausted. */
 bool obs_reuse_of(uint64_t block, const obs_log *log, obs_reuses *out);
 

@@ -120,11 +120,13 @@ typedef struct obs_sample {
  * and its last load or store, lies a number of other lines that the block touched, counted anew
  * whenever the sector's own line is touched; the largest of these numbers is the distance. A row
  * has the uses of an octave of distances (0, 1, 2 to 3, 4 to 7, ...) and their mean, rounded. Of a
- * block and object without any row nothing is known. */
+ * block and object without any row nothing is known. A warp waits for all loads that go out in one
+ * burst (observe/reuse.h) until the last has arrived: `waits` counts the bursts whose farthest use, a
+ * first one if there is one, is of this row. */
 typedef struct obs_reuse {
     uint64_t block;            /* linear index */
     uint32_t object, distance; /* distance: OBS_FIRST_USE of a sector's first load or store */
-    uint64_t loads, stores;
+    uint64_t loads, stores, waits;
 } obs_reuse;
 
 #define OBS_FIRST_USE UINT32_MAX

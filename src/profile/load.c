@@ -533,14 +533,15 @@ static void fill_reuse(db_row *row, void *item)
     r->distance = row_u32(row);
     r->loads = row_seconds(row);
     r->stores = row_seconds(row);
-    row->bad |= !(r->loads >= 0) || !(r->stores >= 0);
+    r->waits = row_seconds(row);
+    row->bad |= !(r->loads >= 0) || !(r->stores >= 0) || !(r->waits >= 0);
 }
 
 wl_status prof_load_reuses(prof_db *db, wl_arena *arena, prof_reuse_rows *out, wl_error *err)
 {
     return LOAD_ALL(db, arena, out, err, fill_reuse,
-                    "SELECT kernel, launch, object, coalesce(distance, 4294967295), loads, stores "
-                    "FROM kind_reuses ORDER BY kernel, launch, object, distance");
+                    "SELECT kernel, launch, object, coalesce(distance, 4294967295), loads, stores, "
+                    "waits FROM kind_reuses ORDER BY kernel, launch, object, distance");
 }
 
 /* ---- trials ---- */

@@ -26,11 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */,
-    PROF_VERSION = 23,
-    PROF_OLDEST_VERSION = 22 /* without listings; read, too */
-};
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 23 };
 
 typedef struct prof_db prof_db;
 
@@ -653,7 +649,7 @@ typedef struct prof_touched {
 typedef struct prof_reuse {
     uint32_t launch, kernel, object; /* object 0: unknown */
     uint32_t distance;               /* OBS_FIRST_USE */
-    double loads, stores;
+    double loads, stores, waits;
 } prof_reuse;
 
 /* What instructions of a kernel would have done with a change (obs_trial), in one launch: before and
@@ -866,7 +862,7 @@ wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_cod
                          wl_error *err);
 /* What basic blocks ran, over all launches of a kernel, by kernel and first instruction. */
 wl_status prof_load_block_totals(prof_db *db, wl_arena *arena, prof_block_rows *out, wl_error *err);
-/* Of all kernels, by kernel and kind; none of a profile of PROF_OLDEST_VERSION. */
+/* Of all kernels, by kernel and kind. */
 wl_status prof_load_listings(prof_db *db, wl_arena *arena, prof_listing_rows *out, wl_error *err);
 /* By kernel, pc, position. */
 wl_status prof_load_static_blocks(prof_db *db, uint32_t kernel, wl_arena *arena,

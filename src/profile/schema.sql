@@ -407,10 +407,11 @@ CREATE TABLE samples (
 -- Uses of an object's sectors in global memory by a block that was chosen for heat maps, by how many
 -- other lines (128 bytes) the block touched since the use before: a row for each octave, distance is
 -- the mean, NULL for first uses. Loads count from the last load of the sector, stores from the last
--- load or store. A block and object without a row: not known.
+-- load or store. waits: bursts of loads, which a warp waits for together, whose farthest use it is. A block
+-- and object without a row: not known.
 CREATE TABLE reuses (
   launch INTEGER NOT NULL, position INTEGER NOT NULL, block INTEGER NOT NULL, object INTEGER,
-  distance INTEGER, loads INTEGER NOT NULL, stores INTEGER NOT NULL,
+  distance INTEGER, loads INTEGER NOT NULL, stores INTEGER NOT NULL, waits INTEGER NOT NULL,
   PRIMARY KEY (launch, position)
 ) WITHOUT ROWID;
 
@@ -716,7 +717,8 @@ GROUP BY h.launch, h.object;
 -- Uses of sectors by the blocks that were chosen, as many times as each stands for blocks.
 CREATE VIEW kind_reuses AS
 SELECT l.kernel, l.first AS launch, coalesce(m.becomes, r.object) AS object, r.distance,
-       total(r.loads * coalesce(s.alike, 1)) AS loads, total(r.stores * coalesce(s.alike, 1)) AS stores
+       total(r.loads * coalesce(s.alike, 1)) AS loads, total(r.stores * coalesce(s.alike, 1)) AS stores,
+       total(r.waits * coalesce(s.alike, 1)) AS waits
 FROM launch_kinds l
 JOIN reuses r ON r.launch = l.rows_of
 JOIN samples s ON s.launch = r.launch AND s.block = r.block

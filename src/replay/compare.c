@@ -183,7 +183,7 @@ static bool agree_reuses(const state *s)
     for (uint32_t i = 0; i < a->nreuses; i++) {
         const obs_reuse *x = &a->reuses[i], *y = &b->reuses[i];
         if (x->block != y->block || x->object != y->object || x->distance != y->distance ||
-            x->loads != y->loads || x->stores != y->stores)
+            x->loads != y->loads || x->stores != y->stores || x->waits != y->waits)
             return differ(s, "uses of object %u by block %llu differ", x->object,
                           (unsigned long long)x->block);
     }

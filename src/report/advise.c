@@ -62,21 +62,13 @@ static const char *place_text(const rep_terminal *t, const ana_finding_group *g)
                            ana_pattern_get(finding_of(t, g)->pattern)->name);
 }
 
-/* What else mends it, in a few words and with what it saves. */
+/* What else mends it, and what that saves by itself. */
 static void draw_others(const rep_terminal *t, const ana_finding *f)
 {
-    const char *text = "";
-    for (uint32_t i = 1; text && i < f->nremedies; i++) {
-        const ana_remedy *r = &f->remedies[i];
-        const char *saves = r->worth.known && r->worth.seconds > 0
-                                ? wl_arena_printf(t->arena, " (saves %s)",
-                                                  rep_seconds(t->arena, r->worth.seconds))
-                                : "";
-        text = wl_arena_printf(t->arena, "%s%s%s%s", text, *text ? "; " : "", remedy_title(r->kind),
-                               saves ? saves : "");
-    }
-    if (text && *text)
-        draw_sentence(t, t->s.dim, wl_arena_printf(t->arena, "Or: %s.", text));
+    for (uint32_t i = 1; i < f->nremedies; i++)
+        draw_sentence(t, t->s.dim,
+                      wl_arena_printf(t->arena, "Or: %s",
+                                      rep_other_remedy_text(t->arena, &f->remedies[i])));
 }
 
 static void draw_change(const rep_terminal *t, const ana_finding_group *g)

@@ -501,8 +501,13 @@ json_t *rep_gain_json(const ana_worth *w, bool single)
     if (single)
         rep_put_number(row, K(gain, of_kernel), w->of_kernel);
     rep_put_number(row, K(gain, of_program), w->of_program);
-    if (single)
+    if (single) {
         rep_put_number(row, K(gain, of_full), w->of_full);
+        rep_put_number(row, K(gain, before), w->before);
+        rep_put_number(row, K(gain, after), w->after);
+        rep_put_number(row, K(gain, after_low), w->after_low);
+        rep_put_number(row, K(gain, after_high), w->after_high);
+    }
     if (single && w->small)
         rep_put(row, K(gain, small), json_true());
     return row;

@@ -80,13 +80,32 @@ const char *rep_group_saving(wl_arena *arena, const ana_finding_group *g)
                            judged);
 }
 
-/* "562 us -> 94 us a launch"; "" where both are written the same. */
+/* "562 us -> 94 us a launch (60 us to 120 us)"; "" where both are written the same. */
 static const char *launch_text(wl_arena *arena, const ana_worth *w)
 {
     const char *before = rep_seconds(arena, w->before), *after = rep_seconds(arena, w->after);
     return before && after && strcmp(before, after) != 0
-               ? wl_arena_printf(arena, "%s -> %s a launch", before, after)
+               ? wl_arena_printf(arena, "%s -> %s a launch (%s to %s)", before, after,
+                                 rep_seconds(arena, w->after_low),
+                                 rep_seconds(arena, w->after_high))
                : "";
+}
+
+static const char *tried_text_of(const ana_remedy *r)
+{
+    return r->counted ? "tried" : "not tried";
+}
+
+/* "Store a transposed ... (not tried; saves 14 us)" */
+const char *rep_other_remedy_text(wl_arena *arena, const ana_remedy *r)
+{
+    const ana_worth *w = &r->worth;
+    const char *saves = !w->known           ? ""
+                        : saves_nothing(w)  ? "; saves nothing"
+                        : w->seconds < 0    ? "; would take longer"
+                                            : wl_arena_printf(arena, "; saves %s",
+                                                              rep_seconds(arena, w->seconds));
+    return wl_arena_printf(arena, "%s (%s%s)", r->advice, tried_text_of(r), saves);
 }
 
 const char *rep_remedy_text(const rep_data *d, wl_arena *arena, const ana_finding_group *g)
@@ -101,7 +120,7 @@ const char *rep_remedy_text(const rep_data *d, wl_arena *arena, const ana_findin
     const char *counts = counts_text(arena, &before, &after);
     const char *how = !counts || !*counts        ? ""
                       : first->remedies->counted ? " (tried: counted with the change)"
-                                                 : " (the fewest needed)";
+                                                 : " (not tried: the fewest needed)";
     const char *times = w->known && g->count == 1 ? launch_text(arena, w) : "";
     return wl_arena_printf(arena, "%s%s%s%s", counts ? counts : "", how,
                            counts && *counts && times && *times ? "; " : "", times ? times : "");

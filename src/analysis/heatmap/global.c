@@ -708,6 +708,7 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     if (f.halo && !save_neighbours(w, d))
         return false;
     f.walks = walks(w, d);
+    f.rows_elsewhere = p == ANA_UNCOALESCED && has_rows_elsewhere(w, d);
     f.crosses = crosses_blocks(w, d);
     f.counted = holds_of_most(w, d, layout_is_counted);
     f.loaded = holds_of_most(w, d, layout_is_loaded);

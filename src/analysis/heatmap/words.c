@@ -201,12 +201,22 @@ static const char *bank_conflict_summary(const texts *t)
 
 /* ---- remedies: equal for findings that one change fixes, so without this case's numbers ---- */
 
+/* One change: what else would do stands by itself, so that each has its own figures and condition. */
 typedef struct advice {
     remedy_kind kind;
     const char *text; /* NULL: no memory for it */
+    ana_other others[2];
 } advice;
 
-#define ADVICE(id, ...) ((advice){REMEDY_##id, __VA_ARGS__})
+#define ADVICE(id, ...) ((advice){.kind = REMEDY_##id, .text = (__VA_ARGS__)})
+
+/* The first with the second, and perhaps a third, as what may be done in its place. */
+static advice advice_or(advice first, advice second)
+{
+    ana_other *other = first.others[0].remedy ? &first.others[1] : first.others;
+    *other = (ana_other){second.kind, second.text};
+    return first;
+}
 
 static advice narrow_remedy(const texts *t)
 {
@@ -274,9 +284,10 @@ static advice hot_random_remedy(const texts *t)
                              " that the block uses into shared memory once: a request needs only a "
                              "sector or two, but every warp fetches them again.");
     }
-    return ADVICE(RENUMBER, "Sort or renumber the index so that neighbouring lanes gather "
-                            "neighbouring elements of " ANA_OBJECT
-                            ", or keep what is gathered most often in shared memory.");
+    return advice_or(
+        ADVICE(RENUMBER, "Sort or renumber the index so that neighbouring lanes gather "
+                         "neighbouring elements of " ANA_OBJECT "."),
+        ADVICE(STAGE, "Keep what is gathered most often of " ANA_OBJECT " in shared memory."));
 }
 
 static advice false_sharing_remedy(const texts *t)
@@ -313,6 +324,19 @@ static bool is_row(const texts *t)
     return (double)llabs(t->f->stride) >= t->input->program->thresholds->row_bytes;
 }
 
+static advice transposed(void)
+{
+    return ADVICE(TRANSPOSE, "Store " ANA_OBJECT
+                             " transposed, so that neighbouring lanes take neighbouring elements.");
+}
+
+static advice tiles_of_rows(void)
+{
+    return ADVICE(TILES, "Load " ANA_OBJECT
+                         " tile by tile into shared memory, lanes running along its rows, and read "
+                         "the column from there.");
+}
+
 static advice strided_remedy(const texts *t)
 {
     if (t->f->boxes)
@@ -320,12 +344,13 @@ static advice strided_remedy(const texts *t)
     if (t->f->async)
         return copied_apart();
     if (t->f->sampled) {
-        return ADVICE(WHOLE_SECTORS,
-                      "Where other blocks use the words between these, swap the indices, so that "
-                      "the lanes of a warp take neighbouring words of " ANA_OBJECT
-                      " and the blocks what is further apart. Where nobody uses them, store the "
-                      "used words next to each other (one array per field), or "
-                      "transpose " ANA_OBJECT ".");
+        return advice_or(
+            ADVICE(WHOLE_SECTORS,
+                   "Where other blocks use the words between these, swap the indices, so that the "
+                   "lanes of a warp take neighbouring words of " ANA_OBJECT
+                   " and the blocks what is further apart. Where nobody uses them, store the used "
+                   "words next to each other (one array per field)."),
+            ADVICE(TRANSPOSE, "Transpose " ANA_OBJECT "."));
     }
     if (is_row(t) && t->f->rows_elsewhere) {
         return ADVICE(TILES, "Elsewhere lanes run along the rows of " ANA_OBJECT
@@ -335,9 +360,7 @@ static advice strided_remedy(const texts *t)
                              "own.");
     }
     return is_row(t)
-               ? ADVICE(TRANSPOSE, "Transpose " ANA_OBJECT
-                                   ", or load it tile by tile through shared memory, so that lanes "
-                                   "run along its rows.")
+               ? advice_or(transposed(), tiles_of_rows())
                : ADVICE(SPLIT, "Store the words that are used next to each other: split structures "
                                "into one array per field, or pack the used elements of " ANA_OBJECT
                                " into an array without gaps.");
@@ -391,17 +414,48 @@ static advice misaligned_remedy(const texts *t)
 
 static advice scattered_loads(const texts *t)
 {
-    return t->f->loaded
-               ? ADVICE(RENUMBER, "Sort or renumber the index so that neighbouring lanes take "
-                                  "neighbouring elements of " ANA_OBJECT
-                                  ". Where each lane follows a row of its own, let a warp share "
-                                  "one row and its lanes run along it.")
-               : ADVICE(NEIGHBOURS,
-                        "The lanes of a warp take elements of " ANA_OBJECT
-                        " that lie apart, by what the kernel computes from its indices. Let "
-                        "neighbouring lanes take neighbouring elements: give them the same step of "
-                        "the work, with threadIdx.x running along memory, or stage the data "
-                        "through shared memory.");
+    if (t->f->loaded)
+        return advice_or(ADVICE(RENUMBER,
+                                "Sort or renumber the index so that neighbouring lanes take "
+                                "neighbouring elements of " ANA_OBJECT "."),
+                         ADVICE(SHARE, "Where each lane follows a row of its own, let a warp share "
+                                       "one row of " ANA_OBJECT " and its lanes run along it."));
+    return advice_or(
+        ADVICE(NEIGHBOURS, "The lanes of a warp take elements of " ANA_OBJECT
+                           " that lie apart, by what the kernel computes from its indices. Let "
+                           "neighbouring lanes take neighbouring elements: give them the same step "
+                           "of the work, with threadIdx.x running along memory."),
+        ADVICE(TILES, "Stage " ANA_OBJECT
+                      " through shared memory: load it in order, and read it from there."));
+}
+
+static advice shared_rows(void)
+{
+    return ADVICE(SHARE, "Let a warp share each row of " ANA_OBJECT
+                         ", threadIdx.x running along it, in place of a row for each thread.");
+}
+
+/* A thread that goes through a row of its own has it to itself: another order of threads does not help. */
+static advice across_rows(const texts *t)
+{
+    if (t->f->walks && t->f->rows_elsewhere)
+        return advice_or(ADVICE(TILES, "Each thread goes through a row of " ANA_OBJECT
+                                       " of its own, and elsewhere lanes run along these rows. "
+                                       "Load a tile row by row into shared memory, and let each "
+                                       "thread read its row from there."),
+                         shared_rows());
+    if (t->f->walks)
+        return advice_or(
+            advice_or(ADVICE(TRANSPOSE, "Each thread goes through a row of " ANA_OBJECT
+                                        " of its own. Store " ANA_OBJECT
+                                        " transposed, so that neighbouring lanes take "
+                                        "neighbouring elements."),
+                      tiles_of_rows()),
+            shared_rows());
+    return advice_or(advice_or(ADVICE(ALONG, "The lanes of a warp take elements of different rows "
+                                             "of " ANA_OBJECT ". Let threadIdx.x run along a row."),
+                               tiles_of_rows()),
+                     transposed());
 }
 
 static advice uncoalesced_remedy(const texts *t)
@@ -420,28 +474,29 @@ static advice uncoalesced_remedy(const texts *t)
     if (t->f->async)
         return copied_apart();
     if (t->f->crosses) {
-        return ADVICE(NEIGHBOURS, "Neighbouring blocks take neighbouring elements of " ANA_OBJECT
+        return ADVICE(ALONG, "Neighbouring blocks take neighbouring elements of " ANA_OBJECT
                                   ", and the lanes of a warp elements far apart. Swap the two in "
                                   "the index: threadIdx.x for what runs along memory, blockIdx for "
                                   "what is further apart.");
     }
-    if (is_row(t)) {
-        return ADVICE(NEIGHBOURS, "The lanes of a warp take elements of different rows "
-                                  "of " ANA_OBJECT ". Let threadIdx.x run along a row; or store "
-                                  "the array transposed, where each thread has a row to itself; "
-                                  "or load a tile row by row into shared memory and read the "
-                                  "column from there.");
-    }
-    if (t->f->walks) {
-        return ADVICE(NEIGHBOURS, "Each thread works through a chunk of " ANA_OBJECT
-                                  " of its own. Let neighbouring lanes take neighbouring elements "
-                                  "and step by the number of threads, or stage the chunks through "
-                                  "shared memory.");
-    }
-    return ADVICE(NEIGHBOURS, "Let neighbouring lanes take neighbouring elements of " ANA_OBJECT
-                              ", with no chunk of its own for each thread. Where these are "
-                              "structures, keep one array per field, or load a whole structure as "
-                              "one vector.");
+    if (is_row(t))
+        return across_rows(t);
+    if (t->f->walks)
+        return advice_or(ADVICE(NEIGHBOURS,
+                                "Each thread works through a chunk of " ANA_OBJECT
+                                " of its own. Let neighbouring lanes take neighbouring elements "
+                                "and step by the number of threads."),
+                         ADVICE(TILES, "Stage the chunks of " ANA_OBJECT
+                                       " through shared memory: load them in order, and read them "
+                                       "from there."));
+    return advice_or(
+        advice_or(ADVICE(NEIGHBOURS, "Let neighbouring lanes take neighbouring elements "
+                                     "of " ANA_OBJECT ", with no chunk of its own for each "
+                                     "thread."),
+                  ADVICE(SPLIT, "Where the elements of " ANA_OBJECT
+                                " are structures, keep one array per field.")),
+        ADVICE(VECTORS, "Where the elements of " ANA_OBJECT
+                        " are structures of 8 or 16 bytes, load each as one vector."));
 }
 
 static advice divergent_remedy(const texts *t)
@@ -646,15 +701,23 @@ const words_kind words_bank_conflict = {bank_conflict_summary, bank_conflict_rem
 
 /* Whoever is told to go by way of shared memory is told of the barriers that this needs, where the
  * remedy's condition does not tell. */
-static const char *with_barriers(const texts *t, const advice *a)
+static const char *with_barriers(const texts *t, remedy_kind kind, const char *text)
 {
-    bool told = strstr(remedy_condition(a->kind), "barrier") != NULL;
-    if (!a->text || told || !strstr(a->text, "shared memory"))
-        return a->text;
+    bool told = strstr(remedy_condition(kind), "barrier") != NULL;
+    if (!text || told || !strstr(text, "shared memory"))
+        return text;
     return TEXT(t,
                 "%s Shared memory needs a __syncthreads() after the block has filled it, and one "
                 "before it fills it again.",
-                a->text);
+                text);
+}
+
+static void set_others(const advice *told, ana_draft *draft)
+{
+    enum { MOST = sizeof draft->others / sizeof *draft->others };
+    for (draft->nothers = 0; draft->nothers < MOST && told->others[draft->nothers].remedy;
+         draft->nothers++)
+        draft->others[draft->nothers] = told->others[draft->nothers];
 }
 
 bool words_set(ana_draft *draft, const ana_input *input, const words_facts *facts,
@@ -664,6 +727,7 @@ bool words_set(ana_draft *draft, const ana_input *input, const words_facts *fact
     advice told = is_library_table(&t) ? library_remedy() : kind->remedy(&t);
     draft->summary = kind->summary(&t);
     draft->kind = told.kind;
-    draft->remedy = with_barriers(&t, &told);
+    draft->remedy = with_barriers(&t, told.kind, told.text);
+    set_others(&told, draft);
     return draft->summary && draft->remedy;
 }

@@ -57,6 +57,8 @@ typedef struct object_reuse {        /* parts of its loads, or its stores, that 
     double first;                    /* for the first time */
     double gone_from_l1;             /* again, after more than L1 holds */
     double loaded_anew, stored_anew; /* again, after more than L2 holds */
+    double waits;                    /* bursts of loads of which it has the farthest */
+    double first_waits, gone_waits;  /* of these, where that is as above */
 } object_reuse;
 
 /* Whether a cache that so many blocks share, all at the same pace, holds a line that each comes back
@@ -70,10 +72,13 @@ static void add_uses(const model_device *d, const prof_reuse *r, object_reuse *s
 {
     if (r->distance == OBS_FIRST_USE) {
         sum->first += r->loads;
+        sum->first_waits += r->waits;
         return;
     }
-    if (!cache_holds(d->l1_bytes, d->of_sm, r->distance))
+    if (!cache_holds(d->l1_bytes, d->of_sm, r->distance)) {
         sum->gone_from_l1 += r->loads;
+        sum->gone_waits += r->waits;
+    }
     if (!cache_holds(d->l2_bytes, d->resident, r->distance)) {
         sum->loaded_anew += r->loads;
         sum->stored_anew += r->stores;
@@ -90,6 +95,7 @@ static bool reuse_of_object(const model_device *d, const prof_reuse *rows, uint3
         if (rows[i].object == object) {
             loads += rows[i].loads;
             stores += rows[i].stores;
+            out->waits += rows[i].waits;
             add_uses(d, &rows[i], out);
         }
     out->first = part_of(out->first, loads);
@@ -99,21 +105,34 @@ static bool reuse_of_object(const model_device *d, const prof_reuse *rows, uint3
     return loads + stores > 0;
 }
 
-/* The part of its loads that L1 lacks. Each block loads each of its sectors for the first time, but
- * a small object stays in L1, from block to block. */
-static double missed_part(const model_device *d, const object_traffic *t, const object_reuse *r,
-                          const prof_object *object)
+/* Of its loads, the part that are of a sector that no block of the multiprocessor has loaded. Each block
+ * loads each of its sectors for the first time, but a small object stays in L1, from block to block. */
+static double first_part(const model_device *d, const object_traffic *t, const object_reuse *r,
+                         const prof_object *object)
 {
     double first = r->first * t->loaded;
     if (object && (double)object->bytes <= d->l1_bytes)
         first = at_most(first, d->sms * ceil((double)object->bytes / MODEL_SECTOR));
-    return at_most(1, part_of(first, t->loaded) + r->gone_from_l1);
+    return part_of(first, t->loaded);
+}
+
+typedef struct wait_counts { /* of bursts of loads, by all blocks: those that are known, and those that L1 holds up */
+    double all, longer;
+} wait_counts;
+
+static void add_waits(const object_reuse *r, double first, wait_counts *sum)
+{
+    sum->all += r->waits;
+    sum->longer += r->gone_waits + r->first_waits * part_of(first, r->first);
 }
 
 static void add_object(const model_device *d, model_traffic *t, const object_traffic *of,
-                       const object_reuse *reuse, const prof_object *object, double touched)
+                       const object_reuse *reuse, const prof_object *object, double touched,
+                       wait_counts *waits)
 {
-    double size = size_of_object(object), part = missed_part(d, of, reuse, object);
+    double size = size_of_object(object), first = first_part(d, of, reuse, object);
+    double part = at_most(1, first + reuse->gone_from_l1);
+    add_waits(reuse, first, waits);
     t->missed += part * of->loaded;
     t->missed_lines += part * of->loaded_lines;
     t->moved_again += reuse->loaded_anew * of->loaded + reuse->stored_anew * of->stored;
@@ -125,7 +144,7 @@ static void add_object(const model_device *d, model_traffic *t, const object_tra
 /* What the maps do not tell of: each launch's are not kept where many are alike. It is taken from
  * the kernel's last launch that has some; else L1 has nothing twice. */
 static void add_unmapped(model_kept *last, uint32_t kernel, const object_traffic *mapped,
-                         model_traffic *t)
+                         const wait_counts *waits, model_traffic *t)
 {
     double asked = t->sectors * MODEL_SECTOR;
     bool any = t->footprint > 0 && asked > 0;
@@ -135,9 +154,11 @@ static void add_unmapped(model_kept *last, uint32_t kernel, const object_traffic
                              t->footprint / asked,
                              t->moved_again / t->sectors,
                              part_of(t->first_loaded, mapped->loaded),
-                             part_of(t->again_loaded, mapped->loaded)};
+                             part_of(t->again_loaded, mapped->loaded),
+                             waits->all > 0 ? 1 - waits->longer / waits->all : -1};
     else if (last->kernel != kernel)
-        *last = (model_kept){kernel, 1, 1, 0, 1, 0};
+        *last = (model_kept){kernel, 1, 1, 0, 1, 0, -1};
+    t->short_waits = last->short_waits;
     t->missed += last->missed * (t->loaded - mapped->loaded);
     t->missed_lines += last->missed * (t->loaded_lines - mapped->loaded_lines);
     t->first_loaded += last->first_loaded * (t->loaded - mapped->loaded);
@@ -160,6 +181,7 @@ void model_add_objects(model_rows *rows, const model_device *d, const model_laun
                        const prof_instruction *now, const model_change *change, model_work *w)
 {
     object_traffic mapped = {0};
+    wait_counts waits = {0};
     for (uint32_t i = 0; i < l->ntouched; i++) {
         uint32_t object = l->touched[i].object;
         const prof_object *known = prof_find_object(&rows->objects, object);
@@ -174,8 +196,8 @@ void model_add_objects(model_rows *rows, const model_device *d, const model_laun
             reuse.first = first_of_fewer(reuse.first, &before, &of, part);
         mapped.loaded += of.loaded;
         mapped.loaded_lines += of.loaded_lines;
-        add_object(d, &w->traffic, &of, &reuse, known, part * sectors);
+        add_object(d, &w->traffic, &of, &reuse, known, part * sectors, &waits);
     }
     if (l->ninsns)
-        add_unmapped(&rows->last, l->insns->kernel, &mapped, &w->traffic);
+        add_unmapped(&rows->last, l->insns->kernel, &mapped, &waits, &w->traffic);
 }

@@ -67,12 +67,19 @@ typedef struct moved_loads {
     double all, staged, kept;       /* requests of global loads; kept: of those that are staged */
     double shared, gone, exchanged; /* of loads from shared memory; exchanged: by shuffles */
     double filling;                 /* of global loads: those that are direct afterwards */
+    double local, unspilled;        /* of loads from local memory */
+    double left_out;                /* of all: instructions in whose place nothing stands */
+    double integers;                /* of loads from shared memory: instructions beside them */
 } moved_loads;
 
 static void note_moved(moved_loads *m, const obs_insn *before, const obs_insn *after,
                        const model_edit *e)
 {
     double requests = (double)before->requests, gone = requests - (double)after->requests;
+    bool replaced = e->staged > 0 || e->updates > 0 || e->shuffles > 0 || e->direct;
+    m->left_out += replaced ? 0 : gone;
+    m->integers += is_load_of(before, ACC_SHARED) ? e->integers * requests : 0;
+    m->unspilled += is_load_of(before, ACC_LOCAL) ? gone : 0;
     if (is_load_of(before, ACC_GLOBAL) && e->staged > 0) {
         m->staged += gone;
         m->kept += (double)after->requests;
@@ -126,8 +133,19 @@ static void exchange_chain(model_work *w, const moved_loads *m)
     w->machine[IR_COST_INT] -= at_most(m->staged, w->machine[IR_COST_INT]); /* as stage_chain() */
 }
 
+/* What is kept in registers is neither loaded nor stored. Where the requests are of fewer lanes each, the
+ * instructions stay. */
+static void leave_out(model_work *w, const moved_loads *m)
+{
+    double loads = m->all + m->local;
+    w->chain_loads *= 1 - part_of(m->unspilled, loads);
+    w->machine[IR_COST_MEMORY] -= at_most(at_least(m->left_out, 0), w->machine[IR_COST_MEMORY]);
+}
+
 static void move_chain(model_work *w, const moved_loads *m)
 {
+    leave_out(w, m);
+    w->chain[IR_COST_INT] += part_of(m->integers, m->shared) * w->chain_shared;
     if (m->staged > 0 && m->filling > 0 && m->gone > 0) {
         exchange_chain(w, m);
         return;
@@ -162,11 +180,13 @@ const prof_instruction *model_change_rows(const model_rows *rows, const model_la
         rows->changed[i] = launch->insns[i];
         moved.all += is_load_of(c, ACC_GLOBAL) ? (double)c->requests : 0;
         moved.shared += is_load_of(c, ACC_SHARED) ? (double)c->requests : 0;
+        moved.local += is_load_of(c, ACC_LOCAL) ? (double)c->requests : 0;
         if (!e)
             continue;
         w->shared_turns += e->staged * (double)c->requests;
         add_updates(rows, &launch->insns[i], e, w);
         w->machine[IR_COST_WARP] += e->shuffles * (double)c->requests;
+        w->machine[IR_COST_INT] += e->integers * (double)c->requests;
         edit_counts(&rows->changed[i].c, e);
         note_moved(&moved, c, &rows->changed[i].c, e);
     }

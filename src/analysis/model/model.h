@@ -90,6 +90,7 @@ typedef struct model_edit {
      * updates so; 0: not known. */
     double updates, update_turns, update_lanes, update_words;
     double shuffles; /* instructions likewise */
+    double integers; /* the same, beside each request of before: its index takes them */
     /* How the addresses of its requests look then, as these do; NULL: by the counts, side by side
      * where there are fewer sectors. */
     const obs_insn *like;

@@ -183,12 +183,31 @@ static void cut_blocks(model_work *w, double blocks)
     w->warps /= times;
 }
 
-/* Sectors that lie closer together are found in L1 as well as before, unless they are staged: then
- * what is left to load comes from further away. */
+/* How many sectors that L1 has or lacks independently of each other a wait for loads is like: so many that what
+ * it lacks of sectors and of waits agree. Fewer than it takes where sectors are lacked together. */
+static double alone_of_wait(const model_traffic *t)
+{
+    const double none = 0.001;
+    double waits = at_most(at_least(t->short_waits, none), 1 - none);
+    double sectors = at_most(at_least(t->hit_rate, none), 1 - none);
+    return log(waits) / log(sectors);
+}
+
+/* Where it is not known which waits are short, sectors that lie closer together are found in L1 as well as before,
+ * unless they are staged: then what is left to load comes from further away. */
+static void set_hits_after(const model_change *change, const model_traffic *before,
+                           model_traffic *t)
+{
+    double after = hit_rate_of(t);
+    bool worse = after < before->hit_rate && !model_stages(change);
+    t->hit_rate = before->short_waits < 0 && worse ? before->hit_rate : after;
+    t->short_waits = before->short_waits < 0 ? -1 : pow(after, alone_of_wait(before));
+}
+
 static void try_change(model_rows *rows, const model_device *d, const prof_launch *launch,
                        const model_launch_rows *l, const model_change *change, model_work *w)
 {
-    double before = w->traffic.hit_rate;
+    model_traffic before = w->traffic;
     w->traffic = (model_traffic){0};
     w->shared_turns = w->shared_extra = w->shared_loads = w->shared_load_turns = 0;
     memset(w->spins, 0, sizeof w->spins);
@@ -197,8 +216,7 @@ static void try_change(model_rows *rows, const model_device *d, const prof_launc
     add_requests(rows, now, l->ninsns, w);
     model_add_objects(rows, d, l, now, change, w);
     model_add_retries(rows, d, launch, l, now, w);
-    double after = hit_rate_of(&w->traffic);
-    w->traffic.hit_rate = model_stages(change) || after > before ? after : before;
+    set_hits_after(change, &before, &w->traffic);
 }
 
 bool model_work_of(model_rows *rows, const model_device *device, const prof_launch *launch,

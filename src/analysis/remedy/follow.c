@@ -89,6 +89,17 @@ static void combine_in_shared(const obs_insn *c, double excess, model_edit *e)
     e->lanes = lanes > 0 ? smaller(1, requests / lanes) : 1;
 }
 
+/* A tile is filled by requests of full warps, and what takes it goes through shared memory: a load reads
+ * it there; what is stored is put there and taken out. */
+static void pass_tiles(const obs_insn *c, double excess, model_edit *e)
+{
+    if (c->op == ACC_LOAD)
+        stage(c, excess, e);
+    else
+        lay_out(c, excess, e);
+    e->staged = c->op == ACC_LOAD ? 1 : 2;
+}
+
 static void use_all_words(const obs_insn *c, double excess, model_edit *e)
 {
     lay_out(c, excess, e);
@@ -101,6 +112,7 @@ static follower *const followers[REMEDY_COUNT] = {
     [REMEDY_STAGE] = stage,
     [REMEDY_PRIVATE] = update_copy,
     [REMEDY_KEEP] = stage,
+    [REMEDY_TILES] = pass_tiles,
     [REMEDY_COMBINE] = combine_lanes,
     [REMEDY_UNSPILL] = unspill,
     [REMEDY_SPLIT] = use_all_words,
@@ -123,11 +135,13 @@ static follower *follower_of(remedy_kind kind, const obs_insn *c)
     return follow ? follow : shared ? spare_wavefronts : lay_out;
 }
 
-static model_edit edit_of(remedy_kind kind, const obs_insn *c, double excess)
+static model_edit edit_of(const ana_draft *d, remedy_kind kind, const obs_insn *c, double excess)
 {
     model_edit e = MODEL_EDIT_NOTHING(c->pc, c->object, c->space);
     follower *follow = follower_of(kind, c);
     follow(c, excess, &e);
+    if (d->pattern == ANA_UNCOALESCED) /* all words of the sectors are used, now and then */
+        e.touched = 1;
     return e;
 }
 
@@ -158,7 +172,7 @@ bool remedy_follow(const ana_draft *d, wl_arena *arena, ana_remedy *out)
         if (!(d->insn_excess[i] > 0))
             continue;
         model_edit *e = &edits[out->change.nedits++];
-        *e = edit_of(out->kind, &d->insns[i].c,
+        *e = edit_of(d, out->kind, &d->insns[i].c,
                      d->insn_saved ? d->insn_saved[i] : d->insn_excess[i]);
         remedy_count_edit(out, &d->insns[i].c, e);
     }

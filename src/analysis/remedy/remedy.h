@@ -37,6 +37,7 @@ typedef struct ana_worth {
     double of_full;
     model_resource bound; /* of the kernel as it is, of that size, the launch apart */
     double before, after; /* the kernel's predicted seconds for a launch, the mean */
+    double after_low, after_high; /* where eight of ten launches lie, as of any prediction */
 } ana_worth;
 
 typedef struct ana_remedy {

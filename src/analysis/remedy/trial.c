@@ -1,5 +1,6 @@
 #include "analysis/remedy/trial.h"
 
+#include "analysis/forms.h"
 #include "analysis/group.h"
 #include "analysis/remedy/follow.h"
 #include "analysis/remedy/tried.h"
@@ -104,6 +105,33 @@ static bool is_left_out(const prof_trial *t, const obs_insn *before)
     return before->space == ACC_SHARED || before->object != t->object;
 }
 
+/* Does the array have rows as long as all banks, by the threads or the loops that go through it? */
+static bool has_rows_of_banks(const ana_input *input, const prof_trial *t)
+{
+    const prof_launch *l = prof_find_launch(&input->program->launches, t->launch);
+    for (uint32_t i = 0; l && i < t->nbefore; i++) {
+        const prof_form *form = ana_form_at(&input->forms, t->before[i].pc);
+        ana_place p;
+        if (!form || !ana_place_of(form, l, &p))
+            continue;
+        if (p.step == t->pitch)
+            return true;
+        for (int d = 0; d < 3; d++)
+            if (p.thread[d] == t->pitch || p.block[d] == t->pitch)
+                return true;
+    }
+    return false;
+}
+
+/* Without rows that could be made longer, each index is worked out anew: index + index / 32 takes a shift and
+ * an addition. */
+static double integers_of_trial(const ana_input *input, const prof_trial *t)
+{
+    enum { BANKS = 128, OF_INDEX = 2 };
+    bool anew = t->kind == OBS_TRIAL_PADDED && t->pitch == BANKS && !has_rows_of_banks(input, t);
+    return anew ? OF_INDEX : 0;
+}
+
 static model_edit edit_of_trial(const prof_trial *t, const obs_insn *before)
 {
     if (t->kind == OBS_TRIAL_EXCHANGED)
@@ -141,8 +169,11 @@ static bool set_change(const ana_input *input, const prof_trial *t, model_change
         return true;
     }
     model_edit *edits = wl_new_array(input->arena, model_edit, (size_t)t->nbefore + 1);
-    for (uint32_t i = 0; edits && i < t->nbefore; i++)
+    double integers = integers_of_trial(input, t);
+    for (uint32_t i = 0; edits && i < t->nbefore; i++) {
         edits[i] = edit_of_trial(t, &t->before[i]);
+        edits[i].integers = integers;
+    }
     *out = (model_change){.nedits = t->nbefore, .edits = edits};
     out->shared = shared_of_trial(input, t);
     return edits != NULL;

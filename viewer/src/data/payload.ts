@@ -40,6 +40,9 @@ export type Remedy =
   | "stage-in-shared-memory"
   | "keep-in-shared-memory"
   | "let-lanes-take-neighbours"
+  | "run-along-rows"
+  | "share-rows"
+  | "load-vectors"
   | "work-together"
   | "renumber-index"
   | "transpose-data"
@@ -684,6 +687,13 @@ export interface Saving {
   /** What the verdict goes by: the part of the kernel's time, its launch apart; of one that
    * takes hardly longer than its launch, with a grid that fills the device. */
   of_full?: number;
+  /** Predicted of a launch of the kernel as it is, the mean; absent for several kernels. */
+  before?: number;
+  /** The same with the change: what the model says of the counts that the change leaves. */
+  after?: number;
+  /** Eight of ten measured launches lie from here, as of any prediction (`model.low`). */
+  after_low?: number;
+  after_high?: number; // To here.
   small?: true; // `of_full` is with a grid that fills the device.
 }
 
