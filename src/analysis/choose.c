@@ -254,30 +254,38 @@ static void mark_costs(const chooser *c)
 
 /* ---- the same change twice ---- */
 
-static bool same_change(const ana_remedy *a, const ana_remedy *b)
+static bool turn_the_same(remedy_kind a, remedy_kind b)
 {
-    return a->kind == b->kind ? !a->counted || !b->counted
-                              : (a->kind == REMEDY_SWAP || b->kind == REMEDY_SWAP) &&
-                                    turns_rows(a->kind) && turns_rows(b->kind);
+    return a != b && (a == REMEDY_SWAP || b == REMEDY_SWAP) && turns_rows(a) && turns_rows(b);
 }
 
-static bool is_told_before(const ana_finding *f, uint32_t at)
+/* Does one of the finding's remedies tell it: the same change from another side before it, or, where it was not
+ * tried, one of its kind? */
+static bool is_repeated(const ana_finding *f, uint32_t at)
 {
-    for (uint32_t r = 0; r < at; r++)
-        if (same_change(&f->remedies[r], &f->remedies[at]))
+    const ana_remedy *one = &f->remedies[at];
+    for (uint32_t r = 0; r < f->nremedies; r++) {
+        const ana_remedy *other = &f->remedies[r];
+        bool same_kind = r != at && other->kind == one->kind && !one->counted;
+        if ((r < at && turn_the_same(one->kind, other->kind)) ||
+            (same_kind && (r < at || other->counted)))
             return true;
+    }
     return false;
 }
 
-/* Of remedies that are one change, seen from two sides, the first is told. */
+/* Of one change the first is told, of one kind what was tried. */
 static void drop_repeated(ana_finding *f)
 {
-    uint32_t kept = 0;
-    for (uint32_t r = 0; r < f->nremedies; r++) {
-        f->remedies[kept] = f->remedies[r];
-        kept += !is_told_before(f, kept);
-    }
-    f->nremedies = kept;
+    const ana_remedy *tried = f->nremedies ? remedy_of_kind(f, f->remedies->kind, true) : NULL;
+    if (tried && !f->remedies->counted)
+        put_first(f, tried);
+    for (uint32_t r = f->nremedies; r-- > 1;)
+        if (is_repeated(f, r)) {
+            size_t after = f->nremedies - r - 1;
+            memmove(&f->remedies[r], &f->remedies[r + 1], after * sizeof *f->remedies);
+            f->nremedies--;
+        }
 }
 
 bool choose_remedies(const gain_input *in, const gain_kernel *k, ana_finding *findings,

@@ -254,6 +254,30 @@ static wl_status set_left_out(const detect_run *run, ana_left_out *out, wl_error
     return WL_OK;
 }
 
+/* In pieces, too, where each lane has an element of its own and these fill most of their sectors. */
+static bool runs_along_rows(const obs_insn *c)
+{
+    uint64_t taken = c->active_lanes * c->bytes, moved = c->sectors * OBS_SECTOR_BYTES;
+    bool pieces = c->flags & OBS_PIECES && taken <= moved && 2 * taken >= moved;
+    return c->space == ACC_GLOBAL && (pieces || (c->contiguous + c->misaligned) * 2 > c->requests);
+}
+
+/* Once for all findings, since it goes through what all kernels did. */
+static wl_status load_along_rows(prof_db *db, wl_arena *arena, ana_program *p, wl_error *err)
+{
+    prof_instruction_rows all;
+    wl_status status = prof_load_instruction_totals(db, PROF_ALL, arena, &all, err);
+    p->last_object = p->objects.count ? p->objects.rows[p->objects.count - 1].id : 0;
+    double *along = wl_new_array(arena, double, (size_t)p->last_object + 1);
+    if (status != WL_OK || !along)
+        return status != WL_OK ? status : ana_nomem(err);
+    for (uint32_t i = 0; i < all.count; i++)
+        if (all.rows[i].c.object <= p->last_object && runs_along_rows(&all.rows[i].c))
+            along[all.rows[i].c.object] += (double)all.rows[i].c.sectors;
+    p->along_rows = along;
+    return WL_OK;
+}
+
 static wl_status load_program(prof_db *db, wl_arena *arena, ana_program *p, wl_error *err)
 {
     wl_status status = prof_load_kernels(db, arena, &p->kernels, err);
@@ -263,7 +287,8 @@ static wl_status load_program(prof_db *db, wl_arena *arena, ana_program *p, wl_e
     status = status == WL_OK ? prof_load_launch_kinds(db, PROF_ALL, arena, &p->launches, err)
                              : status;
     status = status == WL_OK ? prof_load_devices(db, arena, &p->devices, err) : status;
-    return status == WL_OK ? prof_load_gaps(db, arena, &p->gaps, err) : status;
+    status = status == WL_OK ? prof_load_gaps(db, arena, &p->gaps, err) : status;
+    return status == WL_OK ? load_along_rows(db, arena, p, err) : status;
 }
 
 wl_status find_with(const detect_row *detectors, size_t ndetectors, prof_db *profile,

@@ -20,6 +20,9 @@ typedef struct ana_program {
     prof_launch_rows launches; /* of all kernels, those that are alike in one row */
     prof_device_rows devices;
     prof_gap_rows gaps;
+    /* Sectors of accesses by any kernel that run along the rows of an object, by its id up to `last_object`. */
+    const double *along_rows;
+    uint32_t last_object;
     /* What the whole program pays; known to detectors of scope OBJECT and PROGRAM. */
     double totals[ANA_UNIT_COUNT];
 } ana_program;

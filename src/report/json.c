@@ -501,8 +501,9 @@ json_t *rep_gain_json(const ana_worth *w, bool single)
     if (single)
         rep_put_number(row, K(gain, of_kernel), w->of_kernel);
     rep_put_number(row, K(gain, of_program), w->of_program);
-    if (single) {
+    if (single)
         rep_put_number(row, K(gain, of_full), w->of_full);
+    if (single && w->before > 0) {
         rep_put_number(row, K(gain, before), w->before);
         rep_put_number(row, K(gain, after), w->after);
         rep_put_number(row, K(gain, after_low), w->after_low);

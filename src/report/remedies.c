@@ -96,7 +96,7 @@ static const char *tried_text_of(const ana_remedy *r)
     return r->counted ? "tried" : "not tried";
 }
 
-/* "Store a transposed ... (not tried; saves 14 us)" */
+/* "Store a transposed ... (not tried; saves 14 us)." */
 const char *rep_other_remedy_text(wl_arena *arena, const ana_remedy *r)
 {
     const ana_worth *w = &r->worth;
@@ -105,7 +105,9 @@ const char *rep_other_remedy_text(wl_arena *arena, const ana_remedy *r)
                         : w->seconds < 0    ? "; would take longer"
                                             : wl_arena_printf(arena, "; saves %s",
                                                               rep_seconds(arena, w->seconds));
-    return wl_arena_printf(arena, "%s (%s%s)", r->advice, tried_text_of(r), saves);
+    size_t length = strlen(r->advice);
+    int words = (int)(length && r->advice[length - 1] == '.' ? length - 1 : length);
+    return wl_arena_printf(arena, "%.*s (%s%s).", words, r->advice, tried_text_of(r), saves);
 }
 
 const char *rep_remedy_text(const rep_data *d, wl_arena *arena, const ana_finding_group *g)

@@ -836,8 +836,10 @@ static const told all_told[] = {
     {&words_uncoalesced, {.narrow = true}, REMEDY_WIDEN},
     {&words_uncoalesced, {.irregular = true, .loaded = true}, REMEDY_RENUMBER},
     {&words_uncoalesced, {.irregular = true}, REMEDY_NEIGHBOURS},
-    {&words_uncoalesced, {.crosses = true}, REMEDY_NEIGHBOURS},
-    {&words_uncoalesced, {.stride = 4096}, REMEDY_NEIGHBOURS},
+    {&words_uncoalesced, {.crosses = true}, REMEDY_ALONG},
+    {&words_uncoalesced, {.stride = 4096}, REMEDY_ALONG},
+    {&words_uncoalesced, {.stride = 4096, .walks = true}, REMEDY_TRANSPOSE},
+    {&words_uncoalesced, {.stride = 4096, .walks = true, .rows_elsewhere = true}, REMEDY_TILES},
     {&words_uncoalesced, {.walks = true}, REMEDY_NEIGHBOURS},
     {&words_divergent, {.narrow = true}, REMEDY_WIDEN},
     {&words_divergent, {0}, REMEDY_TOGETHER},
@@ -879,6 +881,32 @@ static void conditions_are_of_what_is_advised(void **state)
     wl_arena_free(arena);
 }
 
+/* A finding advises one change; what else would do stands beside it, each with a kind, so that each is counted by
+ * itself. */
+static void others_stand_by_themselves(void **state)
+{
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    ana_thresholds thresholds = ana_thresholds_default();
+    ana_input input = input_of("4*tid.x + param0", NULL);
+    ana_program program = *input.program;
+    program.thresholds = &thresholds;
+    input.program = &program;
+    input.arena = arena;
+    ana_group group = {0};
+    ana_draft draft = {.group = &group};
+    const words_facts own_rows = {.stride = 4096, .walks = true}, indices = {.irregular = true};
+    assert_true(words_set(&draft, &input, &own_rows, &words_uncoalesced));
+    assert_null(strstr(draft.remedy, "shared memory"));
+    assert_int_equal(draft.nothers, 2);
+    assert_int_equal(draft.others[0].kind, REMEDY_TILES);
+    assert_int_equal(draft.others[1].kind, REMEDY_SHARE);
+    assert_true(words_set(&draft, &input, &indices, &words_hot_random));
+    assert_int_equal(draft.nothers, 0); /* a sector or two a request: staged, and nothing else */
+    assert_int_equal(draft.kind, REMEDY_STAGE);
+    wl_arena_free(arena);
+}
+
 /* A column that is read beside rows that move as much, or one sector less: 32 sectors a request, and
  * 4, in 16 blocks of 8 warps. */
 static const char *advice_beside_rows(sim *s, uint32_t rows)
@@ -898,7 +926,7 @@ static void of_columns_beside_rows(void **state)
 {
     (void)state;
     sim s;
-    assert_non_null(strstr(advice_beside_rows(&s, 7), "Transpose far, or"));
+    assert_non_null(strstr(advice_beside_rows(&s, 7), "Transpose far, so that"));
     sim_end(&s);
     assert_non_null(strstr(advice_beside_rows(&s, 8), "would only move the cost"));
     sim_end(&s);
@@ -983,6 +1011,7 @@ int main(void)
         cmocka_unit_test(a_stencil_is_staged),
         cmocka_unit_test(of_what_begins_off_the_boundary),
         cmocka_unit_test(conditions_are_of_what_is_advised),
+        cmocka_unit_test(others_stand_by_themselves),
         cmocka_unit_test(of_columns_beside_rows),
         cmocka_unit_test(of_columns_beside_halves_of_rows),
         cmocka_unit_test(of_tables_of_the_library),

@@ -142,7 +142,26 @@ static void swapping_stands_before_layouts(void **state)
     f->findings[0].remedies = three;
     assert_true(choose_remedies(&f->in, &f->kernel, f->findings, 1));
     assert_int_equal(three[0].kind, REMEDY_SWAP);
-    assert_int_equal(f->findings[0].nremedies, 3);
+    assert_int_equal(f->findings[0].nremedies, 2); /* of splitting what was tried is told */
+    assert_true(three[1].kind == REMEDY_SPLIT && three[1].counted);
+}
+
+/* To turn the rows of an array round and to swap the thread's indices are one change, seen from two sides. */
+static void turning_rows_is_told_once(void **state)
+{
+    static const remedy_kind sides[] = {REMEDY_TRANSPOSE, REMEDY_ALONG};
+    fixture *f = *state;
+    for (int i = 0; i < 2; i++) {
+        put(f, 0, 10, sides[i], REMEDY_SWAP, true);
+        assert_true(choose_remedies(&f->in, &f->kernel, f->findings, 1));
+        assert_int_equal(f->findings[0].nremedies, 1);
+        assert_int_equal(f->findings[0].remedies[0].kind, REMEDY_SWAP);
+        put(f, 0, 10, REMEDY_STAGE, REMEDY_SWAP, true);
+        f->remedies[0][0].kind = REMEDY_SWAP; /* tried, and not told first: a layout stands before it */
+        f->remedies[0][1].kind = sides[i];
+        assert_true(choose_remedies(&f->in, &f->kernel, f->findings, 1));
+        assert_int_equal(f->findings[0].nremedies, 1);
+    }
 }
 
 /* ---- changes together ---- */
@@ -229,6 +248,7 @@ int main(void)
         T(a_tried_padding_replaces_the_other),
         T(tried_layouts_stand_first),
         T(swapping_stands_before_layouts),
+        T(turning_rows_is_told_once),
         T(what_was_tried_says_more),
         T(in_shared_memory_wavefronts_go),
         T(changes_of_one_instruction_add_up),

@@ -57,6 +57,7 @@ static void expect_rows(const obs_reuse *want, size_t count)
         assert_int_equal(got.data[i].distance, want[i].distance);
         assert_int_equal(got.data[i].loads, want[i].loads);
         assert_int_equal(got.data[i].stores, want[i].stores);
+        assert_int_equal(got.data[i].waits, want[i].waits);
     }
     wl_vec_free(&got);
     obs_log_clear(&recorded);
@@ -75,21 +76,21 @@ static void loads_by_hand(void **state)
     touch(0, ACC_LOAD, 0, 0);
     touch(0, ACC_LOAD, 1, 0);
     touch(0, ACC_LOAD, 0, 0);
-    EXPECT({.object = 1, .distance = 1, .loads = 1},
-           {.object = 1, .distance = OBS_FIRST_USE, .loads = 2});
+    EXPECT({.object = 1, .distance = 1, .loads = 1, .waits = 1},
+           {.object = 1, .distance = OBS_FIRST_USE, .loads = 2, .waits = 2});
     touch(0, ACC_LOAD, 0, 0);
     touch(0, ACC_LOAD, 0, 1); /* another sector of the line */
     touch(0, ACC_LOAD, 0, 0);
-    EXPECT({.object = 1, .distance = 0, .loads = 1},
-           {.object = 1, .distance = OBS_FIRST_USE, .loads = 2});
+    EXPECT({.object = 1, .distance = 0, .loads = 1, .waits = 1},
+           {.object = 1, .distance = OBS_FIRST_USE, .loads = 2, .waits = 2});
     touch(0, ACC_LOAD, 0, 0);
     touch(0, ACC_LOAD, 1, 0);
     touch(0, ACC_LOAD, 1, 0);
     touch(0, ACC_LOAD, 2, 0);
     touch(0, ACC_LOAD, 0, 1); /* here the line comes back, after two others */
     touch(0, ACC_LOAD, 0, 0);
-    EXPECT({.object = 1, .distance = 0, .loads = 1}, {.object = 1, .distance = 2, .loads = 1},
-           {.object = 1, .distance = OBS_FIRST_USE, .loads = 4});
+    EXPECT({.object = 1, .distance = 0, .loads = 1, .waits = 1}, {.object = 1, .distance = 2, .loads = 1, .waits = 1},
+           {.object = 1, .distance = OBS_FIRST_USE, .loads = 4, .waits = 4});
 }
 
 /* A load follows the last load; a store the last of either. */
@@ -99,18 +100,18 @@ static void stores_by_hand(void **state)
     touch(0, ACC_STORE, 0, 0);
     touch(0, ACC_LOAD, 1, 0);
     touch(0, ACC_LOAD, 0, 0);
-    EXPECT({.object = 1, .distance = OBS_FIRST_USE, .loads = 2, .stores = 1});
+    EXPECT({.object = 1, .distance = OBS_FIRST_USE, .loads = 2, .waits = 2, .stores = 1});
     touch(0, ACC_LOAD, 0, 0);
     touch(0, ACC_LOAD, 1, 0);
     touch(0, ACC_STORE, 0, 0);
     touch(0, ACC_LOAD, 0, 0); /* the line came back with the store, after one other */
-    EXPECT({.object = 1, .distance = 1, .loads = 1, .stores = 1},
-           {.object = 1, .distance = OBS_FIRST_USE, .loads = 2});
+    EXPECT({.object = 1, .distance = 1, .loads = 1, .waits = 1, .stores = 1},
+           {.object = 1, .distance = OBS_FIRST_USE, .loads = 2, .waits = 2});
     touch(0, ACC_LOAD, 0, 0);
     touch(0, ACC_ATOMIC, 1, 0); /* not through L1 */
     touch(0, ACC_LOAD, 0, 0);
-    EXPECT({.object = 1, .distance = 0, .loads = 1},
-           {.object = 1, .distance = OBS_FIRST_USE, .loads = 1});
+    EXPECT({.object = 1, .distance = 0, .loads = 1, .waits = 1},
+           {.object = 1, .distance = OBS_FIRST_USE, .loads = 1, .waits = 1});
 }
 
 /* A warp after the other in the log; a request of a loop each in turn when distances are counted. */
@@ -122,8 +123,8 @@ static void warps_by_hand(void **state)
     touch(0, ACC_LOAD, 0, 0);
     touch(0, ACC_LOAD, 1, 0);
     touch(0, ACC_LOAD, 0, 0);
-    EXPECT({.object = 1, .distance = 3, .loads = 1},
-           {.object = 1, .distance = OBS_FIRST_USE, .loads = 4});
+    EXPECT({.object = 1, .distance = 3, .loads = 1, .waits = 1},
+           {.object = 1, .distance = OBS_FIRST_USE, .loads = 4, .waits = 4});
 }
 
 /* Loads one after the other go out together; those of the next turn of a loop, and those after a
@@ -140,9 +141,26 @@ static void bursts_by_hand(void **state)
                                                       after 11, 12 and 0 */
         touch_at(1, warp, ACC_LOAD, 10 * warp, 0); /* after the other warp's line */
     }
-    EXPECT({.object = 1, .distance = 0, .loads = 2}, {.object = 1, .distance = 1, .loads = 2},
-           {.object = 1, .distance = 3, .loads = 1}, {.object = 1, .distance = 5, .loads = 1},
-           {.object = 1, .distance = OBS_FIRST_USE, .loads = 2, .stores = 4});
+    EXPECT({.object = 1, .distance = 0, .loads = 2}, {.object = 1, .distance = 1, .loads = 2, .waits = 2},
+           {.object = 1, .distance = 3, .loads = 1, .waits = 1}, {.object = 1, .distance = 5, .loads = 1, .waits = 1},
+           {.object = 1, .distance = OBS_FIRST_USE, .loads = 2, .stores = 4, .waits = 2});
+}
+
+/* Loads that go out together are waited for together: as long as the farthest of them takes, whichever
+ * object that is of. */
+static void waits_by_hand(void **state)
+{
+    (void)state;
+    touch_at(1, 0, ACC_LOAD, 0, 0);
+    touch_at(2, 0, ACC_LOAD, 1, 0); /* both for the first time: one wait */
+    touch_at(1, 0, ACC_LOAD, 0, 0);
+    touch_at(2, 0, ACC_LOAD, 1, 0); /* both after the other */
+    touch_at(1, 0, ACC_LOAD, 1, 0);
+    touch_at(2, 0, ACC_LOAD, 2, 0); /* this is the farthest */
+    touch_at(3, 0, ACC_STORE, 9, 0); /* no load */
+    EXPECT({.object = 1, .distance = 0, .loads = 1},
+           {.object = 1, .distance = 1, .loads = 2, .waits = 1},
+           {.object = 1, .distance = OBS_FIRST_USE, .loads = 3, .stores = 1, .waits = 2});
 }
 
 /* The mean of an octave's distances, 4 and 7. */
@@ -153,8 +171,8 @@ static void octaves_by_hand(void **state)
         touch(0, ACC_LOAD, i, 0);
     touch(0, ACC_LOAD, 0, 0);
     touch(0, ACC_LOAD, 4, 0);
-    EXPECT({.object = 1, .distance = 6, .loads = 2},
-           {.object = 1, .distance = OBS_FIRST_USE, .loads = 8});
+    EXPECT({.object = 1, .distance = 6, .loads = 2, .waits = 2},
+           {.object = 1, .distance = OBS_FIRST_USE, .loads = 8, .waits = 8});
 }
 
 static void whole_warps_by_hand(void **state)
@@ -173,8 +191,8 @@ static void whole_warps_by_hand(void **state)
     record(&request);
     request.space = ACC_SHARED;
     record(&request);
-    EXPECT({.object = 4, .distance = 1, .loads = 8},
-           {.object = 4, .distance = OBS_FIRST_USE, .loads = 8});
+    EXPECT({.object = 4, .distance = 1, .loads = 8, .waits = 1},
+           {.object = 4, .distance = OBS_FIRST_USE, .loads = 8, .waits = 1});
 }
 
 /* A log of more touches than are followed: 4096 lines, one after the other, again and again, on
@@ -220,14 +238,18 @@ enum { REQUESTS = 300, WARPS = 4, LINES = 64, TOUCHES = REQUESTS * 96, OBJECTS =
 static struct {
     acc_request requests[REQUESTS];
     uint64_t addr[REQUESTS][OBS_LANES];
-    uint32_t order[REQUESTS], norder;
+    uint32_t order[REQUESTS], burst[REQUESTS], norder, nbursts; /* burst: of each in order */
     struct {
         uint32_t line, request;
     } touches[TOUCHES];
     uint32_t ntouches;
     bool used[REQUESTS][LINES * 4]; /* sectors */
     uint64_t loads[OBJECTS][OCTAVES + 1], stores[OBJECTS][OCTAVES + 1],
-        distances[OBJECTS][OCTAVES + 1]; /* the last: first uses */
+        distances[OBJECTS][OCTAVES + 1], waits[OBJECTS][OCTAVES + 1]; /* the last: first uses */
+    struct {
+        bool any;
+        uint32_t object, octave;
+    } farthest[WARPS * REQUESTS]; /* of a burst's loads */
 } ref;
 
 static void draw_requests(pattern_rng *rng)
@@ -265,6 +287,7 @@ static bool take_burst(uint32_t warp, bool *taken)
         if (last && (r->pc <= last->pc || (last->op == ACC_STORE && r->op == ACC_LOAD)))
             return true;
         taken[i] = true;
+        ref.burst[ref.norder] = ref.nbursts;
         ref.order[ref.norder++] = i;
         last = r;
     }
@@ -277,7 +300,7 @@ static void order_requests(void)
     ref.norder = 0;
     for (bool any = true; any;) {
         any = false;
-        for (uint32_t warp = 0; warp < WARPS; warp++)
+        for (uint32_t warp = 0; warp < WARPS; warp++, ref.nbursts++)
             any |= take_burst(warp, taken);
     }
 }
@@ -333,6 +356,19 @@ static void count_use(uint32_t sector, uint32_t n)
     ref.loads[r->object][octave] += r->op == ACC_LOAD;
     ref.stores[r->object][octave] += r->op == ACC_STORE;
     ref.distances[r->object][octave] += distance;
+    uint32_t burst = ref.burst[n];
+    if (r->op == ACC_LOAD && (!ref.farthest[burst].any || octave > ref.farthest[burst].octave)) {
+        ref.farthest[burst].any = true;
+        ref.farthest[burst].object = r->object;
+        ref.farthest[burst].octave = octave;
+    }
+}
+
+static void count_waits(void)
+{
+    for (uint32_t b = 0; b < ref.nbursts; b++)
+        if (ref.farthest[b].any)
+            ref.waits[ref.farthest[b].object][ref.farthest[b].octave]++;
 }
 
 static void take_request(uint32_t n)
@@ -362,7 +398,8 @@ static size_t put_rows(obs_reuse *rows)
                 .object = object,
                 .distance = k == OCTAVES ? OBS_FIRST_USE : (uint32_t)((sum + uses / 2) / uses),
                 .loads = loads,
-                .stores = stores};
+                .stores = stores,
+                .waits = ref.waits[object][k]};
         }
     return count;
 }
@@ -379,6 +416,7 @@ static void random_logs_agree(void **state)
         order_requests();
         for (uint32_t n = 0; n < ref.norder; n++)
             take_request(n);
+        count_waits();
         size_t count = put_rows(rows);
         for (size_t i = 0; i < count; i++)
             far += rows[i].distance != OBS_FIRST_USE && rows[i].distance > 8;
@@ -394,6 +432,7 @@ int main(void)
         cmocka_unit_test_teardown(stores_by_hand, tear_down),
         cmocka_unit_test_teardown(warps_by_hand, tear_down),
         cmocka_unit_test_teardown(bursts_by_hand, tear_down),
+        cmocka_unit_test_teardown(waits_by_hand, tear_down),
         cmocka_unit_test_teardown(octaves_by_hand, tear_down),
         cmocka_unit_test_teardown(whole_warps_by_hand, tear_down),
         cmocka_unit_test_teardown(long_logs, tear_down),

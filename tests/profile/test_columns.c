@@ -190,7 +190,7 @@ static obs_summary summary_of_launch(void)
                                 .block_index = {212, 213, 214},
                                 .warps = 215,
                                 .dropped = 216}};
-    static obs_reuse reuses[] = {{240, 202, 241, 242, 243}, {240, 0, OBS_FIRST_USE, 244, 245}};
+    static obs_reuse reuses[] = {{240, 202, 241, 242, 243, 246}, {240, 0, OBS_FIRST_USE, 244, 245, 247}};
     static obs_sample samples[] = {{220, {221, 222, 223}, OBS_WHY_OUTLIER, 0, 224, 225, 226, 227},
                                    {230, {231, 232, 233}, OBS_WHY_ASKED, 1, 234, 235, 236, 237}};
     static obs_shared shared[] = {{"", 0, 65536}, {"_ZZ5scalePfE4tile", 64, 128}};
@@ -558,9 +558,9 @@ static const expected_row expected[] = {
      "launch=1 block=230 block_x=231 block_y=232 block_z=233 why=0 mapped=1 alike=234 "
      "instructions=235 requests=236 sectors=237"},
     {"reuses", "launch = 1 AND position = 0",
-     "launch=1 position=0 block=240 object=2 distance=241 loads=242 stores=243"},
+     "launch=1 position=0 block=240 object=2 distance=241 loads=242 stores=243 waits=246"},
     {"reuses", "launch = 1 AND position = 1",
-     "launch=1 position=1 block=240 object=NULL distance=NULL loads=244 stores=245"},
+     "launch=1 position=1 block=240 object=NULL distance=NULL loads=244 stores=245 waits=247"},
     {"trials", "id = 1",
      "id=1 launch=1 kind=0 blocks=440 pc=441 block_x=442 block_y=443 object=NULL pitch=0 pad=0"},
     {"trials", "id = 2",

@@ -44,6 +44,8 @@ static void advise_sample(fixture *f, advised *a)
         a->remedies[i][0].before.sectors = 800;
         a->remedies[i][0].after.sectors = 100;
         a->remedies[i][1].kind = REMEDY_SWAP;
+        a->remedies[i][1].advice = "Swap x and y.";
+        a->remedies[i][1].worth = (ana_worth){.known = true, .seconds = 2e-3, .of_program = 0.1};
         a->rows[i].remedies = a->remedies[i];
         a->rows[i].nremedies = 1;
     }
@@ -72,10 +74,10 @@ static void test_advice_is_what_to_change(void **state)
     assert_has(text, ">, transpose.cu:11 bank-conflict\n");
     assert_has(text, "     Declare tile[TILE][TILE + 1], so that");
     assert_has(text, "     Condition: All code takes elements of the array by its rows");
-    assert_has(text, "     800 -> 100 sectors (the fewest needed)\n");
+    assert_has(text, "     800 -> 100 sectors (not tried: the fewest needed)\n");
     assert_has(text, "     Predicted to save about 4.0 ms (3.0 ms to 5.0 ms): 50 % of the kernel's "
                      "time and 25 % of the\n     program's.\n");
-    assert_has(text, "     Or: Swap the thread's indices.\n");
+    assert_has(text, "     Or: Swap x and y (not tried; saves 2.0 ms).\n");
     assert_has(text, "1 pattern is there, too, but costs hardly any time: --all tells why.\n");
     assert_null(strstr(text, "Not worth making"));
     assert_null(strstr(text, "Transpose the data"));
@@ -217,16 +219,20 @@ static void test_launches_before_and_after(void **state)
     ana_worth *w = &a.remedies[0][0].worth;
     *w = (ana_worth){.known = true, .before = 8.4e-6, .after = 8.4e-6};
     assert_string_equal(rep_remedy_text(&f->data, f->arena, &a.groups[0]),
-                        "800 -> 100 sectors (the fewest needed)");
+                        "800 -> 100 sectors (not tried: the fewest needed)");
     a.remedies[0][0].after.wavefronts = 2000; /* staged: there were none before */
     assert_string_equal(rep_remedy_text(&f->data, f->arena, &a.groups[0]),
-                        "800 -> 100 sectors (the fewest needed)");
+                        "800 -> 100 sectors (not tried: the fewest needed)");
     w->after = 2e-6;
+    w->after_low = 1.5e-6;
+    w->after_high = 3e-6;
     assert_string_equal(rep_remedy_text(&f->data, f->arena, &a.groups[0]),
-                        "800 -> 100 sectors (the fewest needed); 8.4 us -> 2.0 us a launch");
+                        "800 -> 100 sectors (not tried: the fewest needed); 8.4 us -> 2.0 us a launch "
+                        "(1.5 us to 3.0 us)");
     a.remedies[0][0].before.sectors = a.remedies[0][0].after.sectors = 0;
     assert_string_equal(rep_remedy_text(&f->data, f->arena, &a.groups[0]),
-                        "8.4 us -> 2.0 us a launch");
+                        "8.4 us -> 2.0 us a launch "
+                        "(1.5 us to 3.0 us)");
 }
 
 int main(void)

@@ -527,29 +527,13 @@ static double sectors_paying(const ana_draft *d)
     return sum;
 }
 
-/* In pieces, too, where each lane has an element of its own and these fill most of their sectors. */
-static bool runs_along_rows(const obs_insn *c)
-{
-    uint64_t taken = c->active_lanes * c->bytes, moved = c->sectors * OBS_SECTOR_BYTES;
-    bool pieces = c->flags & OBS_PIECES && taken <= moved && 2 * taken >= moved;
-    return pieces || (c->contiguous + c->misaligned) * 2 > c->requests;
-}
-
 /* Do accesses of any kernel that move as many sectors of the object run along its rows? */
 static bool has_rows_elsewhere(const work *w, const ana_draft *d)
 {
-    prof_instruction_rows all;
-    wl_error err;
-    double along = 0;
-    if (prof_load_instruction_totals(w->input->program->db, PROF_ALL, w->input->scratch, &all,
-                                     &err) != WL_OK)
-        return false;
-    for (uint32_t i = 0; i < all.count; i++) {
-        const obs_insn *c = &all.rows[i].c;
-        if (c->object == w->group->object && runs_along_rows(c))
-            along += (double)c->sectors;
-    }
-    return along >= sectors_paying(d);
+    const ana_program *p = w->input->program;
+    uint32_t object = w->group->object;
+    return p->along_rows && object <= p->last_object &&
+           p->along_rows[object] >= sectors_paying(d);
 }
 
 static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_drafts *drafts)

@@ -360,7 +360,9 @@ static advice strided_remedy(const texts *t)
                              "own.");
     }
     return is_row(t)
-               ? advice_or(transposed(), tiles_of_rows())
+               ? advice_or(ADVICE(TRANSPOSE, "Transpose " ANA_OBJECT
+                                             ", so that lanes run along its rows."),
+                           tiles_of_rows())
                : ADVICE(SPLIT, "Store the words that are used next to each other: split structures "
                                "into one array per field, or pack the used elements of " ANA_OBJECT
                                " into an array without gaps.");

@@ -158,7 +158,8 @@ static void add_unmapped(model_kept *last, uint32_t kernel, const object_traffic
                              waits->all > 0 ? 1 - waits->longer / waits->all : -1};
     else if (last->kernel != kernel)
         *last = (model_kept){kernel, 1, 1, 0, 1, 0, -1};
-    t->short_waits = last->short_waits;
+    t->waits_known = last->short_waits >= 0;
+    t->short_waits = at_least(last->short_waits, 0);
     t->missed += last->missed * (t->loaded - mapped->loaded);
     t->missed_lines += last->missed * (t->loaded_lines - mapped->loaded_lines);
     t->first_loaded += last->first_loaded * (t->loaded - mapped->loaded);

@@ -16,7 +16,7 @@ typedef struct model_kept { /* of a kernel's last launch that has heat maps */
     double footprint;                  /* bytes that are touched, of all that is asked for */
     double again;                      /* sectors that device memory moves again, of the same */
     double first_loaded, again_loaded; /* of the sectors that are loaded */
-    double short_waits;                /* model_traffic's */
+    double short_waits;                /* model_traffic's; negative: not known */
 } model_kept;
 
 struct model_rows {

@@ -224,7 +224,7 @@ static double load_clocks(const cuda_device *d, const model_work *w)
     const model_traffic *t = &w->traffic;
     double of_warp = t->loads / (w->blocks * w->warps);
     double at_once = w->chain_loads > 0 ? at_least(1, of_warp / w->chain_loads) : 1;
-    double all_hit = t->short_waits >= 0 ? t->short_waits : pow(t->hit_rate, at_once);
+    double all_hit = t->waits_known ? t->short_waits : pow(t->hit_rate, at_once);
     double lines = t->loads > 0 ? at_once * t->loaded_lines / t->loads : 1;
     return all_hit * FIGURE_OF(d, l1_latency) + (1 - all_hit) * clocks_beyond_l1(d, t) +
            time_of(at_least(0, lines - 1), FIGURE_OF(d, l1_lines));

@@ -200,8 +200,9 @@ static void set_hits_after(const model_change *change, const model_traffic *befo
 {
     double after = hit_rate_of(t);
     bool worse = after < before->hit_rate && !model_stages(change);
-    t->hit_rate = before->short_waits < 0 && worse ? before->hit_rate : after;
-    t->short_waits = before->short_waits < 0 ? -1 : pow(after, alone_of_wait(before));
+    t->hit_rate = !before->waits_known && worse ? before->hit_rate : after;
+    t->waits_known = before->waits_known;
+    t->short_waits = t->waits_known ? pow(after, alone_of_wait(before)) : 0;
 }
 
 static void try_change(model_rows *rows, const model_device *d, const prof_launch *launch,

@@ -16,10 +16,22 @@ export function changeWords(r: Change): string {
       : moved(before.wavefronts, after.wavefronts, "wavefronts");
   const how = r.counted
     ? "tried: counted by working out the kernel's addresses with the change"
-    : "the fewest that the data needs";
-  return words && `${words} (${how}).`;
+    : "not tried: the fewest that the data needs";
+  return [words && `${words} (${how}).`, launchWords(r)].filter(Boolean).join(" ");
 }
 
-/** Another remedy in a line. */
+/** A launch of the kernel before and after, as predicted; "" where that is not known or the same. */
+function launchWords(r: Change): string {
+  const { before, after, after_low: low, after_high: high } = r.gain ?? {};
+  if (before === undefined || after === undefined || low === undefined || high === undefined)
+    return "";
+  if (seconds(before) === seconds(after)) return "";
+  return `A launch: ${seconds(before)} → ${seconds(after)} (${seconds(low)} to ${seconds(high)}).`;
+}
+
+const savedWords = (saved: number): string =>
+  saved > 0 ? `; saves ${seconds(saved)}` : "; saves nothing";
+
+/** Another remedy: what to do, whether that was tried, and what it saves by itself. */
 export const otherWords = (r: Change): string =>
-  r.gain && r.gain.seconds > 0 ? `${r.title} (saves ${seconds(r.gain.seconds)}).` : `${r.title}.`;
+  `${r.advice.replace(/\.$/, "")} (${r.counted ? "tried" : "not tried"}${r.gain ? savedWords(r.gain.seconds) : ""}).`;
