@@ -63,6 +63,7 @@ const rowsOf = (grid) =>
 test("a remedy tells what changes most, and how that is known", () => {
   const swap = {
     title: "Swap the thread's indices",
+    advice: "Swap .x and .y.",
     counted: true,
     before: { requests: 4, sectors: 128, wavefronts: 0 },
     after: { requests: 4, sectors: 16, wavefronts: 0 },
@@ -76,13 +77,16 @@ test("a remedy tells what changes most, and how that is known", () => {
     before: { requests: 4, sectors: 0, wavefronts: 64 },
     after: { requests: 4, sectors: 0, wavefronts: 4 },
   };
-  assert.match(remedies.changeWords(pad), /^64 → 4 wavefronts \(the fewest/);
+  assert.match(remedies.changeWords(pad), /^64 → 4 wavefronts \(not tried: the fewest/);
   const staged = { ...pad, before: swap.before, after: { requests: 1, sectors: 120, wavefronts: 400 } };
   assert.match(remedies.changeWords(staged), /^128 → 120 sectors/);
   const none = { requests: 4, sectors: 0, wavefronts: 0 };
   assert.equal(remedies.changeWords({ ...pad, before: none, after: none }), "");
-  assert.equal(remedies.otherWords(swap), "Swap the thread's indices (saves 500 ms).");
-  assert.equal(remedies.otherWords(pad), "Swap the thread's indices.");
+  assert.equal(remedies.otherWords(swap), "Swap .x and .y (tried; saves 500 ms).");
+  assert.equal(remedies.otherWords(pad), "Swap .x and .y (not tried).");
+  const launch = { before: 2e-5, after: 8e-6, after_low: 5e-6, after_high: 1.4e-5 };
+  const timed = { ...swap, gain: { ...swap.gain, ...launch } };
+  assert.match(remedies.changeWords(timed), /A launch: 20\.0 µs → 8\.00 µs \(5\.00 µs to 14\.0 µs\)\.$/);
 });
 
 test("a sketch draws what is advised", () => {
@@ -106,6 +110,12 @@ test("a sketch draws the remedy, not what the pattern has most often", () => {
   assert.match(of("uncoalesced", "widen-blocks").after.code, /dim3 block\(32/);
   assert.match(of("divergent", "add-up-in-whole-warps").after.code, /t < d/);
   assert.match(of("strided", "transpose-data").after.code, /transposed/);
+  // A row for each thread: what is drawn is the change that is advised first, and no chunk of a vector.
+  assert.match(of("uncoalesced", "transpose-data", "share-rows").after.code, /transposed/);
+  assert.match(of("uncoalesced", "share-rows", "transpose-data").after.code, /warp \* n/);
+  assert.match(of("uncoalesced", "run-along-rows").before.code, /lanes: rows/);
+  assert.match(of("uncoalesced", "pass-tiles-through-shared-memory").after.code, /\+ r\) \* n/);
+  assert.equal(of("uncoalesced", "let-lanes-take-neighbours"), sketches.SKETCHES.uncoalesced);
   assert.equal(of("bank-conflict", "private-copies"), undefined); // of atomics in device memory
   assert.equal(of("hot", "call-cheaper-function"), undefined);
   for (const pattern of Object.keys(sketches.SKETCHES))

@@ -334,6 +334,48 @@ const TRANSPOSED: Sketch = {
   },
 };
 
+/** Lanes that took a column take a row: the same elements, by other threads. */
+const ALONG: Sketch = {
+  legend: "a row is a sector; blue: the words of one request",
+  before: {
+    picture: { grid: repeat("x! x x x x x x x", 4) },
+    note: "lanes take a column: one word of each sector",
+    code: "int row = … threadIdx.x; // lanes: rows\nint col = … blockIdx.x;\nx = a[row * n + col];",
+  },
+  after: {
+    picture: { grid: ["x! x! x! x! x! x! x! x!", ...repeat("- - - - - - - -", 3)] },
+    note: "lanes run along a row",
+    code: "int row = … blockIdx.x;\nint col = … threadIdx.x; // lanes: columns\nx = a[row * n + col];",
+  },
+};
+
+/** A row for each thread, as far as it goes through the row by itself. */
+const OWN_ROWS: Side = {
+  picture: { grid: repeat("x! x x x x x x x", 4) },
+  note: "a row for each thread: each lane takes another sector",
+  code: "for (int k = 0; k < n; k++)\n    sum += a[thread * n + k];",
+};
+
+const SHARED_ROWS: Sketch = {
+  legend: "a row is a sector; blue: the words of one request",
+  before: OWN_ROWS,
+  after: {
+    picture: { grid: ["x! x! x! x! x! x! x! x!", ...repeat("- - - - - - - -", 3)] },
+    note: "a row for each warp: its lanes run along it",
+    code: "for (int k = lane; k < n; k += 32)\n    sum += a[warp * n + k];\nfor (int d = 16; d > 0; d /= 2)\n    sum += __shfl_down_sync(~0u, sum, d);",
+  },
+};
+
+const TILES_OF_ROWS: Sketch = {
+  legend: "a row is a sector; blue: the words of one request",
+  before: OWN_ROWS,
+  after: {
+    picture: { grid: ["x! x! x! x! x! x! x! x!", ...repeat("- - - - - - - -", 3)] },
+    note: "lanes run along rows; each thread reads its row from the tile",
+    code: "__shared__ float tile[32][33];\nfor (int k0 = 0; k0 < n; k0 += 32) {\n    for (int r = 0; r < 32; r++)\n        tile[r][lane] = a[(first + r) * n + k0 + lane];\n    __syncthreads();\n    for (int k = 0; k < 32; k++)\n        sum += tile[lane][k];\n    __syncthreads();\n}",
+  },
+};
+
 type Drawn = Partial<Record<Pattern | "all", Sketch | undefined>>;
 
 /** What draws a remedy: of findings of one pattern, or of all. None where a sketch would show something else. */
@@ -349,7 +391,9 @@ const DRAWN: Partial<Record<Remedy, Drawn>> = {
   "work-together": { all: SKETCHES.divergent },
   "renumber-index": { all: SKETCHES["hot-random"] },
   "transpose-data": { all: TRANSPOSED },
-  "pass-tiles-through-shared-memory": { all: TILES },
+  "run-along-rows": { all: ALONG },
+  "share-rows": { all: SHARED_ROWS },
+  "pass-tiles-through-shared-memory": { all: TILES, uncoalesced: TILES_OF_ROWS },
   "pad-rows": { all: SKETCHES.misaligned },
   align: { all: SHIFTED },
   "split-records": { all: SKETCHES.strided },
