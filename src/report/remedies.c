@@ -100,11 +100,11 @@ static const char *tried_text_of(const ana_remedy *r)
 const char *rep_other_remedy_text(wl_arena *arena, const ana_remedy *r)
 {
     const ana_worth *w = &r->worth;
-    const char *saves = !w->known           ? ""
-                        : saves_nothing(w)  ? "; saves nothing"
-                        : w->seconds < 0    ? "; would take longer"
-                                            : wl_arena_printf(arena, "; saves %s",
-                                                              rep_seconds(arena, w->seconds));
+    const char *saves = !w->known          ? ""
+                        : saves_nothing(w) ? "; saves nothing"
+                        : w->seconds < 0
+                            ? "; would take longer"
+                            : wl_arena_printf(arena, "; saves %s", rep_seconds(arena, w->seconds));
     size_t length = strlen(r->advice);
     int words = (int)(length && r->advice[length - 1] == '.' ? length - 1 : length);
     return wl_arena_printf(arena, "%.*s (%s%s).", words, r->advice, tried_text_of(r), saves);

@@ -157,7 +157,8 @@ static void turning_rows_is_told_once(void **state)
         assert_int_equal(f->findings[0].nremedies, 1);
         assert_int_equal(f->findings[0].remedies[0].kind, REMEDY_SWAP);
         put(f, 0, 10, REMEDY_STAGE, REMEDY_SWAP, true);
-        f->remedies[0][0].kind = REMEDY_SWAP; /* tried, and not told first: a layout stands before it */
+        f->remedies[0][0].kind =
+            REMEDY_SWAP; /* tried, and not told first: a layout stands before it */
         f->remedies[0][1].kind = sides[i];
         assert_true(choose_remedies(&f->in, &f->kernel, f->findings, 1));
         assert_int_equal(f->findings[0].nremedies, 1);
@@ -244,16 +245,11 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(swapping_is_told_once),
-        T(a_tried_padding_replaces_the_other),
-        T(tried_layouts_stand_first),
-        T(swapping_stands_before_layouts),
-        T(turning_rows_is_told_once),
-        T(what_was_tried_says_more),
-        T(in_shared_memory_wavefronts_go),
-        T(changes_of_one_instruction_add_up),
-        T(changes_of_barriers_meet),
-        T(every_remedy_has_its_words),
+        T(swapping_is_told_once),          T(a_tried_padding_replaces_the_other),
+        T(tried_layouts_stand_first),      T(swapping_stands_before_layouts),
+        T(turning_rows_is_told_once),      T(what_was_tried_says_more),
+        T(in_shared_memory_wavefronts_go), T(changes_of_one_instruction_add_up),
+        T(changes_of_barriers_meet),       T(every_remedy_has_its_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,13 @@ AFTER, that holds of the count for each request. What is staged takes the place 
 global memory: these are compared, and so are the wavefronts of shared memory beyond those of
 BEFORE. What takes the place of an array moves as many sectors as was said. What is read directly
 moves more sectors, by as many as was said, and none of it passes through shared memory.
+
+And the time that was said comes true: what the model says of AFTER, profiled in the same way, is
+hardly more than what it said of the change, and in its range.
+
+    check_remedy.py --time ... BEFORE.cu AFTER.cu REMEDY [MORE]   checks the time alone
+
+MORE says what AFTER does beside the advice: then it may take less.
 """
 import json
 import os
@@ -19,6 +26,9 @@ import sys
 STAGES = ("stage-in-shared-memory", "combine-atomics", "private-copies", "keep-in-shared-memory")
 DIRECT = "read-directly"
 EXCHANGE = "exchange-arrays"
+MOST_OVER = 1.3  # of the time that came, over the one that was said
+SEVERAL = "follows several findings"
+UNROLLED = "the compiler unrolls what has the tile's size"
 # What changes all that is counted of the kernel.
 WHOLE = ("swap-indices", "widen-blocks", "pad-shared-array", "swizzle-shared-array")
 
@@ -77,7 +87,39 @@ def check_passes(findings, before, after, kernel):
         sys.exit("FAIL: the program that follows the advice passes through shared memory otherwise")
 
 
+def seconds_of(stats, kernel):
+    """Of a launch of the kernel by the model, the mean; of the only kernel where it is called
+    otherwise."""
+    kernels = {i["kernel"].split("(")[0] for i in stats["launches"]}
+    kernel = kernel if kernel in kernels or len(kernels) > 1 else next(iter(kernels))
+    times = [i["model"]["seconds"] for i in stats["launches"] if i["kernel"].split("(")[0] == kernel]
+    return sum(times) / len(times)
+
+
+def check_time(stats, changed, remedy, more=""):
+    """The group of findings that saves most by the remedy: what a launch takes then, as was said."""
+    numbers = [f["number"] for f in stats["findings"] if f.get("remedies") and f["remedies"][0]["name"] == remedy]
+    group = max((g for g in stats["groups"] if g["number"] in numbers), key=lambda g: g["gain"]["seconds"])
+    said, kernel = group["gain"], group["kernels"][0].split("(")[0]
+    came = seconds_of(changed, kernel)
+    print(f"{said['before'] * 1e6:.2f} us a launch; {said['after'] * 1e6:.2f} as said, {said['after_low'] * 1e6:.2f} to "
+          f"{said['after_high'] * 1e6:.2f}; {came * 1e6:.2f} came {more and '(' + more + ')'}")
+    if came > MOST_OVER * said["after"] or came > said["after_high"]:
+        sys.exit("FAIL: the program that follows the advice takes longer than was said")
+    if came < said["after_low"] and not more:
+        sys.exit("FAIL: the program that follows the advice takes less than was said")
+
+
+def main_of_time(warplens, nvcc, work, before, after, remedy, more=""):
+    os.makedirs(work, exist_ok=True)
+    check_time(profile(warplens, nvcc, work, before), profile(warplens, nvcc, work, after), remedy, more)
+
+
 def main():
+    if "--time" in sys.argv:
+        sys.argv.remove("--time")
+        main_of_time(*arguments())
+        return
     warplens, nvcc, work, before, after, remedy, count = arguments()
     os.makedirs(work, exist_ok=True)
     stats = profile(warplens, nvcc, work, before)
@@ -104,6 +146,7 @@ def main():
         sys.exit("FAIL: the program that follows the advice does otherwise")
     if remedy in STAGES:
         check_passes(findings, stats, changed, kernel)
+    check_time(stats, changed, remedy, UNROLLED if "gemm_tiles" in after else SEVERAL if "vecadd" in after else "")
 
 
 main()

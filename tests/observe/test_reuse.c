@@ -89,7 +89,8 @@ static void loads_by_hand(void **state)
     touch(0, ACC_LOAD, 2, 0);
     touch(0, ACC_LOAD, 0, 1); /* here the line comes back, after two others */
     touch(0, ACC_LOAD, 0, 0);
-    EXPECT({.object = 1, .distance = 0, .loads = 1, .waits = 1}, {.object = 1, .distance = 2, .loads = 1, .waits = 1},
+    EXPECT({.object = 1, .distance = 0, .loads = 1, .waits = 1},
+           {.object = 1, .distance = 2, .loads = 1, .waits = 1},
            {.object = 1, .distance = OBS_FIRST_USE, .loads = 4, .waits = 4});
 }
 
@@ -141,8 +142,10 @@ static void bursts_by_hand(void **state)
                                                       after 11, 12 and 0 */
         touch_at(1, warp, ACC_LOAD, 10 * warp, 0); /* after the other warp's line */
     }
-    EXPECT({.object = 1, .distance = 0, .loads = 2}, {.object = 1, .distance = 1, .loads = 2, .waits = 2},
-           {.object = 1, .distance = 3, .loads = 1, .waits = 1}, {.object = 1, .distance = 5, .loads = 1, .waits = 1},
+    EXPECT({.object = 1, .distance = 0, .loads = 2},
+           {.object = 1, .distance = 1, .loads = 2, .waits = 2},
+           {.object = 1, .distance = 3, .loads = 1, .waits = 1},
+           {.object = 1, .distance = 5, .loads = 1, .waits = 1},
            {.object = 1, .distance = OBS_FIRST_USE, .loads = 2, .stores = 4, .waits = 2});
 }
 
@@ -156,7 +159,7 @@ static void waits_by_hand(void **state)
     touch_at(1, 0, ACC_LOAD, 0, 0);
     touch_at(2, 0, ACC_LOAD, 1, 0); /* both after the other */
     touch_at(1, 0, ACC_LOAD, 1, 0);
-    touch_at(2, 0, ACC_LOAD, 2, 0); /* this is the farthest */
+    touch_at(2, 0, ACC_LOAD, 2, 0);  /* this is the farthest */
     touch_at(3, 0, ACC_STORE, 9, 0); /* no load */
     EXPECT({.object = 1, .distance = 0, .loads = 1},
            {.object = 1, .distance = 1, .loads = 2, .waits = 1},

@@ -73,7 +73,8 @@ static const char *const stable[] = {
     "FROM launch_uses u LEFT JOIN spans s ON s.id = u.spans ORDER BY u.launch, u.object, u.space",
     "SELECT launch, object, origin, accesses, ranges FROM launch_live_ranges "
     "ORDER BY launch, object, origin, accesses",
-    "SELECT l.id, r.block, coalesce(m.becomes, r.object) AS object, r.distance, r.loads, r.stores, r.waits "
+    "SELECT l.id, r.block, coalesce(m.becomes, r.object) AS object, r.distance, r.loads, r.stores, "
+    "r.waits "
     "FROM launches l JOIN reuses r ON r.launch = l.rows_of "
     "LEFT JOIN moves m ON m.id = l.moves AND m.object = r.object "
     "ORDER BY l.id, r.block, object, r.distance",

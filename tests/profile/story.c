@@ -218,7 +218,8 @@ cap_record story_launch(uint32_t id, uint32_t call, uint64_t base)
                           .npcsets = 1,
                           .pcsets = sets};
     reuses[0] = (obs_reuse){.object = 1, .distance = 3, .loads = 6, .waits = 1};
-    reuses[1] = (obs_reuse){.object = 1, .distance = OBS_FIRST_USE, .loads = 2, .stores = 16, .waits = 2};
+    reuses[1] = (obs_reuse){
+        .object = 1, .distance = OBS_FIRST_USE, .loads = 2, .stores = 16, .waits = 2};
     cap_record r = {.type = CAP_LAUNCH};
     r.launch = (cap_launch){.id = id,
                             .call = call,

@@ -190,7 +190,8 @@ static obs_summary summary_of_launch(void)
                                 .block_index = {212, 213, 214},
                                 .warps = 215,
                                 .dropped = 216}};
-    static obs_reuse reuses[] = {{240, 202, 241, 242, 243, 246}, {240, 0, OBS_FIRST_USE, 244, 245, 247}};
+    static obs_reuse reuses[] = {{240, 202, 241, 242, 243, 246},
+                                 {240, 0, OBS_FIRST_USE, 244, 245, 247}};
     static obs_sample samples[] = {{220, {221, 222, 223}, OBS_WHY_OUTLIER, 0, 224, 225, 226, 227},
                                    {230, {231, 232, 233}, OBS_WHY_ASKED, 1, 234, 235, 236, 237}};
     static obs_shared shared[] = {{"", 0, 65536}, {"_ZZ5scalePfE4tile", 64, 128}};

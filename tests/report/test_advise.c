@@ -226,9 +226,10 @@ static void test_launches_before_and_after(void **state)
     w->after = 2e-6;
     w->after_low = 1.5e-6;
     w->after_high = 3e-6;
-    assert_string_equal(rep_remedy_text(&f->data, f->arena, &a.groups[0]),
-                        "800 -> 100 sectors (not tried: the fewest needed); 8.4 us -> 2.0 us a launch "
-                        "(1.5 us to 3.0 us)");
+    assert_string_equal(
+        rep_remedy_text(&f->data, f->arena, &a.groups[0]),
+        "800 -> 100 sectors (not tried: the fewest needed); 8.4 us -> 2.0 us a launch "
+        "(1.5 us to 3.0 us)");
     a.remedies[0][0].before.sectors = a.remedies[0][0].after.sectors = 0;
     assert_string_equal(rep_remedy_text(&f->data, f->arena, &a.groups[0]),
                         "8.4 us -> 2.0 us a launch "

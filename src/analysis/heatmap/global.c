@@ -30,6 +30,7 @@ typedef struct work {
     map_insn *insns;
     map_cover cover;
     double *traffic, *settled, *sectors; /* by instruction, scaled to the launches */
+    double touched;                      /* different sectors of the object, likewise */
     double excess[ANA_PATTERN_COUNT], alone[ANA_PATTERN_COUNT], best[ANA_PATTERN_COUNT];
     double *claims[ANA_PATTERN_COUNT]; /* by instruction */
     uint32_t launches[ANA_PATTERN_COUNT], example_launch[ANA_PATTERN_COUNT];
@@ -162,6 +163,7 @@ static wl_status analyze_map(work *w, const prof_heat_info *info, const cached *
 
 static void add_part(work *w, const map_result *r, double scale)
 {
+    w->touched += scale * r->nrows;
     for (uint32_t i = 0; i < w->group->ninsns; i++) {
         w->traffic[i] += scale * r->shares[i].traffic;
         w->settled[i] += scale * r->shares[i].settled;
@@ -532,8 +534,7 @@ static bool has_rows_elsewhere(const work *w, const ana_draft *d)
 {
     const ana_program *p = w->input->program;
     uint32_t object = w->group->object;
-    return p->along_rows && object <= p->last_object &&
-           p->along_rows[object] >= sectors_paying(d);
+    return p->along_rows && object <= p->last_object && p->along_rows[object] >= sectors_paying(d);
 }
 
 static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_drafts *drafts)
@@ -646,13 +647,23 @@ static bool save_neighbours(const work *w, ana_draft *d)
 }
 
 /* Does the costliest instruction come back to each of its sectors? */
+enum { VISITS = 2 /* to each sector, at least, where it is come back to */ };
+
 static bool walks(const work *w, const ana_draft *d)
 {
-    enum { VISITS = 2 };
     uint32_t most = 0;
     for (uint32_t i = 1; i < d->group->ninsns; i++)
         most = d->insn_excess[i] > d->insn_excess[most] ? i : most;
     return w->sectors[most] > 0 && w->traffic[most] >= VISITS * w->sectors[most];
+}
+
+/* Do those that pay come back to each sector, all together? A loop over a row may be unrolled. */
+static bool walk_together(const work *w, const ana_draft *d)
+{
+    double traffic = 0;
+    for (uint32_t i = 0; i < d->group->ninsns; i++)
+        traffic += d->insn_excess[i] > 0 ? w->traffic[i] : 0;
+    return w->touched > 0 && traffic >= VISITS * w->touched;
 }
 
 static double block_width_of(const work *w, const ana_draft *d)
@@ -692,6 +703,7 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     if (f.halo && !save_neighbours(w, d))
         return false;
     f.walks = walks(w, d);
+    f.own_rows = walk_together(w, d);
     f.rows_elsewhere = p == ANA_UNCOALESCED && has_rows_elsewhere(w, d);
     f.crosses = crosses_blocks(w, d);
     f.counted = holds_of_most(w, d, layout_is_counted);

@@ -284,10 +284,11 @@ static advice hot_random_remedy(const texts *t)
                              " that the block uses into shared memory once: a request needs only a "
                              "sector or two, but every warp fetches them again.");
     }
-    return advice_or(
-        ADVICE(RENUMBER, "Sort or renumber the index so that neighbouring lanes gather "
-                         "neighbouring elements of " ANA_OBJECT "."),
-        ADVICE(STAGE, "Keep what is gathered most often of " ANA_OBJECT " in shared memory."));
+    return advice_or(ADVICE(RENUMBER,
+                            "Sort or renumber the index so that neighbouring lanes gather "
+                            "neighbouring elements of " ANA_OBJECT "."),
+                     ADVICE(STAGE, "Keep what is gathered most often of " ANA_OBJECT
+                                   " in shared memory."));
 }
 
 static advice false_sharing_remedy(const texts *t)
@@ -360,8 +361,8 @@ static advice strided_remedy(const texts *t)
                              "own.");
     }
     return is_row(t)
-               ? advice_or(ADVICE(TRANSPOSE, "Transpose " ANA_OBJECT
-                                             ", so that lanes run along its rows."),
+               ? advice_or(ADVICE(TRANSPOSE,
+                                  "Transpose " ANA_OBJECT ", so that lanes run along its rows."),
                            tiles_of_rows())
                : ADVICE(SPLIT, "Store the words that are used next to each other: split structures "
                                "into one array per field, or pack the used elements of " ANA_OBJECT
@@ -440,20 +441,20 @@ static advice shared_rows(void)
 /* A thread that goes through a row of its own has it to itself: another order of threads does not help. */
 static advice across_rows(const texts *t)
 {
-    if (t->f->walks && t->f->rows_elsewhere)
+    bool own = t->f->walks || t->f->own_rows;
+    if (own && t->f->rows_elsewhere)
         return advice_or(ADVICE(TILES, "Each thread goes through a row of " ANA_OBJECT
                                        " of its own, and elsewhere lanes run along these rows. "
                                        "Load a tile row by row into shared memory, and let each "
                                        "thread read its row from there."),
                          shared_rows());
-    if (t->f->walks)
-        return advice_or(
-            advice_or(ADVICE(TRANSPOSE, "Each thread goes through a row of " ANA_OBJECT
-                                        " of its own. Store " ANA_OBJECT
-                                        " transposed, so that neighbouring lanes take "
-                                        "neighbouring elements."),
-                      tiles_of_rows()),
-            shared_rows());
+    if (own)
+        return advice_or(advice_or(ADVICE(TRANSPOSE, "Each thread goes through a row of " ANA_OBJECT
+                                                     " of its own. Store " ANA_OBJECT
+                                                     " transposed, so that neighbouring lanes take "
+                                                     "neighbouring elements."),
+                                   tiles_of_rows()),
+                         shared_rows());
     return advice_or(advice_or(ADVICE(ALONG, "The lanes of a warp take elements of different rows "
                                              "of " ANA_OBJECT ". Let threadIdx.x run along a row."),
                                tiles_of_rows()),
@@ -477,9 +478,9 @@ static advice uncoalesced_remedy(const texts *t)
         return copied_apart();
     if (t->f->crosses) {
         return ADVICE(ALONG, "Neighbouring blocks take neighbouring elements of " ANA_OBJECT
-                                  ", and the lanes of a warp elements far apart. Swap the two in "
-                                  "the index: threadIdx.x for what runs along memory, blockIdx for "
-                                  "what is further apart.");
+                             ", and the lanes of a warp elements far apart. Swap the two in "
+                             "the index: threadIdx.x for what runs along memory, blockIdx for "
+                             "what is further apart.");
     }
     if (is_row(t))
         return across_rows(t);
@@ -491,14 +492,14 @@ static advice uncoalesced_remedy(const texts *t)
                          ADVICE(TILES, "Stage the chunks of " ANA_OBJECT
                                        " through shared memory: load them in order, and read them "
                                        "from there."));
-    return advice_or(
-        advice_or(ADVICE(NEIGHBOURS, "Let neighbouring lanes take neighbouring elements "
-                                     "of " ANA_OBJECT ", with no chunk of its own for each "
-                                     "thread."),
-                  ADVICE(SPLIT, "Where the elements of " ANA_OBJECT
-                                " are structures, keep one array per field.")),
-        ADVICE(VECTORS, "Where the elements of " ANA_OBJECT
-                        " are structures of 8 or 16 bytes, load each as one vector."));
+    return advice_or(advice_or(ADVICE(NEIGHBOURS,
+                                      "Let neighbouring lanes take neighbouring elements "
+                                      "of " ANA_OBJECT ", with no chunk of its own for each "
+                                      "thread."),
+                               ADVICE(SPLIT, "Where the elements of " ANA_OBJECT
+                                             " are structures, keep one array per field.")),
+                     ADVICE(VECTORS, "Where the elements of " ANA_OBJECT
+                                     " are structures of 8 or 16 bytes, load each as one vector."));
 }
 
 static advice divergent_remedy(const texts *t)

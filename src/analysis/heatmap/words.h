@@ -17,6 +17,7 @@ typedef struct words_facts {
     bool irregular;          /* the requests gather */
     bool broadcast;          /* every request is one address */
     bool walks;              /* one instruction takes the words of a sector one after the other */
+    bool own_rows;           /* those instructions that pay do, together */
     bool async;              /* copies to shared memory that go on beside the program (cp.async) */
     bool boxes;              /* copies of boxes of tensors are among the accesses */
     bool crosses;            /* neighbouring blocks take the words between those of the lanes */

@@ -116,7 +116,8 @@ static double first_part(const model_device *d, const object_traffic *t, const o
     return part_of(first, t->loaded);
 }
 
-typedef struct wait_counts { /* of bursts of loads, by all blocks: those that are known, and those that L1 holds up */
+typedef struct
+    wait_counts { /* of bursts of loads, by all blocks: those that are known, and those that L1 holds up */
     double all, longer;
 } wait_counts;
 

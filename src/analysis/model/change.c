@@ -91,14 +91,15 @@ static void note_moved(moved_loads *m, const obs_insn *before, const obs_insn *a
     }
 }
 
-/* A warp waits for shared memory where it waited for loads that are staged. Before, it waits for
- * what it brings there, at least once, and for two barriers each time. */
+/* A warp waits for shared memory where it waited for nothing but loads that are staged: as long as there are
+ * others, one for each wait, these are what it waits for. Before, it waits for what it brings there, at least
+ * once, and for two barriers each time. */
 static void stage_chain(model_work *w, const moved_loads *m)
 {
-    double part = m->staged / m->all, of_warp = m->kept / (w->blocks * w->warps);
-    double turns = of_warp > 1 ? of_warp : 1;
-    w->chain_shared += part * w->chain_loads;
-    w->chain_loads *= 1 - part;
+    double warps = w->blocks * w->warps, of_warp = m->kept / warps;
+    double turns = of_warp > 1 ? of_warp : 1, waits = w->chain_loads;
+    w->chain_loads = at_most(waits, at_least(m->all - m->staged - m->kept, 0) / warps);
+    w->chain_shared += waits - w->chain_loads;
     if (w->chain_loads < turns)
         w->chain_loads = turns;
     w->machine[IR_COST_SYNC] += 2 * turns * w->blocks * w->warps;

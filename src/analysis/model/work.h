@@ -42,7 +42,7 @@ typedef struct model_traffic {
     double loaded, loaded_lines; /* what they ask for */
     double missed, missed_lines; /* of these, those that L1 asks L2 for */
     double hit_rate;             /* of loads, in sectors */
-    bool waits_known; /* else the next is 0 */
+    bool waits_known;            /* else the next is 0 */
     /* Of the times that a warp waits for loads that go out together, the part in which L1 has all of them. */
     double short_waits;
     double stored, stored_lines; /* that are written to L2 */

@@ -35,8 +35,8 @@ typedef struct ana_worth {
      * that fills the device, since the kernel takes hardly longer than its launch. */
     bool small;
     double of_full;
-    model_resource bound; /* of the kernel as it is, of that size, the launch apart */
-    double before, after; /* the kernel's predicted seconds for a launch, the mean */
+    model_resource bound;         /* of the kernel as it is, of that size, the launch apart */
+    double before, after;         /* the kernel's predicted seconds for a launch, the mean */
     double after_low, after_high; /* where eight of ten launches lie, as of any prediction */
 } ana_worth;
 
