@@ -107,7 +107,8 @@ static bool turns_rows(remedy_kind kind)
 /* Does it say by how much what the finding's own remedy says only in words? */
 static bool says_more(remedy_kind tried, remedy_kind own)
 {
-    return tried == own || (tried == REMEDY_SWAP && turns_rows(own)) ||
+    bool records = tried == REMEDY_SPLIT && own == REMEDY_NEIGHBOURS;
+    return tried == own || records || (tried == REMEDY_SWAP && turns_rows(own)) ||
            (places_data(tried) && places_data(own)) ||
            (lays_out_shared(tried) && lays_out_shared(own));
 }

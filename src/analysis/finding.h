@@ -224,6 +224,7 @@ typedef struct ana_finding_group {
     ana_cost cost;      /* of all; share_of_kernel is 0 */
     ana_worth worth;    /* of following all their remedies; of one kernel what is of a kernel */
     const char *advice; /* with the names of all objects */
+    const char *names;  /* these; NULL: of one object */
 } ana_finding_group;
 
 /* A kernel of whose sectors at least min_share are beyond the fewest possible and fit no pattern. */

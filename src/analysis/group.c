@@ -307,6 +307,7 @@ static bool fill_group(const work *w, const ana_finding *rows, ana_finding_group
     }
     const ana_finding *lead = &rows[g->first];
     const char *names = name_all(w, g);
+    g->names = g->nobjects > 1 ? names : NULL;
     g->advice = g->nobjects <= 1 ? lead->advice
                 : names          ? group_fill(w->arena, lead->remedy, names)
                                  : NULL;

@@ -63,12 +63,13 @@ static const char *place_text(const rep_terminal *t, const ana_finding_group *g)
 }
 
 /* What else mends it, and what that saves by itself. */
-static void draw_others(const rep_terminal *t, const ana_finding *f)
+static void draw_others(const rep_terminal *t, const ana_finding_group *g)
 {
+    const ana_finding *f = finding_of(t, g);
     for (uint32_t i = 1; i < f->nremedies; i++)
         draw_sentence(t, t->s.dim,
                       wl_arena_printf(t->arena, "Or: %s",
-                                      rep_other_remedy_text(t->arena, &f->remedies[i])));
+                                      rep_other_remedy_text(t->arena, g, &f->remedies[i])));
 }
 
 static void draw_change(const rep_terminal *t, const ana_finding_group *g)
@@ -83,7 +84,7 @@ static void draw_change(const rep_terminal *t, const ana_finding_group *g)
     draw_sentence(t, t->s.dim, wl_arena_printf(t->arena, "Condition: %s", condition));
     draw_sentence(t, t->s.warn, rep_remedy_text(t->d, t->arena, g));
     draw_sentence(t, t->s.good, saving_text(t, g));
-    draw_others(t, f);
+    draw_others(t, g);
     draw_sentence(t, t->s.warn, f->gain_note);
 }
 

@@ -342,7 +342,7 @@ static void draw_group(const rep_terminal *t, const ana_finding_group *g)
     if (f->gain == ANA_GAIN_FULL && f->kernel)
         draw_paragraph(t, t->s.good, "then", rep_remedy_text(t->d, t->arena, g));
     for (uint32_t i = 1; f->kernel && i < f->nremedies; i++)
-        draw_paragraph(t, t->s.dim, "or", rep_other_remedy_text(t->arena, &f->remedies[i]));
+        draw_paragraph(t, t->s.dim, "or", rep_other_remedy_text(t->arena, g, &f->remedies[i]));
 }
 
 /* ---- all of them ---- */

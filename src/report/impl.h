@@ -200,7 +200,7 @@ const char *rep_remedy_text(const rep_data *d, wl_arena *arena, const ana_findin
 /* What the shares of costs in a unit are parts of: "the program's traffic". */
 const char *rep_whole_of(ana_unit unit);
 /* What one of its further remedies would be, whether it was tried, and what it saves. */
-const char *rep_other_remedy_text(wl_arena *arena, const ana_remedy *r);
+const char *rep_other_remedy_text(wl_arena *arena, const ana_finding_group *g, const ana_remedy *r);
 const char *rep_group_saving(wl_arena *arena, const ana_finding_group *g);
 json_t *rep_remedies_json(const ana_finding *f);
 json_t *rep_refusal_json(const rep_data *d, const ana_refusal *refusal);

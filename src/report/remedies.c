@@ -1,5 +1,6 @@
 /* Remedies: what they change as counted, and what they are predicted to gain. */
 #include "analysis/gain.h"
+#include "analysis/group.h"
 #include "report/impl.h"
 #include "report/keys.h"
 
@@ -96,24 +97,31 @@ static const char *tried_text_of(const ana_remedy *r)
     return r->counted ? "tried" : "not tried";
 }
 
-/* "Store a transposed ... (not tried; saves 14 us)." */
-const char *rep_other_remedy_text(wl_arena *arena, const ana_remedy *r)
+static const char *saved_text(wl_arena *arena, const ana_worth *w)
 {
-    const ana_worth *w = &r->worth;
-    const char *saves = !w->known          ? ""
-                        : saves_nothing(w) ? "; saves nothing"
-                        : w->seconds < 0
-                            ? "; would take longer"
+    if (!w->known)
+        return "";
+    return saves_nothing(w) ? "; saves nothing"
+           : w->seconds < 0 ? "; would take longer"
                             : wl_arena_printf(arena, "; saves %s", rep_seconds(arena, w->seconds));
-    size_t length = strlen(r->advice);
-    int words = (int)(length && r->advice[length - 1] == '.' ? length - 1 : length);
-    return wl_arena_printf(arena, "%.*s (%s%s).", words, r->advice, tried_text_of(r), saves);
+}
+
+/* "Store a transposed ... (not tried; saves 14 us)."; of several findings it is not told what it saves of the first
+ * by itself. */
+const char *rep_other_remedy_text(wl_arena *arena, const ana_finding_group *g, const ana_remedy *r)
+{
+    const char *advice = g->names && r->remedy ? group_fill(arena, r->remedy, g->names) : r->advice;
+    const char *saves = g->count > 1 ? "" : saved_text(arena, &r->worth);
+    size_t length = advice ? strlen(advice) : 0;
+    int words = (int)(length && advice[length - 1] == '.' ? length - 1 : length);
+    return wl_arena_printf(arena, "%.*s (%s%s).", words, advice ? advice : "", tried_text_of(r),
+                           saves ? saves : "");
 }
 
 const char *rep_remedy_text(const rep_data *d, wl_arena *arena, const ana_finding_group *g)
 {
     const ana_finding *first = &d->findings->rows[g->first];
-    const ana_worth *w = &first->remedies->worth;
+    const ana_worth *w = g->count == 1 ? &first->remedies->worth : &g->worth;
     remedy_counts before = {0}, after = {0};
     for (uint32_t i = 0; i < g->count; i++) {
         sum_counts(&before, &first[i].remedies->before);
@@ -123,7 +131,7 @@ const char *rep_remedy_text(const rep_data *d, wl_arena *arena, const ana_findin
     const char *how = !counts || !*counts        ? ""
                       : first->remedies->counted ? " (tried: counted with the change)"
                                                  : " (not tried: the fewest needed)";
-    const char *times = w->known && g->count == 1 ? launch_text(arena, w) : "";
+    const char *times = w->known && g->nkernels <= 1 ? launch_text(arena, w) : "";
     return wl_arena_printf(arena, "%s%s%s%s", counts ? counts : "", how,
                            counts && *counts && times && *times ? "; " : "", times ? times : "");
 }

@@ -841,6 +841,8 @@ static const told all_told[] = {
     {&words_uncoalesced, {.stride = 4096, .walks = true}, REMEDY_TRANSPOSE},
     {&words_uncoalesced, {.stride = 4096, .own_rows = true}, REMEDY_TRANSPOSE},
     {&words_uncoalesced, {.stride = 8, .own_rows = true}, REMEDY_NEIGHBOURS},
+    {&words_uncoalesced, {.stride = 4096, .shuffles = true}, REMEDY_TRANSPOSE},
+    {&words_false_sharing, {.shuffles = true}, REMEDY_TRANSPOSE},
     {&words_uncoalesced, {.stride = 4096, .walks = true, .rows_elsewhere = true}, REMEDY_TILES},
     {&words_uncoalesced, {.walks = true}, REMEDY_NEIGHBOURS},
     {&words_divergent, {.narrow = true}, REMEDY_WIDEN},

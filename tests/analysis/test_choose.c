@@ -71,18 +71,22 @@ static void a_tried_padding_replaces_the_other(void **state)
     assert_string_equal(f->findings[0].advice, "tried");
 }
 
-/* Longer rows say by how much "align" is; splitting stands before what else may be done. */
+/* Longer rows say by how much "align" is; splitting, which is tried where there are records, stands in the place of
+ * neighbouring elements, and before what else may be done. */
 static void tried_layouts_stand_first(void **state)
 {
     fixture *f = *state;
     put(f, 0, 10, REMEDY_ALIGN, REMEDY_SPREAD, true);
-    put(f, 1, 10, REMEDY_NEIGHBOURS, REMEDY_SPLIT, true);
-    assert_true(choose_remedies(&f->in, &f->kernel, f->findings, 2));
+    put(f, 1, 10, REMEDY_STAGE, REMEDY_SPLIT, true);
+    put(f, 2, 10, REMEDY_NEIGHBOURS, REMEDY_SPLIT, true);
+    assert_true(choose_remedies(&f->in, &f->kernel, f->findings, 3));
     assert_int_equal(f->findings[0].nremedies, 1);
     assert_int_equal(f->findings[0].remedies[0].kind, REMEDY_SPREAD);
     assert_int_equal(f->findings[1].nremedies, 2);
     assert_string_equal(f->findings[1].advice, "tried");
-    assert_int_equal(f->findings[1].remedies[1].kind, REMEDY_NEIGHBOURS);
+    assert_int_equal(f->findings[1].remedies[1].kind, REMEDY_STAGE);
+    assert_int_equal(f->findings[2].nremedies, 1);
+    assert_int_equal(f->findings[2].remedies[0].kind, REMEDY_SPLIT);
 }
 
 /* What was tried says how wide blocks become, and where the data begins; not the same twice. */

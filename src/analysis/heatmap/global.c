@@ -537,6 +537,15 @@ static bool has_rows_elsewhere(const work *w, const ana_draft *d)
     return p->along_rows && object <= p->last_object && p->along_rows[object] >= sectors_paying(d);
 }
 
+/* Which threads make up a warp matters then. */
+static bool has_shuffles(const ana_input *input)
+{
+    for (uint32_t i = 0; i < input->code.count; i++)
+        if (strncmp(input->code.rows[i].op, "shfl", strlen("shfl")) == 0)
+            return true;
+    return false;
+}
+
 static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_drafts *drafts)
 {
     ana_draft *d = ana_draft_add(drafts, w->input, p);
@@ -561,6 +570,7 @@ static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_
     f.sampled = p == ANA_STRIDED && !knows_all_blocks(w, d);
     f.rows_elsewhere = p == ANA_STRIDED && !f.sampled && has_rows_elsewhere(w, d);
     f.crosses = crosses_blocks(w, d);
+    f.shuffles = has_shuffles(w->input);
     add_map_evidence(d, r);
     add_request_evidence(d, &f);
     if (f.atomics)
@@ -706,6 +716,7 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     f.own_rows = walk_together(w, d);
     f.rows_elsewhere = p == ANA_UNCOALESCED && has_rows_elsewhere(w, d);
     f.crosses = crosses_blocks(w, d);
+    f.shuffles = has_shuffles(w->input);
     f.counted = holds_of_most(w, d, layout_is_counted);
     f.loaded = holds_of_most(w, d, layout_is_loaded);
     f.narrow = holds_of_most(w, d, layout_is_narrow);

@@ -291,6 +291,24 @@ static advice hot_random_remedy(const texts *t)
                                    " in shared memory."));
 }
 
+static advice tiles_of_rows(void)
+{
+    return ADVICE(TILES, "Load " ANA_OBJECT
+                         " tile by tile into shared memory, lanes running along its rows, and read "
+                         "the column from there.");
+}
+
+/* Lanes that put together what they took cannot change places with other threads. */
+static advice keep_lanes(void)
+{
+    return advice_or(
+        ADVICE(TRANSPOSE,
+               "The lanes of a warp exchange what they work out (shuffles), so that they "
+               "have to stay together. Store " ANA_OBJECT
+               " transposed, so that they take neighbouring elements."),
+        tiles_of_rows());
+}
+
 static advice false_sharing_remedy(const texts *t)
 {
     if (t->f->atomics) {
@@ -315,6 +333,8 @@ static advice false_sharing_remedy(const texts *t)
                                 "neighbouring elements of " ANA_OBJECT
                                 ", and other warps elements of other sectors.");
     }
+    if (t->f->shuffles && !t->f->rows_elsewhere)
+        return keep_lanes();
     return ADVICE(NEIGHBOURS, "Swap the roles of the indices of " ANA_OBJECT
                               ": threadIdx.x for the one that runs along memory, so that the lanes "
                               "of one warp take neighbouring words.");
@@ -329,13 +349,6 @@ static advice transposed(void)
 {
     return ADVICE(TRANSPOSE, "Store " ANA_OBJECT
                              " transposed, so that neighbouring lanes take neighbouring elements.");
-}
-
-static advice tiles_of_rows(void)
-{
-    return ADVICE(TILES, "Load " ANA_OBJECT
-                         " tile by tile into shared memory, lanes running along its rows, and read "
-                         "the column from there.");
 }
 
 static advice strided_remedy(const texts *t)
@@ -461,6 +474,13 @@ static advice across_rows(const texts *t)
                      transposed());
 }
 
+/* May all that a lane goes through be loaded at once? */
+static bool is_vector(const texts *t)
+{
+    uint64_t apart = (uint64_t)llabs(t->f->stride);
+    return (apart == 8 || apart == 16) && t->f->bytes < apart;
+}
+
 static advice uncoalesced_remedy(const texts *t)
 {
     if (t->f->boxes)
@@ -476,6 +496,8 @@ static advice uncoalesced_remedy(const texts *t)
         return scattered_loads(t);
     if (t->f->async)
         return copied_apart();
+    if (t->f->shuffles && !t->f->rows_elsewhere && (t->f->crosses || is_row(t)))
+        return keep_lanes();
     if (t->f->crosses) {
         return ADVICE(ALONG, "Neighbouring blocks take neighbouring elements of " ANA_OBJECT
                              ", and the lanes of a warp elements far apart. Swap the two in "
@@ -492,14 +514,15 @@ static advice uncoalesced_remedy(const texts *t)
                          ADVICE(TILES, "Stage the chunks of " ANA_OBJECT
                                        " through shared memory: load them in order, and read them "
                                        "from there."));
-    return advice_or(advice_or(ADVICE(NEIGHBOURS,
-                                      "Let neighbouring lanes take neighbouring elements "
-                                      "of " ANA_OBJECT ", with no chunk of its own for each "
-                                      "thread."),
-                               ADVICE(SPLIT, "Where the elements of " ANA_OBJECT
-                                             " are structures, keep one array per field.")),
-                     ADVICE(VECTORS, "Where the elements of " ANA_OBJECT
-                                     " are structures of 8 or 16 bytes, load each as one vector."));
+    const advice told = advice_or(
+        ADVICE(NEIGHBOURS, "Let neighbouring lanes take neighbouring elements of " ANA_OBJECT
+                           ", with no chunk of its own for each thread."),
+        ADVICE(SPLIT,
+               "Where the elements of " ANA_OBJECT " are structures, keep one array per field."));
+    return is_vector(t) ? advice_or(told, ADVICE(VECTORS, "Where the elements of " ANA_OBJECT
+                                                          " are structures, load each as one "
+                                                          "vector."))
+                        : told;
 }
 
 static advice divergent_remedy(const texts *t)

@@ -21,6 +21,7 @@ typedef struct words_facts {
     bool async;              /* copies to shared memory that go on beside the program (cp.async) */
     bool boxes;              /* copies of boxes of tensors are among the accesses */
     bool crosses;            /* neighbouring blocks take the words between those of the lanes */
+    bool shuffles;           /* the kernel exchanges values among the lanes of its warps */
     bool loaded;             /* what memory holds says where they lie, as far as is known */
     bool narrow;             /* lanes run along rows, but the block is less than a warp wide */
     bool goes_on;            /* the next block goes on with these rows, for certain */
