@@ -169,6 +169,40 @@ static void turning_rows_is_told_once(void **state)
     }
 }
 
+/* Of strided data fewer sectors are touched once they are transposed; where the words between are used, too, at another
+ * time, as many: a row of each lane's own, or words that other warps take. */
+static void transposing_touches_what_is_used(void **state)
+{
+    static const prof_instruction load = {.c = {.pc = 1,
+                                                .space = ACC_GLOBAL,
+                                                .op = ACC_LOAD,
+                                                .bytes = 4,
+                                                .requests = 10,
+                                                .active_lanes = 320,
+                                                .sectors = 320,
+                                                .sectors_min = 40}};
+    static const struct {
+        ana_pattern pattern;
+        double touched;
+    } cases[] = {{ANA_STRIDED, 0.125}, {ANA_UNCOALESCED, 1}, {ANA_FALSE_SHARING, 1}};
+    fixture *f = *state;
+    for (int i = 0; i < 3; i++) {
+        double paid = 280;
+        ana_remedy out;
+        ana_draft draft = {.pattern = cases[i].pattern,
+                           .kind = REMEDY_TRANSPOSE,
+                           .ninsns = 1,
+                           .insns = &load,
+                           .insn_excess = &paid};
+        assert_true(remedy_follow(&draft, f->arena, &out));
+        assert_float_equal(out.change.edits[0].sectors, 0.125, 1e-9);
+        assert_float_equal(out.change.edits[0].touched, cases[i].touched, 1e-9);
+        draft.kind = REMEDY_TILES; /* each request is made in shared memory then */
+        assert_true(remedy_follow(&draft, f->arena, &out));
+        assert_true(out.after.sectors == 40 && out.after.wavefronts == 10);
+    }
+}
+
 /* ---- changes together ---- */
 
 static const model_edit half = {.pc = 1,
@@ -251,7 +285,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(swapping_is_told_once),          T(a_tried_padding_replaces_the_other),
         T(tried_layouts_stand_first),      T(swapping_stands_before_layouts),
-        T(turning_rows_is_told_once),      T(what_was_tried_says_more),
+        T(turning_rows_is_told_once),
+        T(transposing_touches_what_is_used),      T(what_was_tried_says_more),
         T(in_shared_memory_wavefronts_go), T(changes_of_one_instruction_add_up),
         T(changes_of_barriers_meet),       T(every_remedy_has_its_words),
     };

@@ -1,6 +1,8 @@
 /* What the performance model reads from a profile. */
 #include "model_profiles.h"
 
+#include <math.h>
+
 #include <unistd.h>
 
 static wl_error err;
@@ -215,6 +217,39 @@ static void uses_that_l2_lacks(prof_builder *builder)
     add_uses_after(builder, LINES_OF_L2 / 4);
 }
 
+static uint64_t waits_again, waits_first;
+
+static void launch_of_waits(prof_builder *builder)
+{
+    cap_record launch = story_launch(1, 0, 0x7f0000000000);
+    launch.launch.summary.reuses[0].waits = waits_again;
+    launch.launch.summary.reuses[1].waits = waits_first;
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
+/* Of waits for loads so many for data that L1 has, and for data that it lacks. */
+static double latency_of_waits(uint64_t again, uint64_t first)
+{
+    waits_again = again;
+    waits_first = first;
+    return models_of("h200", launch_of_waits).rows[0].resources[MODEL_LATENCY];
+}
+
+/* As many of a warp's waits are short as were counted, whatever part of the sectors L1 has: here three of four. */
+static void waits_of_a_profile(void **state)
+{
+    (void)state;
+    double one = (model_figure(CUDA_FIGURE_l2_latency) - model_figure(CUDA_FIGURE_l1_latency)) /
+                 model_figure(CUDA_FIGURE_clock);
+    double all = latency_of_waits(4, 0), none = latency_of_waits(0, 4);
+    ASSERT_NEAR(none - all, 0.25 * one * round((none - all) / one / 0.25));
+    assert_true(none - all > one / 8);
+    ASSERT_NEAR(latency_of_waits(3, 1), all + (none - all) / 4);
+    ASSERT_NEAR(latency_of_waits(2, 6), all + (none - all) * 6 / 8);
+    double unknown = latency_of_waits(0, 0); /* by sectors, then: with one load at a time */
+    ASSERT_NEAR(unknown, all + (none - all) / 4);
+}
+
 /* An L1 for each of the four blocks, one L2 for all of them. */
 static void reuse_of_a_profile(void **state)
 {
@@ -295,6 +330,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(parallelism_of_a_warp, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(benefits_of_a_profile, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(reuse_of_a_profile, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(waits_of_a_profile, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(launches_without_maps, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(devices_without_figures, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(launches_without_a_model, arena_set_up, tear_down),

@@ -117,6 +117,58 @@ static void trials_of_edits(void **state)
     ASSERT_NEAR(shuffles, 0.25 * 6 * 32 / model_figure(CUDA_FIGURE_shuffle) / clock);
 }
 
+/* What is kept in registers takes no instruction; an index that is worked out anew takes more. */
+static void trials_of_instructions(void **state)
+{
+    (void)state;
+    model_lab *lab = lab_of(model_launches);
+    double clock = model_figure(CUDA_FIGURE_clock);
+    double issued = 0.25 * 32 / model_figure(CUDA_FIGURE_issue) / clock;
+    ana_model before = model_try(lab, 1, NULL, MODEL_AS_RUN);
+    model_edit array = edit_of(5, ACC_SHARED); /* two requests */
+    array.requests = array.wavefronts = 0;
+    ana_model m = try_edit(lab, array);
+    ASSERT_NEAR(before.resources[MODEL_ISSUE] - m.resources[MODEL_ISSUE], 2 * issued);
+    array = edit_of(5, ACC_SHARED);
+    array.integers = 2;
+    m = try_edit(lab, array);
+    ASSERT_NEAR(m.resources[MODEL_ISSUE] - before.resources[MODEL_ISSUE], 4 * issued);
+    ASSERT_NEAR(m.resources[MODEL_INTEGER] - before.resources[MODEL_INTEGER],
+                0.25 * 4 * 32 / model_figure(CUDA_FIGURE_int32) / clock);
+}
+
+static uint64_t waits_again, waits_first;
+
+static void launch_of_waits(prof_builder *builder)
+{
+    cap_record launch = story_launch(1, 0, 0x7f0000000000);
+    launch.launch.summary.reuses[0].waits = waits_again;
+    launch.launch.summary.reuses[1].waits = waits_first;
+    story_expect(prof_add(builder, &launch, &err), &err);
+}
+
+/* Of 32 sectors 8 are loaded for the first time, in half of the waits: where the change leaves no more than these 8,
+ * every wait is for one of them. Where it leaves 16, half of the sectors are lacked in place of a fourth, and as
+ * many waits as two sectors and a half that are lacked independently have it. */
+static void trials_of_waits(void **state)
+{
+    (void)state;
+    waits_again = 0, waits_first = 4;
+    double none = model_try(lab_of(launch_of_waits), 1, NULL, MODEL_AS_RUN).resources[MODEL_LATENCY];
+    waits_again = 4, waits_first = 0;
+    double all = model_try(lab_of(launch_of_waits), 1, NULL, MODEL_AS_RUN).resources[MODEL_LATENCY];
+    waits_again = waits_first = 2;
+    model_lab *lab = lab_of(launch_of_waits);
+    double half = model_try(lab, 1, NULL, MODEL_AS_RUN).resources[MODEL_LATENCY];
+    ASSERT_NEAR(half, (none + all) / 2);
+    model_edit load = edit_of(1, ACC_GLOBAL);
+    load.sectors = 0.25;
+    assert_within(try_edit(lab, load).resources[MODEL_LATENCY], none, 1e-12);
+    load.sectors = 0.5;
+    double missed = (try_edit(lab, load).resources[MODEL_LATENCY] - all) / (none - all);
+    assert_within(missed, 1 - pow(0.5, log(0.5) / log(0.75)), 1e-9);
+}
+
 /* What is staged is loaded once, and read from shared memory as often as it was loaded. */
 static void trials_of_staging(void **state)
 {
@@ -369,11 +421,50 @@ static void ranges_of_gains(void **state)
     ASSERT_NEAR(predicted.high, all * (part + hypot(1 - 1 / most - part, part * 2)));
 }
 
+/* What is busy longest, and the launch. */
+static double seconds_if_hidden(const ana_model *m)
+{
+    double longest = 0;
+    for (uint32_t r = 0; r < MODEL_RESOURCES; r++)
+        if (r != MODEL_LAUNCH && m->resources[r] > longest)
+            longest = m->resources[r];
+    return longest + m->resources[MODEL_LAUNCH];
+}
+
+/* Latency is added to what is busy longest. If the one hides in the other, less may be saved, or more: with L2 busy
+ * longest, all that is saved of latency may have been hidden already. */
+static void gains_that_may_be_hidden(void **state)
+{
+    (void)state;
+    ana_models models;
+    model_lab *lab = lab_of(model_launches);
+    story_expect(model_of_all(lab, arena, &models, &err), &err);
+    ana_model kernel = *ana_model_of_kernel(&models, 1);
+    gain_input in = {.lab = lab, .models = &models, .arena = arena};
+    gain_kernel k = {.time_share = 0.5, .seconds = 1, .model = &kernel};
+    model_edit few = edit_of(1, ACC_GLOBAL), none = edit_of(5, ACC_SHARED);
+    few.touched = few.sectors = 0.25;
+    none.requests = none.wavefronts = 0;
+    for (int i = 0; i < 2; i++) {
+        model_change change = {.nedits = 1, .edits = i ? &none : &few};
+        ana_model then = model_try(lab, 1, &change, MODEL_AS_RUN);
+        double least, most, hidden = 1 - seconds_if_hidden(&then) / seconds_if_hidden(&kernel);
+        model_speedup_range(kernel.seconds / then.seconds, &least, &most);
+        ana_worth w = gain_worth(&in, &k, &change);
+        ASSERT_NEAR(w.low, fmin(1 - 1 / least, hidden));
+        ASSERT_NEAR(w.high, fmax(1 - 1 / most, hidden));
+        ASSERT_NEAR(w.after, then.seconds);
+        assert_true(w.after_low == then.low && w.after_high == then.high);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(trials_that_change_nothing, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_edits, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_instructions, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_of_waits, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_staging, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_updates, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_that_take_shared_memory, arena_set_up, tear_down),
@@ -382,6 +473,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(trials_of_updates_of_other_types, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(blocks_are_cut_no_further_than_helps, arena_set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(gains_that_may_be_hidden, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(ranges_of_gains, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_even_work, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_of_full_warps, arena_set_up, tear_down),

@@ -140,7 +140,7 @@ static model_edit edit_of(const ana_draft *d, remedy_kind kind, const obs_insn *
     model_edit e = MODEL_EDIT_NOTHING(c->pc, c->object, c->space);
     follower *follow = follower_of(kind, c);
     follow(c, excess, &e);
-    if (d->pattern == ANA_UNCOALESCED) /* all words of the sectors are used, now and then */
+    if (d->pattern != ANA_STRIDED) /* all words of the sectors are used, now and then */
         e.touched = 1;
     return e;
 }
