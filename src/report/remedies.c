@@ -132,6 +132,8 @@ const char *rep_remedy_text(const rep_data *d, wl_arena *arena, const ana_findin
                       : first->remedies->counted ? " (tried: counted with the change)"
                                                  : " (not tried: the fewest needed)";
     const char *times = w->known && g->nkernels <= 1 ? launch_text(arena, w) : "";
+    if (counts && !*counts && times && *times && !first->remedies->counted)
+        times = wl_arena_printf(arena, "%s, not tried", times);
     return wl_arena_printf(arena, "%s%s%s%s", counts ? counts : "", how,
                            counts && *counts && times && *times ? "; " : "", times ? times : "");
 }

@@ -283,12 +283,17 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(swapping_is_told_once),          T(a_tried_padding_replaces_the_other),
-        T(tried_layouts_stand_first),      T(swapping_stands_before_layouts),
+        T(swapping_is_told_once),
+        T(a_tried_padding_replaces_the_other),
+        T(tried_layouts_stand_first),
+        T(swapping_stands_before_layouts),
         T(turning_rows_is_told_once),
-        T(transposing_touches_what_is_used),      T(what_was_tried_says_more),
-        T(in_shared_memory_wavefronts_go), T(changes_of_one_instruction_add_up),
-        T(changes_of_barriers_meet),       T(every_remedy_has_its_words),
+        T(transposing_touches_what_is_used),
+        T(what_was_tried_says_more),
+        T(in_shared_memory_wavefronts_go),
+        T(changes_of_one_instruction_add_up),
+        T(changes_of_barriers_meet),
+        T(every_remedy_has_its_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

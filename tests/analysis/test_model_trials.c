@@ -154,7 +154,8 @@ static void trials_of_waits(void **state)
 {
     (void)state;
     waits_again = 0, waits_first = 4;
-    double none = model_try(lab_of(launch_of_waits), 1, NULL, MODEL_AS_RUN).resources[MODEL_LATENCY];
+    double none =
+        model_try(lab_of(launch_of_waits), 1, NULL, MODEL_AS_RUN).resources[MODEL_LATENCY];
     waits_again = 4, waits_first = 0;
     double all = model_try(lab_of(launch_of_waits), 1, NULL, MODEL_AS_RUN).resources[MODEL_LATENCY];
     waits_again = waits_first = 2;

@@ -97,7 +97,7 @@ def seconds_of(stats, kernel):
 
 
 def check_time(stats, changed, remedy, more=""):
-    """The group of findings that saves most by the remedy: what a launch takes then, as was said."""
+    """The group of findings that saves most by the remedy: what a launch takes then, as said."""
     numbers = [f["number"] for f in stats["findings"] if f.get("remedies") and f["remedies"][0]["name"] == remedy]
     group = max((g for g in stats["groups"] if g["number"] in numbers), key=lambda g: g["gain"]["seconds"])
     said, kernel = group["gain"], group["kernels"][0].split("(")[0]

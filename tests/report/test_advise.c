@@ -232,8 +232,10 @@ static void test_launches_before_and_after(void **state)
         "(1.5 us to 3.0 us)");
     a.remedies[0][0].before.sectors = a.remedies[0][0].after.sectors = 0;
     assert_string_equal(rep_remedy_text(&f->data, f->arena, &a.groups[0]),
-                        "8.4 us -> 2.0 us a launch "
-                        "(1.5 us to 3.0 us)");
+                        "8.4 us -> 2.0 us a launch (1.5 us to 3.0 us), not tried");
+    a.remedies[0][0].counted = true; /* of a grid: nothing is counted of its instructions */
+    assert_string_equal(rep_remedy_text(&f->data, f->arena, &a.groups[0]),
+                        "8.4 us -> 2.0 us a launch (1.5 us to 3.0 us)");
 }
 
 int main(void)

@@ -507,13 +507,16 @@ static advice uncoalesced_remedy(const texts *t)
     if (is_row(t))
         return across_rows(t);
     if (t->f->walks)
-        return advice_or(ADVICE(NEIGHBOURS,
-                                "Each thread works through a chunk of " ANA_OBJECT
-                                " of its own. Let neighbouring lanes take neighbouring elements "
-                                "and step by the number of threads."),
-                         ADVICE(TILES, "Stage the chunks of " ANA_OBJECT
-                                       " through shared memory: load them in order, and read them "
-                                       "from there."));
+        return advice_or(
+            advice_or(ADVICE(NEIGHBOURS,
+                             "Each thread works through a chunk of " ANA_OBJECT
+                             " of its own. Let neighbouring lanes take neighbouring elements and "
+                             "step by the number of threads."),
+                      ADVICE(TRANSPOSE, "Where a thread needs all of its chunk of " ANA_OBJECT
+                                        ", store the first elements of all chunks side by side, "
+                                        "then the second, and so on.")),
+            ADVICE(TILES, "Stage the chunks of " ANA_OBJECT
+                          " through shared memory: load them in order, and read them from there."));
     const advice told = advice_or(
         ADVICE(NEIGHBOURS, "Let neighbouring lanes take neighbouring elements of " ANA_OBJECT
                            ", with no chunk of its own for each thread."),

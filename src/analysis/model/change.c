@@ -136,7 +136,7 @@ static void exchange_chain(model_work *w, const moved_loads *m)
 
 /* What is kept in registers is neither loaded nor stored. Where the requests are of fewer lanes each, the
  * instructions stay. */
-static void leave_out(model_work *w, const moved_loads *m)
+static void leave_out_instructions(model_work *w, const moved_loads *m)
 {
     double loads = m->all + m->local;
     w->chain_loads *= 1 - part_of(m->unspilled, loads);
@@ -145,7 +145,7 @@ static void leave_out(model_work *w, const moved_loads *m)
 
 static void move_chain(model_work *w, const moved_loads *m)
 {
-    leave_out(w, m);
+    leave_out_instructions(w, m);
     w->chain[IR_COST_INT] += part_of(m->integers, m->shared) * w->chain_shared;
     if (m->staged > 0 && m->filling > 0 && m->gone > 0) {
         exchange_chain(w, m);

@@ -1,0 +1,16 @@
+#include "common.h"
+__global__ void gather(const float *x, const int *index, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[index[i]];
+}
+int main()
+{
+    const int n = 1 << 21; unsigned s = 1;
+    std::vector<float> x(n), y(n); std::vector<int> p(n);
+    for (int i = 0; i < n; i++) { x[i] = frand(s); p[i] = i; }
+    for (int i = n - 1; i > 0; i--) { int j = (int)(((unsigned long long)next(s) * (i + 1)) >> 32); int t = p[i]; p[i] = p[j]; p[j] = t; }
+    float *dx = upload(x), *dy = upload(y); int *di = upload(p);
+    gather<<<n / 256, 256>>>(dx, di, dy, n);
+    print_sum(download(dy, n)); cudaFree(dx); cudaFree(dy); cudaFree(di);
+}
