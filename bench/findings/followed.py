@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What findings said of ordinary programs, and what came when the advice was followed as it reads.
 
-    bench/findings/followed.py FOLLOWED.csv [--warplens PATH] [--nvcc PATH] [--only NAME] [--compare KNOWN.csv]
+    bench/findings/followed.py FOLLOWED.csv [--warplens PATH] [--nvcc PATH] [--only NAME]
+        [--compare KNOWN.csv]
 
-FOLLOWED has the program before, the one that follows, and the remedy of the finding that it follows.
-All runs are in the emulator, on the CPU: times are the model's, none is measured. It fails where the
-two do not print the same, to the bit, where the finding stays as large, or where the time that came
-is not in the range that was said.
+FOLLOWED has the program before, the one that follows, and the remedy of the finding that it
+follows. All runs are in the emulator, on the CPU: times are the model's, none is measured. It fails
+where the two do not print the same, to the bit, where the finding stays as large, or where the time
+that came is not in the range that was said.
 """
 import argparse
 import csv
