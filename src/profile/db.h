@@ -18,7 +18,6 @@ struct prof_db {
     wl_arena *arena;        /* of the following; NULL: not loaded yet */
     prof_launch_rows kinds; /* of all kernels: many ask for them */
     blob_unpacker *unpacker;
-    bool without_listings; /* it is of a version before them */
 };
 
 /* The text of schema.sql. */

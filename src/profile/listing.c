@@ -342,10 +342,8 @@ static wl_status unpack_listing(prof_db *db, const row_listing *row, wl_arena *a
 wl_status prof_load_listings(prof_db *db, wl_arena *arena, prof_listing_rows *out, wl_error *err)
 {
     listing_blobs blobs = {0};
-    wl_status status = db->without_listings
-                           ? WL_OK
-                           : table_load(db->sql, TABLE_listings, "listings ORDER BY kernel, kind",
-                                        NULL, 0, arena, &blobs.count, &blobs.rows, err);
+    wl_status status = table_load(db->sql, TABLE_listings, "listings ORDER BY kernel, kind", NULL,
+                                  0, arena, &blobs.count, &blobs.rows, err);
     *out = (prof_listing_rows){.count = status == WL_OK ? blobs.count : 0,
                                .rows = wl_new_array(arena, prof_listing, (size_t)blobs.count + 1)};
     if (status == WL_OK && !out->rows)

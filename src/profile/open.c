@@ -90,7 +90,7 @@ static wl_status pragma(sqlite3 *sql, const char *text, int64_t *value)
     return rc == SQLITE_ROW ? WL_OK : WL_CORRUPT;
 }
 
-static wl_status check_ids(sqlite3 *sql, const char *path, int64_t *found, wl_error *err)
+static wl_status check_ids(sqlite3 *sql, const char *path, wl_error *err)
 {
     int64_t application, version;
     wl_status status = pragma(sql, "PRAGMA application_id", &application);
@@ -103,12 +103,11 @@ static wl_status check_ids(sqlite3 *sql, const char *path, int64_t *found, wl_er
             path);
     }
     status = pragma(sql, "PRAGMA user_version", &version);
-    *found = version;
-    if (status == WL_OK && (version < PROF_OLDEST_VERSION || version > PROF_VERSION)) {
+    if (status == WL_OK && version != PROF_VERSION) {
         return wl_fail(err, WL_VERSION,
-                       "%s has schema %lld, and this warplens reads schemas %d to %d only: profile "
-                       "the program again, or read it with the warplens that wrote it.",
-                       path, (long long)version, PROF_OLDEST_VERSION, PROF_VERSION);
+                       "%s has schema %lld, and this warplens reads schema %d only: profile the "
+                       "program again, or read it with the warplens that wrote it.",
+                       path, (long long)version, PROF_VERSION);
     }
     return status == WL_OK ? WL_OK : wl_fail(err, WL_CORRUPT, "%s is damaged.", path);
 }
@@ -160,7 +159,7 @@ static wl_status check_definitions(sqlite3 *sql, sqlite3 *reference, wl_arena *a
     return status;
 }
 
-static wl_status check_schema(const prof_db *db, const char *path, wl_error *err)
+static wl_status check_schema(sqlite3 *sql, const char *path, wl_error *err)
 {
     sqlite3 *reference = NULL;
     wl_arena *arena = wl_arena_new();
@@ -169,12 +168,10 @@ static wl_status check_schema(const prof_db *db, const char *path, wl_error *err
     wl_status status = rc == SQLITE_OK && arena
                            ? db_exec(reference, prof_schema, err)
                            : wl_fail(err, WL_NOMEM, "Cannot open %s: out of memory.", path);
-    if (status == WL_OK && db->without_listings)
-        status = db_exec(reference, "DROP TABLE listings", err);
     if (status == WL_OK)
-        status = check_definitions(db->sql, reference, arena, path, err);
+        status = check_definitions(sql, reference, arena, path, err);
     if (status == WL_OK)
-        sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);
+        sqlite3_db_config(sql, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);
     sqlite3_close(reference);
     wl_arena_free(arena);
     return status;
@@ -200,10 +197,8 @@ wl_status prof_open(const char *path, prof_db **out, wl_error *err)
         status = db_fail(db->sql, rc, "open the profile", err);
     } else {
         harden(db->sql);
-        int64_t version = 0;
-        status = check_ids(db->sql, path, &version, err);
-        db->without_listings = version < PROF_VERSION;
-        status = status == WL_OK ? check_schema(db, path, err) : status;
+        status = check_ids(db->sql, path, err);
+        status = status == WL_OK ? check_schema(db->sql, path, err) : status;
     }
     if (status != WL_OK) {
         prof_close(db);

@@ -267,24 +267,6 @@ static void damaged_listings_are_refused(void **state)
             fail_msg("%s was not noticed", damage[i]);
 }
 
-static void a_profile_from_before_has_no_listings(void **state)
-{
-    told *t = *state;
-    const listed_code from = measured_by(t, measured_ptx);
-    prof_listing_rows rows = {.count = 9};
-    prof_db *db;
-    write_machine_of(t, &from);
-    prof_close(story_finish(t->builder, file_name));
-    assert_int_equal(load_changed(t, "DROP TABLE listings; PRAGMA user_version = 22", &rows),
-                     WL_OK);
-    assert_int_equal(rows.count, 0);
-    change_profile("PRAGMA user_version = 23");
-    assert_int_equal(prof_open(story_path(file_name), &db, &err), WL_CORRUPT);
-    change_profile("PRAGMA user_version = 21");
-    assert_int_equal(prof_open(story_path(file_name), &db, &err), WL_VERSION);
-    assert_non_null(strstr(err.text, "reads schemas 22 to 23 only"));
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -299,7 +281,6 @@ int main(void)
         TEST(kept_ptx_has_the_lines_of_machine_code),
         TEST(kept_ptx_that_cannot_be_read_is_left_out),
         TEST(damaged_listings_are_refused),
-        TEST(a_profile_from_before_has_no_listings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
