@@ -75,7 +75,7 @@ static void count_all(void *table)
     patch_row *rows = (patch_row *)((char *)table + patch_rows_at(insns));
     for (uint64_t i = 0; i < insns; i++)
         if (slot_of[i])
-            rows[(slot_of[i] - 1) * PATCH_SPACES + PATCH_GLOBAL] = (patch_row){
+            rows[((slot_of[i] & PATCH_MOST_SLOTS) - 1) * PATCH_SPACES + PATCH_GLOBAL] = (patch_row){
                 .requests = i + 1,
                 .lanes = 32 * (i + 1),
                 .sectors = 2 * (i + 1),

@@ -84,7 +84,7 @@ static void plan_all(patch_plan *p)
     *p = (patch_plan){
         .insns = REQUESTS, .slots = REQUESTS, .slot_of = calloc(REQUESTS, sizeof *p->slot_of)};
     for (uint32_t i = 0; i < REQUESTS; i++)
-        p->slot_of[i] = (uint16_t)(REQUESTS - i);
+        p->slot_of[i] = (uint16_t)((REQUESTS - i) | (i % 6 ? 0 : PATCH_PAIRS));
     patch_plan_size(p);
 }
 
@@ -139,7 +139,7 @@ static void draw_request(counting *c, pattern_rng *rng, uint32_t i)
     while (a.space == ACC_CONST || a.bytes > 16 || (a.bytes & (a.bytes - 1)) ||
            (a.flags & (ACC_MATRIX | ACC_BULK | ACC_BOX | ACC_BARRIER | ACC_TEXTURE)));
     bool copied = a.space == ACC_GLOBAL && a.op == ACC_LOAD && a.bytes >= 4 && i % 3 == 0;
-    a.flags = copied ? ACC_ASYNC : 0;
+    a.flags = copied ? ACC_ASYNC | (i % 6 ? ACC_CACHED : 0) : 0;
     put_request(c, i, &a, copied ? COPIED : a.space);
 }
 

@@ -109,11 +109,15 @@ __device__ static inline void count_local_sectors(const request &r, patch_row *s
     sum->sectors_min = (r.count * r.bytes + SECTOR - 1) / SECTOR;
 }
 
-/* cp.async of 16 bytes: eight lanes are served by themselves. */
-__device__ static inline void count_quarters(const request &r, patch_row *sum)
+/* cp.async.cg of 16 bytes: each lane counts for itself, but for two neighbours that take the halves of one
+ * sector. */
+__device__ static inline void count_pairs(const request &r, patch_row *sum)
 {
+    bool together = r.mask >> (r.lane ^ 1) & 1;
+    uint64_t other = __shfl_sync(r.mask, r.address, together ? r.lane ^ 1 : r.lane);
+    bool halves = together && (r.address ^ other) == 16;
     if (r.bytes == 16)
-        sum->sectors = distinct(r, r.address / SECTOR * (WARP / 8) + r.lane / 8);
+        sum->sectors = r.count - __popc(__ballot_sync(r.mask, halves)) / 2;
 }
 
 /* ---- shapes ---- */
@@ -191,12 +195,14 @@ __device__ static inline void add_row(patch_row *row, const request &r, const pa
 }
 
 /* NULL: the instruction is not the kernel's own, or has no slot. */
-__device__ static inline patch_row *row_of(patch_head *head, uint64_t pc, uint32_t space)
+__device__ static inline patch_row *row_of(patch_head *head, uint64_t pc, uint32_t space, bool *pairs)
 {
     if (pc < head->begin || pc >= head->end)
         return 0;
     uint64_t insns = (head->end - head->begin) / PATCH_INSN_BYTES;
     uint32_t slot = ((const uint16_t *)(head + 1))[(pc - head->begin) / PATCH_INSN_BYTES];
+    *pairs = slot & PATCH_PAIRS;
+    slot &= PATCH_MOST_SLOTS;
     uint64_t copy = multiprocessor() & (head->copies - 1);
     patch_row *rows = (patch_row *)((char *)head + patch_rows_at(insns));
     return slot ? rows + (copy * head->slots + slot - 1) * PATCH_SPACES + space : 0;
@@ -208,7 +214,8 @@ __device__ static void count(void *table, uint64_t pc, uint64_t address, uint32_
     if (!head)
         return;
     request r = request_of(address, bytes, flags & (PATCH_READS | PATCH_WRITES));
-    patch_row *row = row_of(head, pc, space), sum = {};
+    bool pairs = false;
+    patch_row *row = row_of(head, pc, space, &pairs), sum = {};
     int64_t stride = 0;
     if (!row) {
         if (!r.below)
@@ -222,8 +229,8 @@ __device__ static void count(void *table, uint64_t pc, uint64_t address, uint32_
         count_local_sectors(r, &sum);
     else
         count_sectors(r, addresses, &sum);
-    if (copied)
-        count_quarters(r, &sum);
+    if (copied && pairs)
+        count_pairs(r, &sum);
     uint32_t shape = shape_of(r, space == PATCH_LOCAL, addresses, &stride);
     widen(row, r);
     if (!r.below)

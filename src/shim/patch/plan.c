@@ -11,15 +11,28 @@ static bool may_access_memory(const sass_insn *insn)
            insn->cost == SASS_UNKNOWN;
 }
 
+/* LDGSTS with BYPASS: bit 81. */
+static bool copies_in_pairs(const sass_code *code, uint32_t i)
+{
+    enum { LDGSTS = 0x1ae, OPCODE = 0x1ff };
+    const unsigned char *bytes = code->bytes + (size_t)i * SASS_BYTES;
+    return (code->insns[i].opcode & OPCODE) == LDGSTS && bytes[81 / 8] >> 81 % 8 & 1;
+}
+
+static uint16_t next_slot(patch_plan *p, const sass_code *code, uint32_t i)
+{
+    return (uint16_t)(++p->slots | (copies_in_pairs(code, i) ? PATCH_PAIRS : 0));
+}
+
 static bool give_slots(const sass_code *code, patch_plan *p)
 {
     p->insns = code->count;
     p->slot_of = calloc((size_t)code->count + 1, sizeof *p->slot_of);
-    for (uint32_t i = 0; p->slot_of && i < code->count && p->slots < UINT16_MAX; i++)
+    for (uint32_t i = 0; p->slot_of && i < code->count && p->slots < PATCH_MOST_SLOTS; i++)
         if (may_access_memory(&code->insns[i]))
-            p->slot_of[i] = (uint16_t)++p->slots;
+            p->slot_of[i] = next_slot(p, code, i);
     patch_plan_size(p);
-    return p->slot_of && p->slots < UINT16_MAX;
+    return p->slot_of && p->slots < PATCH_MOST_SLOTS;
 }
 
 bool patch_plan_make(const void *cubin, size_t bytes, const char *kernel, patch_plan *out)

@@ -119,10 +119,11 @@ bool patch_table_read(const void *table, uint64_t bytes, cap_patched *out)
     out->elsewhere = head.elsewhere;
     out->insns = malloc(((size_t)head.slots * PATCH_SPACES + 1) * sizeof *out->insns);
     for (uint64_t i = 0; out->insns && i < insns; i++) {
-        for (uint32_t space = 0; slot_of[i] && space < PATCH_SPACES; space++) {
+        uint32_t slot = slot_of[i] & PATCH_MOST_SLOTS;
+        for (uint32_t space = 0; slot && space < PATCH_SPACES; space++) {
             patch_row sum = {0};
-            if (slot_of[i] <= head.slots)
-                sum = sum_of_copies(rows, &head, slot_of[i] - 1u, space);
+            if (slot <= head.slots)
+                sum = sum_of_copies(rows, &head, slot - 1, space);
             if (sum.requests && out->count < head.slots * PATCH_SPACES)
                 out->insns[out->count++] = insn_of(&sum, (uint32_t)i, space);
         }

@@ -8,7 +8,7 @@
 /* What of a table is known before the launch. */
 typedef struct patch_plan {
     uint32_t insns, slots, copies;
-    uint16_t *slot_of; /* [insns]: from 1; 0: it accesses no memory */
+    uint16_t *slot_of; /* [insns]: from 1; 0: it accesses no memory; and PATCH_PAIRS */
     uint64_t bytes;    /* of the table */
 } patch_plan;
 

@@ -2,7 +2,8 @@
  * (counter.cu) write it, read_table.c makes and reads it; both include this file.
  *
  *     patch_head
- *     u16 [instructions], up to a multiple of 8 bytes: which slot an instruction has, from 1; 0: none
+ *     u16 [instructions], up to a multiple of 8 bytes: which slot an instruction has, from 1; 0: none;
+ *         and PATCH_PAIRS
  *     `copies` times [slots][3] patch_rows: in global, shared, local memory
  *
  * A multiprocessor has the copy with its number modulo `copies`, which is a power of two. */
@@ -22,6 +23,9 @@ enum { PATCH_GLOBAL, PATCH_SHARED, PATCH_LOCAL };
 
 /* How an instruction accesses memory: numbers that the API fixes. */
 enum { PATCH_READS = 1, PATCH_WRITES = 2 };
+
+/* With the slot of an instruction: it copies past L1 (cp.async.cg), where lanes are served pair by pair. */
+enum { PATCH_PAIRS = 0x8000, PATCH_MOST_SLOTS = PATCH_PAIRS - 1 };
 
 typedef struct patch_head {
     uint64_t begin, end; /* of the kernel's code, as the patches are told of it */
