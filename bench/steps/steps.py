@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What profiling costs whole steps of programs whose kernels come without PTX, and what it explains of them.
+"""What profiling costs whole steps of programs without PTX, and what it explains of them.
 
     steps.py --warplens CMD --out FOLDER [--programs a,b] [--pairs N] [--ncu]
 
-For each program: N pairs of a process by itself and one under `warplens profile`, in turn; with --ncu also what Nsight
-Compute counts of its launches' sectors, held against the profile's, launch by launch. Writes steps.csv.
+For each program: N pairs of a process by itself and one under `warplens profile`, in turn; with
+--ncu also what Nsight Compute counts of its launches' sectors, held against the profile's, launch by
+launch. Writes steps.csv.
 """
 import argparse
 import collections
@@ -31,7 +32,7 @@ COLUMNS = ("date", "chip", "driver", "program", "pairs", "native_ms", "profiled_
 def run(command, log):
     """Its output, and how many seconds it took."""
     begin = time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     with open(log, "w") as f:
         f.write(done.stderr)
     if done.returncode:
@@ -48,8 +49,8 @@ def result_of(text):
 
 
 def launches_of(profile):
-    """Each launch's kernel, grid and block, way, whether all of it was worked out, and sectors of global memory (None where
-    nothing was)."""
+    """Each launch's kernel, grid and block, way, whether all of it was worked out, and sectors of
+    global memory (None where nothing was)."""
     return [(row[0], row[1:7], *row[7:]) for row in sqlite3.connect(profile).execute("""
         SELECT k.name, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, w.name,
                NOT l.estimated AND NOT EXISTS (SELECT 1 FROM gaps g WHERE g.launch = l.rows_of),
@@ -71,7 +72,7 @@ def count(command, folder, name):
 def compare(ours, counted, folder, name):
     """Launch by launch, where both saw as many of the same shapes, in the same order."""
     found = collections.Counter()
-    if [l[1] for l in ours] != [c[1] for c in counted]:
+    if [launch[1] for launch in ours] != [launch[1] for launch in counted]:
         with open(f"{folder}/{name}.shapes", "w") as f:
             f.writelines(f"{a}\t{b}\n" for a, b in itertools.zip_longest(ours, counted))
         print(f"steps: {name}: {len(ours)} launches were profiled and {len(counted)} counted, which are not the same", file=sys.stderr)
@@ -79,7 +80,7 @@ def compare(ours, counted, folder, name):
     with open(f"{folder}/{name}.launches.csv", "w", newline="") as f:
         out = csv.writer(f)
         out.writerow(("kernel", "way", "whole", "sectors", "counted"))
-        for (kernel, _, way, whole, sectors), (_, _, truth) in zip(ours, counted):
+        for (kernel, _, way, whole, sectors), (_, _, truth) in zip(ours, counted, strict=True):
             out.writerow((kernel, way, whole, sectors, truth))
             found["launches"] += 1
             found["sectors"] += truth
@@ -101,7 +102,7 @@ def time_pairs(o, command, profiled, name):
             results.add(result_of(text))
             (afters if tool else runs).append(seconds - (runs[-1] if tool else 0))
     return dict(pairs=o.pairs, native_ms=f"{statistics.median(native_ms):.3f}", profiled_ms=f"{statistics.median(profiled_ms):.3f}",
-                ratio=f"{statistics.median(p / n for p, n in zip(profiled_ms, native_ms)):.3f}", same_results=len(results) == 1,
+                ratio=f"{statistics.median(p / n for p, n in zip(profiled_ms, native_ms, strict=True)):.3f}", same_results=len(results) == 1,
                 run_s=f"{statistics.median(runs):.2f}", after_s=f"{statistics.median(afters):.2f}")
 
 
@@ -113,7 +114,8 @@ def measure(o, name, machine):
     if o.pairs:
         row.update(time_pairs(o, command, profiled, name))
         launches = launches_of(profile)
-        row.update(launches=len(launches), explained_launches=sum(l[4] is not None for l in launches), kernels=len({l[0] for l in launches}))
+        row.update(launches=len(launches), explained_launches=sum(launch[4] is not None for launch in launches),
+                   kernels=len({launch[0] for launch in launches}))
     if o.ncu:
         short = [*command, "--warm-up", "1", "--rounds", "1"]
         os.environ["XLA_FLAGS"] = FLAT

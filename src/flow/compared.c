@@ -20,7 +20,7 @@ static flow_words_set *value_words(const state *s, uint32_t value)
     return &s->values[s->f->index][value];
 }
 
-static void add_words(state *s, flow_words_set *at, flow_words_set words)
+static void gain_words(state *s, flow_words_set *at, flow_words_set words)
 {
     s->changed |= (words & ~*at) != 0;
     *at |= words;
@@ -78,7 +78,7 @@ static flow_words_set words_used(const state *s, const ir_insn *insn, flow_role 
     return words;
 }
 
-static bool is_predicate(const state *s, uint32_t value)
+static bool is_of_predicate(const state *s, uint32_t value)
 {
     uint32_t reg = s->f->values[value].reg;
     return reg < s->f->func->nregs && ir_type_get(s->f->func->regs[reg].type)->kind == IR_KIND_P;
@@ -93,13 +93,13 @@ static void compute_words(state *s, const ir_insn *insn)
             words |= words_loaded(s, &s->f->addresses[i]);
     for (uint32_t d = s->f->def_first[insn->pc]; d < s->f->def_first[insn->pc + 1]; d++) {
         uint32_t v = s->f->defs[d], old = s->f->values[v].old;
-        if (is_predicate(s, v))
+        if (is_of_predicate(s, v))
             continue;
-        add_words(s, value_words(s, v), words | (old != FLOW_NONE ? *value_words(s, old) : 0));
+        gain_words(s, value_words(s, v), words | (old != FLOW_NONE ? *value_words(s, old) : 0));
     }
 }
 
-static void store_words(state *s, const ir_insn *insn)
+static void words_stored(state *s, const ir_insn *insn)
 {
     flow_words_set words = words_used(s, insn, FLOW_USE_STORED);
     for (uint32_t i = s->f->address_first[insn->pc]; i < s->f->address_first[insn->pc + 1]; i++) {
@@ -109,7 +109,7 @@ static void store_words(state *s, const ir_insn *insn)
         flow_reach r = flow_reach_of(s->k, s->f, a);
         for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE;
              o = flow_next_reached(s->k, &r, o + 1))
-            add_words(s, &s->objects[o], words);
+            gain_words(s, &s->objects[o], words);
     }
 }
 
@@ -119,8 +119,8 @@ static void merge_words(state *s, uint32_t block)
     uint32_t edges = f->graph.pred_first[block + 1] - f->graph.pred_first[block];
     for (uint32_t i = f->phi_first[block]; i < f->phi_first[block + 1]; i++)
         for (uint32_t p = 0; p < edges; p++)
-            add_words(s, value_words(s, f->phis[i]),
-                      *value_words(s, f->args[f->values[f->phis[i]].first_arg + p]));
+            gain_words(s, value_words(s, f->phis[i]),
+                       *value_words(s, f->args[f->values[f->phis[i]].first_arg + p]));
 }
 
 static void visit_function(state *s)
@@ -130,12 +130,12 @@ static void visit_function(state *s)
         const flow_block *block = &s->f->blocks[b];
         for (uint32_t i = block->first; i < block->first + block->count; i++) {
             compute_words(s, &s->f->func->insns[i]);
-            store_words(s, &s->f->func->insns[i]);
+            words_stored(s, &s->f->func->insns[i]);
         }
     }
 }
 
-static void begin_function(state *s, uint32_t n)
+static void begin_words(state *s, uint32_t n)
 {
     s->f = &s->k->funcs[n];
     s->values[n] = flow_new(&s->k->mem, flow_words_set, s->f->nvalues);
@@ -181,7 +181,7 @@ void flow_find_compared(flow_kernel *k, const uint8_t *flags, const flow_words_s
     s.values = flow_new(&k->mem, flow_words_set *, k->code->count);
     s.objects = flow_new(&k->mem, flow_words_set, k->nobjects);
     for (uint32_t n = 0; n < k->code->count; n++)
-        begin_function(&s, n);
+        begin_words(&s, n);
     do {
         s.changed = false;
         for (uint32_t n = 0; n < k->code->count; n++) {

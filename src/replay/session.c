@@ -586,7 +586,7 @@ static void remember_outcome(const work *w, const replay_key *key, const replay_
                         replay_world_find_object, &s->world);
 }
 
-static bool make_key(const work *w, replay_key *key, const char **unknown)
+static bool make_launch_key(const work *w, replay_key *key, const char **unknown)
 {
     replay_launch launch = key_parts(w);
     replay_world *world = &w->s->world;
@@ -618,7 +618,7 @@ static bool narrow(work *w, replay_key *key)
         return false;
     wl_status status = replay_world_narrow(&w->s->world, w->note->module, &launch, &w->kernel);
     w->finding += wl_seconds() - started;
-    if (status == WL_OK && w->kernel != k && make_key(w, key, &unknown))
+    if (status == WL_OK && w->kernel != k && make_launch_key(w, key, &unknown))
         return true;
     w->kernel = k;
     return false;
@@ -637,7 +637,7 @@ static wl_status known_or_new(work *w, replay_outcome *out)
 {
     const char *unknown;
     replay_key key, less;
-    if (!make_key(w, &key, &unknown)) {
+    if (!make_launch_key(w, &key, &unknown)) {
         char text[600];
         snprintf(text, sizeof text, "it depends on the constant %s, whose content is not known",
                  unknown);

@@ -10,7 +10,7 @@ import numpy
 
 SIZES = 1024, 4096, 4096, 1024
 keys = jax.random.split(jax.random.PRNGKey(1), len(SIZES))
-weights = [jax.random.normal(k, (a, b)) / a**0.5 for k, a, b in zip(keys, SIZES, SIZES[1:])]
+start = [jax.random.normal(k, (a, b)) / a**0.5 for k, a, b in zip(keys, SIZES, SIZES[1:], strict=False)]
 inputs = jax.random.normal(keys[-1], (2048, SIZES[0]))
 
 
@@ -24,12 +24,14 @@ def loss(weights, x):
 
 @jax.jit
 def train(weights, x):
-    return [w - 1e-3 * g for w, g in zip(weights, jax.grad(loss)(weights, x))]
+    return [w - 1e-3 * g for w, g in zip(weights, jax.grad(loss)(weights, x), strict=True)]
+
+
+state = {"weights": start}
 
 
 def step():
-    global weights
-    weights = train(weights, inputs)
+    state["weights"] = train(state["weights"], inputs)
 
 
-common.run(step, lambda: jax.block_until_ready(weights), lambda: [numpy.asarray(w) for w in weights])
+common.run(step, lambda: jax.block_until_ready(state["weights"]), lambda: [numpy.asarray(w) for w in state["weights"]])

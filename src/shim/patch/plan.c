@@ -19,7 +19,7 @@ static bool copies_in_pairs(const sass_code *code, uint32_t i)
     return (code->insns[i].opcode & OPCODE) == LDGSTS && bytes[81 / 8] >> 81 % 8 & 1;
 }
 
-static uint16_t next_slot(patch_plan *p, const sass_code *code, uint32_t i)
+static uint16_t next_place(patch_plan *p, const sass_code *code, uint32_t i)
 {
     return (uint16_t)(++p->slots | (copies_in_pairs(code, i) ? PATCH_PAIRS : 0));
 }
@@ -30,7 +30,7 @@ static bool give_slots(const sass_code *code, patch_plan *p)
     p->slot_of = calloc((size_t)code->count + 1, sizeof *p->slot_of);
     for (uint32_t i = 0; p->slot_of && i < code->count && p->slots < PATCH_MOST_SLOTS; i++)
         if (may_access_memory(&code->insns[i]))
-            p->slot_of[i] = next_slot(p, code, i);
+            p->slot_of[i] = next_place(p, code, i);
     patch_plan_size(p);
     return p->slot_of && p->slots < PATCH_MOST_SLOTS;
 }
