@@ -4,8 +4,8 @@
     steps.py --warplens CMD --out FOLDER [--programs a,b] [--pairs N] [--ncu]
 
 For each program: N pairs of a process by itself and one under `warplens profile`, in turn; with
---ncu also what Nsight Compute counts of its launches' sectors, held against the profile's, launch by
-launch. Writes steps.csv.
+--ncu also what Nsight Compute counts of its launches' sectors, held against the profile's, launch
+by launch. Writes steps.csv.
 """
 import argparse
 import collections

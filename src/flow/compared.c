@@ -135,7 +135,7 @@ static void visit_function(state *s)
     }
 }
 
-static void begin_words(state *s, uint32_t n)
+static void begin_values(state *s, uint32_t n)
 {
     s->f = &s->k->funcs[n];
     s->values[n] = flow_new(&s->k->mem, flow_words_set, s->f->nvalues);
@@ -181,7 +181,7 @@ void flow_find_compared(flow_kernel *k, const uint8_t *flags, const flow_words_s
     s.values = flow_new(&k->mem, flow_words_set *, k->code->count);
     s.objects = flow_new(&k->mem, flow_words_set, k->nobjects);
     for (uint32_t n = 0; n < k->code->count; n++)
-        begin_words(&s, n);
+        begin_values(&s, n);
     do {
         s.changed = false;
         for (uint32_t n = 0; n < k->code->count; n++) {
