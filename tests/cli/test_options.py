@@ -35,6 +35,7 @@ GOOD = {
     "blocks": "1,2,3",
     "probes": "touch",
     "budget": "5s,1G",
+    "text": "off",
 }
 
 
