@@ -22,11 +22,11 @@ __global__ void expect(mixture m)
             float x = point[d] - mean[k * DIMS + d];
             sum += x * x * scale[k * DIMS + d];
         }
-        part[k][t] = expf(m.biases[k] - sum); // finds: hot d_biases (cached), shared-thread-local part (hidden)
+        part[k][t] = expf(m.biases[k] - sum); // finds: hot d_biases (cached), shared-thread-local part
         all += part[k][t];
     }
     for (int k = 0; k < CLUSTERS; k++)
-        m.parts[k * m.n + i] = part[k][t] / all; // finds: shared-thread-local part (hidden)
+        m.parts[k * m.n + i] = part[k][t] / all; // finds: shared-thread-local part
 }
 
 int main(int argc, char **argv)
