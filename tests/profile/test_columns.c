@@ -45,7 +45,7 @@ static cap_record module_of(uint32_t id, const char *text, uint64_t hash)
 {
     return (cap_record){.type = CAP_MODULE,
                         .module = {id, id == 3 ? CAP_MODULE_CUBIN : CAP_MODULE_PTX, hash,
-                                   id == 1 ? "/src/app" : "/src/b", text, strlen(text)}};
+                                   id == 1 ? "/src/app" : "/src/b", text, strlen(text), 0}};
 }
 
 static void tell_process(prof_builder *b)
