@@ -34,7 +34,7 @@ __host__ __device__ inline int find_row(const float *energies, int rows, float e
     int low = 0, high = rows;
     while (low < high) {
         int middle = (low + high) / 2;
-        // finds: hot-random energies
+        // finds: hot-random energies (hidden)
         if (energies[middle] <= energy)
             low = middle + 1;
         else
