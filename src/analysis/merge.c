@@ -34,6 +34,43 @@ static void add_counts(remedy_counts *to, const remedy_counts *from)
     to->wavefronts += from->wavefronts;
 }
 
+static const ana_remedy *same_remedy(const ana_finding *f, const ana_remedy *as)
+{
+    for (uint32_t r = 0; r < f->nremedies; r++)
+        if (f->remedies[r].kind == as->kind && f->remedies[r].counted == as->counted)
+            return &f->remedies[r];
+    return NULL;
+}
+
+static bool join_remedy(wl_arena *arena, ana_remedy *to, const ana_remedy *from)
+{
+    model_change change;
+    bool good = remedy_join(arena, &to->change, &from->change, &change);
+    add_counts(&to->before, &from->before);
+    add_counts(&to->after, &from->after);
+    to->change = change;
+    return good;
+}
+
+/* The first of both, which is the costlier one's, and of the others those that both have. */
+static bool join_remedies(wl_arena *arena, ana_finding *more, const ana_finding *less)
+{
+    const ana_remedy *rows = more->remedies;
+    uint32_t n = more->nremedies;
+    bool good = true;
+    more->remedies = wl_new_array(arena, ana_remedy, n);
+    more->nremedies = 0;
+    for (uint32_t r = 0; more->remedies && r < n; r++) {
+        const ana_remedy *other = r ? same_remedy(less, &rows[r]) : less->remedies;
+        if (!other)
+            continue;
+        ana_remedy *joined = &more->remedies[more->nremedies++];
+        *joined = rows[r];
+        good &= join_remedy(arena, joined, other);
+    }
+    return good && more->remedies;
+}
+
 /* Text and evidence are those of the costlier one, the lines of both. */
 static bool merge_findings(wl_arena *arena, ana_finding *to, const ana_finding *from)
 {
@@ -47,22 +84,16 @@ static bool merge_findings(wl_arena *arena, ana_finding *to, const ana_finding *
     ana_line *lines = group_join_lines(arena, more->lines, more->nlines, less->lines, less->nlines,
                                        &nlines);
     ana_certainty certainty = more->certainty > less->certainty ? more->certainty : less->certainty;
-    model_change change;
-    bool good = remedy_join(arena, &to->change, &from->change, &change);
-    ana_remedy *remedy = wl_arena_copy(arena, more->remedies, sizeof *more->remedies);
-    if (!remedy)
+    ana_finding joined = *more;
+    if (!join_remedies(arena, &joined, less))
         return false;
-    add_counts(&remedy->before, &less->remedies->before);
-    add_counts(&remedy->after, &less->remedies->after);
-    remedy->change = change;
-    *to = *more;
-    to->remedies = remedy;
-    to->change = change;
+    *to = joined;
+    to->change = joined.remedies->change;
     to->cost = cost;
     to->certainty = certainty;
     to->lines = lines;
     to->nlines = nlines;
-    return good && lines;
+    return lines;
 }
 
 typedef struct order_key {
