@@ -51,7 +51,7 @@ typedef struct rewrite_probe_site {
     uint32_t pc;
     uint8_t op;     /* acc_op */
     uint8_t space;  /* ir_space as written; GENERIC: known at run time only */
-    uint8_t flags;  /* of acc_flag */
+    uint16_t flags; /* of acc_flag */
     uint16_t bytes; /* per lane, all elements of a vector */
     /* The only pointer that the address can come from is in this parameter of the kernel, at this
      * byte of it; IR_NONE: not known, or no parameter. */

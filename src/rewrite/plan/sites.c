@@ -72,12 +72,19 @@ static ir_space accessed_space(const flow_address *a)
     return a->space == IR_SPACE_SHARED_CLUSTER ? IR_SPACE_SHARED : a->space;
 }
 
-static uint8_t access_flags(const ir_insn *insn, const flow_address *a)
+/* cp.async.ca fills L1 with what it loads. */
+static unsigned copy_flags(const ir_insn *insn, const flow_address *a)
 {
-    return (uint8_t)((is_plain_copy(insn) ? ACC_ASYNC : 0) | (rw_is_matrix(insn) ? ACC_MATRIX : 0) |
-                     (ir_has(insn, IR_S_volatile) ? ACC_VOLATILE : 0) |
-                     (ir_has(insn, IR_S_nc) || insn->op == IR_ldu ? ACC_READONLY : 0) |
-                     (a->space == IR_SPACE_GENERIC ? ACC_GENERIC : 0));
+    bool cached = ir_has(insn, IR_S_ca) && !(a->touch & FLOW_WRITE);
+    return is_plain_copy(insn) ? ACC_ASYNC | (cached ? ACC_CACHED : 0) : 0;
+}
+
+static uint16_t access_flags(const ir_insn *insn, const flow_address *a)
+{
+    return (uint16_t)(copy_flags(insn, a) | (rw_is_matrix(insn) ? ACC_MATRIX : 0) |
+                      (ir_has(insn, IR_S_volatile) ? ACC_VOLATILE : 0) |
+                      (ir_has(insn, IR_S_nc) || insn->op == IR_ldu ? ACC_READONLY : 0) |
+                      (a->space == IR_SPACE_GENERIC ? ACC_GENERIC : 0));
 }
 
 /* The only pointer in the kernel's parameters that the address can come from. */
